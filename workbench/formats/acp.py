@@ -75,8 +75,8 @@ class _TraceReader:
         self._workspace = ""
         self._at: int | None = None
 
-    def message(self, rpc: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        self._at = at if at is not None else self._at
+    def message(self, rpc: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+        self._at = time_us if time_us is not None else self._at
         method, params = r.text_of(rpc, "method"), r.object_of(rpc, "params")
         if method == "session/update":
             yield from self._update(params, number)
@@ -101,12 +101,12 @@ class _TraceReader:
             yield r.SessionHead(key=key or self._name, workspace=self._workspace, at=self._at)
 
     def flush(self) -> Iterator[r.Record]:
-        said = {kind: "".join(parts) for kind, parts in self._said.items()}
+        text = {kind: "".join(parts) for kind, parts in self._said.items()}
         self._said, self._last = {"user": [], "agent": [], "thought": []}, ""
-        if said["user"]:
-            yield r.Prompt(said["user"], self._at)
-        if said["agent"] or said["thought"]:
-            yield r.Reply(text=said["agent"], thinking=said["thought"], at=self._at)
+        if text["user"]:
+            yield r.Prompt(text["user"], self._at)
+        if text["agent"] or text["thought"]:
+            yield r.Reply(text=text["agent"], thinking=text["thought"], at=self._at)
 
     def _prompt(self, params: JsonObject, number: int) -> Iterator[r.Record]:
         yield from self._begin(r.text_of(params, "sessionId"))
@@ -184,7 +184,7 @@ class _TraceReader:
 
     def _result(self, key: str, call: dict[str, object], state: r.ResultState, number: int) -> r.CallResult:
         items = r.objects_of(call, "content")
-        said = r.content_text([item.get("content") for item in items if item.get("type") == "content"])
+        text = r.content_text([item.get("content") for item in items if item.get("type") == "content"])
         changes = tuple(
             r.FileEdit(
                 path=r.text_of(item, "path"),
@@ -195,7 +195,7 @@ class _TraceReader:
             for item in items
             if item.get("type") == "diff"
         )
-        return r.CallResult(call=key, text=said, state=state, changes=changes, at=self._at, line=number)
+        return r.CallResult(call=key, text=text, state=state, changes=changes, at=self._at, line=number)
 
     def _permission(self, request: str, params: JsonObject, number: int) -> Iterator[r.Record]:
         yield from self._begin(r.text_of(params, "sessionId"))

@@ -247,8 +247,8 @@ class AgentCommand(Struct, frozen=True, kw_only=True):
 
 def agent_command(session: Session) -> AgentCommand:
     """Return what continues an imported session in the program that wrote it. Raises NotResumable."""
-    words = _RESUME_COMMANDS.get(session.origin or "")
-    if words is None:
+    text = _RESUME_COMMANDS.get(session.origin or "")
+    if text is None:
         raise NotResumable(
             f"no command is known that continues a session of {session.origin or 'this program'}"
         )
@@ -261,7 +261,7 @@ def agent_command(session: Session) -> AgentCommand:
         raise NotResumable("its id is none that can be handed to a program")
     if not session.workspace.startswith("/"):
         raise NotResumable("the folder that it worked in is not recorded")
-    return AgentCommand(argv=(*words, key), folder=session.workspace)
+    return AgentCommand(argv=(*text, key), folder=session.workspace)
 
 
 def _foreign_id(session: Session) -> str:

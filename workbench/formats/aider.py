@@ -82,30 +82,30 @@ def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session: of every request the last thing said by the human, and the answer."""
     del name
     begun, time_us, number = False, None, 0
-    said: list[tuple[str, str]] = []
+    text: list[tuple[str, str]] = []
     way = ""
     for here, line in enumerate(lines, 1):
         if match := _LLM_HEADING.match(line):
-            yield from _llm_exchange(way, said, time_us, number)
-            way, said, number = match[1], [], here
+            yield from _llm_exchange(way, text, time_us, number)
+            way, text, number = match[1], [], here
             time_us = r.as_time(match[2])
             if not begun:
                 begun = True
                 yield r.SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=time_us)
         else:
             role, _, rest = line.partition(" ")
-            said.append((role, rest) if role in ("USER", "ASSISTANT", "SYSTEM") else ("", line))
-    yield from _llm_exchange(way, said, time_us, number)
+            text.append((role, rest) if role in ("USER", "ASSISTANT", "SYSTEM") else ("", line))
+    yield from _llm_exchange(way, text, time_us, number)
 
 
 def _llm_exchange(
-    way: str, said: list[tuple[str, str]], time_us: int | None, number: int
+    way: str, text: list[tuple[str, str]], time_us: int | None, number: int
 ) -> Iterator[r.Record]:
     if way == "LLM RESPONSE":
-        yield r.Reply(text="\n".join(rest for _, rest in said).strip(), at=time_us, line=number)
+        yield r.Reply(text="\n".join(rest for _, rest in text).strip(), at=time_us, line=number)
     elif way:
         last: list[str] = []
-        for role, rest in reversed(said):
+        for role, rest in reversed(text):
             if role == "USER":
                 last.insert(0, rest)
             elif last and (role or rest.strip()):
@@ -141,11 +141,11 @@ class _ChatReader:
             self._model, self._said = "", ""
             yield self._head(line.removeprefix(HISTORY_START).strip())
             return
-        who, said = self._speaker(line)
-        if who != self._who and (said.strip() or who != "agent"):
+        who, text = self._speaker(line)
+        if who != self._who and (text.strip() or who != "agent"):
             yield from self.flush(number)
             self._who = who
-        self._lines.append(said)
+        self._lines.append(text)
 
     def _speaker(self, line: str) -> tuple[str, str]:
         if line.startswith("#### ") or line == "####":
@@ -160,28 +160,28 @@ class _ChatReader:
         return r.SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=time_us)
 
     def flush(self, number: int) -> Iterator[r.Record]:
-        said = "\n".join(self._lines).strip("\n")
+        text = "\n".join(self._lines).strip("\n")
         who, self._who, self._lines = self._who, "", []
-        if not said.strip():
+        if not text.strip():
             return
         if not self._has_begun:
             yield r.SessionHead(key=f"{self._name.rpartition('/')[2]}:before")
             self._has_begun = True
         if who == "human":
-            yield r.Prompt(said, self._begun_at, number)
+            yield r.Prompt(text, self._begun_at, number)
         elif who == "agent":
-            self._said = said
-            yield r.Reply(text=said, model=self._model, at=self._begun_at, line=number)
+            self._said = text
+            yield r.Reply(text=text, model=self._model, at=self._begun_at, line=number)
         else:
-            yield from self._program(said, number)
+            yield from self._program(text, number)
 
-    def _program(self, said: str, number: int) -> Iterator[r.Record]:
-        if match := _MODEL.search(said):
+    def _program(self, text: str, number: int) -> Iterator[r.Record]:
+        if match := _MODEL.search(text):
             self._model = match[1].rstrip(",")
-        for match in _TOKENS.finditer(said):
+        for match in _TOKENS.finditer(text):
             yield r.UsageRecord(usage=_usage_of(match))
-        yield from self._questions(said, number)
-        for path in dict.fromkeys(match[1].strip() for match in _APPLIED.finditer(said)):
+        yield from self._questions(text, number)
+        for path in dict.fromkeys(match[1].strip() for match in _APPLIED.finditer(text)):
             key = self._key()
             yield r.Reply(calls=(r.ToolCall(key, "edit", {"path": path}),), line=number)
             yield r.CallResult(
@@ -190,10 +190,10 @@ class _ChatReader:
                 changes=edits_of_reply(self._said, path),
                 line=number,
             )
-        yield r.UnmappedRecord("output", said, line=number)
+        yield r.UnmappedRecord("output", text, line=number)
 
-    def _questions(self, said: str, number: int) -> Iterator[r.Record]:
-        lines = said.split("\n")
+    def _questions(self, text: str, number: int) -> Iterator[r.Record]:
+        lines = text.split("\n")
         for index, line in enumerate(lines):
             match = _QUESTION.match(line)
             if match is None:
@@ -246,32 +246,32 @@ def _number(digits: str) -> float:
         return 0.0
 
 
-def edits_of_reply(said: str, path: str) -> tuple[r.FileEdit, ...]:
+def edits_of_reply(text: str, path: str) -> tuple[r.FileEdit, ...]:
     """Return the changes of one file in a reply: SEARCH/REPLACE blocks, a diff, or the whole file."""
     blocks = tuple(
         r.FileEdit(path=path, change="modify" if old else "create", old=old or None, new=new)
-        for name, old, new in _search_replace_blocks(said)
+        for name, old, new in _search_replace_blocks(text)
         if name == path
     )
     if blocks:
         return blocks
-    for patch in _DIFF.findall(said):
+    for patch in _DIFF.findall(text):
         with suppress(PatchRefused):  # the reply that holds it is shown as text in any case
             if edits := tuple(change for change in parse_git_diff(patch) if change.path == path):
                 return edits
-    for match in _WHOLE_FILE.finditer(said):
+    for match in _WHOLE_FILE.finditer(text):
         if match["path"].strip(" *`:") == path:
             return (r.FileEdit(path=path, new=match["new"]),)
     return (r.FileEdit(path=path),)
 
 
-def _search_replace_blocks(said: str) -> Iterator[tuple[str, str, str]]:
+def _search_replace_blocks(text: str) -> Iterator[tuple[str, str, str]]:
     path = ""
     end = 0
-    for match in _SEARCH_REPLACE.finditer(said):
-        above = [line.strip(" *`:#") for line in said[end : match.start()].split("\n")]
+    for match in _SEARCH_REPLACE.finditer(text):
+        above = [line.strip(" *`:#") for line in text[end : match.start()].split("\n")]
         named = [line for line in above if line and not line.startswith(("`", "~", "<source", "</source"))]
-        fences = [line for line in said[end : match.start()].split("\n") if line.strip().startswith("```")]
+        fences = [line for line in text[end : match.start()].split("\n") if line.strip().startswith("```")]
         languages = {line.strip("` ") for line in fences}
         named = [line for line in named if line not in languages]
         path = named[-1] if named else path

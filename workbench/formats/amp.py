@@ -52,28 +52,28 @@ def _folder(uri: str) -> str:
 
 def _message(row: JsonObject, number: int) -> Iterator[r.Record]:
     content, used = row.get("content"), r.object_of(row, "usage")
-    at = r.time_of(used, "timestamp") or r.time_of(row, "meta", "sentAt")
+    time_us = r.time_of(used, "timestamp") or r.time_of(row, "meta", "sentAt")
     results = result_blocks(content)
     for block in results:
-        yield _result(block, at, number)
+        yield _result(block, time_us, number)
     match r.text_of(row, "role"):
         case "assistant":
             state = r.object_of(row, "state")
             yield r.Reply(
                 text=said_text(content), thinking=thought_text(content), model=r.text_of(used, "model"),
-                calls=calls_of_blocks(content, f"{number}."), usage=_usage(used), at=at, line=number,
+                calls=calls_of_blocks(content, f"{number}."), usage=_usage(used), at=time_us, line=number,
                 may_be_empty=r.text_of(state, "type") == "cancelled",
             )  # fmt: skip
             if r.text_of(state, "type") == "cancelled":
-                yield r.TurnStop(detail="cancelled", at=at)
+                yield r.TurnStop(detail="cancelled", at=time_us)
             elif r.text_of(state, "type") == "error":
                 why = r.text_of(state, "error", "message") or "error"
-                yield r.ErrorRecord("model", why, at)
+                yield r.ErrorRecord("model", why, time_us)
         case "user":
             if said_text(content) or not results:
-                yield r.Prompt(said_text(content), at, number)
+                yield r.Prompt(said_text(content), time_us, number)
         case role:
-            yield r.UnmappedRecord(f"message.{role}", row, at, number, role in ("info", "system"))
+            yield r.UnmappedRecord(f"message.{role}", row, time_us, number, role in ("info", "system"))
 
 
 def _usage(used: JsonObject) -> Usage:
@@ -84,21 +84,23 @@ def _usage(used: JsonObject) -> Usage:
     return replace(usage, cache_write_tokens=0) if r.text_of(used, "model").startswith("gpt-") else usage
 
 
-def _result(block: JsonObject, at: int | None, number: int) -> r.CallResult:
+def _result(block: JsonObject, time_us: int | None, number: int) -> r.CallResult:
     key, run = r.first_text(block, "toolUseID", "tool_use_id"), r.object_of(block, "run")
     result = r.as_object(run.get("result"))
-    said = _shown(run.get("result")) or r.text_of(run, "error", "message")
-    said = said or r.content_of(block, "content")
+    text = _shown(run.get("result")) or r.text_of(run, "error", "message")
+    text = text or r.content_of(block, "content")
     code = r.integer_of(result, "exitCode")
     state = _STATES.get(r.text_of(run, "status"), "succeeded")
     if state == "succeeded" and (code or result.get("success") is False):
         state = "failed"
-    return call_result(key, said, state, at=at, line=number, exit_code=code, reason=r.text_of(run, "reason"))
+    return call_result(
+        key, text, state, at=time_us, line=number, exit_code=code, reason=r.text_of(run, "reason")
+    )
 
 
 def _shown(value: Json) -> str:
     fields = r.as_object(value)
-    said = r.content_text(value) or r.first_text(fields, "output", "content", "diff")
-    if said or value is None or isinstance(value, str):
-        return said
+    text = r.content_text(value) or r.first_text(fields, "output", "content", "diff")
+    if text or value is None or isinstance(value, str):
+        return text
     return json_text(value)

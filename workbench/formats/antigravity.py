@@ -52,40 +52,40 @@ class _StepReader:
         """Calls without a result, in their order."""
 
     def step(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at, kind, source = r.time_of(row, "created_at"), r.text_of(row, "type"), r.text_of(row, "source")
-        said = r.content_of(row, "content")
+        time_us, kind, source = r.time_of(row, "created_at"), r.text_of(row, "type"), r.text_of(row, "source")
+        text = r.content_of(row, "content")
         if kind == "USER_INPUT":
-            request = _REQUEST.search(said)
-            yield r.Prompt(request[1] if request else said, at, number)
+            request = _REQUEST.search(text)
+            yield r.Prompt(request[1] if request else text, time_us, number)
         elif kind == "PLANNER_RESPONSE":
-            yield self._reply(row, said, at, number)
+            yield self._reply(row, text, time_us, number)
         elif source == "MODEL":
-            yield from self._given(row, kind, said, at, number)
+            yield from self._given(row, kind, text, time_us, number)
         else:
             # Its time is that of the record.
             kept: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
-            yield r.UnmappedRecord(kind or "step", kept, at, number, source == "SYSTEM")
+            yield r.UnmappedRecord(kind or "step", kept, time_us, number, source == "SYSTEM")
 
-    def _reply(self, row: JsonObject, said: str, at: int | None, number: int) -> r.Reply:
+    def _reply(self, row: JsonObject, text: str, time_us: int | None, number: int) -> r.Reply:
         calls = tuple(
             r.ToolCall(f"{number}.{place}", r.text_of(call, "name"), _arguments(call))
             for place, call in enumerate(r.objects_of(row, "tool_calls"), 1)
         )
         self._open += [call.id for call in calls]
-        return r.Reply(text=said, thinking=r.text_of(row, "thinking"), calls=calls, at=at, line=number)
+        return r.Reply(text=text, thinking=r.text_of(row, "thinking"), calls=calls, at=time_us, line=number)
 
     def _given(
-        self, row: JsonObject, kind: str, said: str, at: int | None, number: int
+        self, row: JsonObject, kind: str, text: str, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
         if not self._open:
             key = f"{number}.0"
             self._open.append(key)
-            yield r.Reply(calls=(r.ToolCall(key, kind.casefold()),), at=at, line=number)
-        status, exits = r.text_of(row, "status"), _EXIT_CODE.search(said[:400])
+            yield r.Reply(calls=(r.ToolCall(key, kind.casefold()),), at=time_us, line=number)
+        status, exits = r.text_of(row, "status"), _EXIT_CODE.search(text[:400])
         code = int(exits[1]) if exits else None
-        is_bad = status == "ERROR" or bool(code) or bool(_FAILED.match(said))
+        is_bad = status == "ERROR" or bool(code) or bool(_FAILED.match(text))
         state: r.ResultState = "cancelled" if status in _REFUSED else "failed" if is_bad else "succeeded"
-        yield call_result(self._open.pop(0), said, state, at=at, line=number, exit_code=code)
+        yield call_result(self._open.pop(0), text, state, at=time_us, line=number, exit_code=code)
 
 
 def _arguments(call: JsonObject) -> JsonObject:

@@ -106,15 +106,15 @@ class Assembler:
     def __init__(
         self,
         origin: str,
-        at: int,
+        time_us: int,
         store: StoreBlob,
         generation: CurrentSessionId = lambda session_id: session_id,
         recorded_at: int | None = None,
         is_paid: IsPaid = lambda _session, _request: False,
     ) -> None:
-        """Begin a file; `at` (microseconds) is the time of what has none, `recorded_at` of the import."""
+        """Begin a file; `time_us` is the time of what has none, `recorded_at` of the import."""
         self._is_paid = is_paid
-        self._origin, self._now, self._generation = origin, at, generation
+        self._origin, self._now, self._generation = origin, time_us, generation
         self._recorded_at, self._life = recorded_at, CallEvents(origin, store, recorded_at)
         self.summaries: list[ImportSummary] = []
         self._keys = Counter[str]()
@@ -333,9 +333,11 @@ class Assembler:
 
     # --- turns --------------------------------------------------------------------------------------
 
-    def _empty(self, what: str, at: int | None, line: int) -> Event:
+    def _empty(self, what: str, time_us: int | None, line: int) -> Event:
         """Keep a message in which nothing was found: what it said stands where nobody looked."""
-        return self._kept(r.UnmappedRecord(f"{what} without words", at=at, line=line, is_understood=False))
+        return self._kept(
+            r.UnmappedRecord(f"{what} without words", at=time_us, line=line, is_understood=False)
+        )
 
     def _prompt(self, item: r.Prompt) -> Iterator[Event]:
         if not item.text.strip():
@@ -385,18 +387,18 @@ class Assembler:
             if not call.places and not call.asked.starts_later:
                 self._place(call, "proposed", self._last)
 
-    def _asked(self, asked: r.ToolCall) -> ReplyCall:
+    def _asked(self, call: r.ToolCall) -> ReplyCall:
         self._calls += 1
         key = f"{self._id}.call{self._calls}"
-        if asked.id in self._open:
+        if call.id in self._open:
             # An id that comes twice names the newer call; the older one stays without a result.
-            self._open[f"{asked.id}\0{self._calls}"] = self._open.pop(asked.id)
+            self._open[f"{call.id}\0{self._calls}"] = self._open.pop(call.id)
         # Whole in the reply, so that an export loses nothing; short where they stand once more.
-        arguments = sanitize.sanitize_object(asked.arguments, sanitize.MOST_TEXT)
-        self._open[asked.id] = OpenCall(key, asked, sanitize.short_object(arguments), self._last, self._turn)
+        arguments = sanitize.sanitize_object(call.arguments, sanitize.MOST_TEXT)
+        self._open[call.id] = OpenCall(key, call, sanitize.short_object(arguments), self._last, self._turn)
         return ReplyCall(
-            call_id=key, provider_call_id=sanitize.sanitize_line(asked.id, 200),
-            tool=sanitize.sanitize_line(asked.tool, 120),
+            call_id=key, provider_call_id=sanitize.sanitize_line(call.id, 200),
+            tool=sanitize.sanitize_line(call.tool, 120),
             arguments=arguments,
         )  # fmt: skip
 
@@ -434,9 +436,9 @@ class Assembler:
 
     # --- calls --------------------------------------------------------------------------------------
 
-    def _place(self, call: OpenCall, name: str, at: int | None) -> None:
+    def _place(self, call: OpenCall, name: str, time_us: int | None) -> None:
         """Hold a place open for what is said of a call; a time before what stands above is none."""
-        self._last = self._last if at is None else max(at, self._last)
+        self._last = self._last if time_us is None else max(time_us, self._last)
         if name not in call.places:
             call.places[name] = self._held.open(call.id, self._last)
 

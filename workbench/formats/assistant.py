@@ -170,7 +170,7 @@ def _merge(earlier: _Turn, later: _Turn) -> None:
 
 
 def _every_turn(row: Session, events: Sequence[e.Event]) -> Iterator[_Turn]:
-    asked = asked_models(events)
+    models = asked_models(events)
     streamed: list[int] = []
     for event in events:
         match event.body:
@@ -183,7 +183,7 @@ def _every_turn(row: Session, events: Sequence[e.Event]) -> Iterator[_Turn]:
             case e.ReplyCompleted() as body:
                 yield _Turn(
                     role="assistant", at=event.at, texts=[body.text] if body.text.strip() else [],
-                    usage=body.usage, provider=asked[event.id][0] or row.provider, round=body.round,
+                    usage=body.usage, provider=models[event.id][0] or row.provider, round=body.round,
                     chunks=len(streamed), first_chunk=min(streamed, default=None),
                     last_chunk=max(streamed, default=None),
                 )  # fmt: skip
@@ -201,14 +201,14 @@ def invocation_records(
     known = {call.id for call in calls}
     for action in sorted(decided, key=lambda action: action.opened_at):
         by_call.setdefault(action.call_id if action.call_id in known else None, []).append(action)
-    said = {event.call_id: event.body for event in events if isinstance(event.body, e.CallFinished)}
+    text = {event.call_id: event.body for event in events if isinstance(event.body, e.CallFinished)}
     yield from _kept_decisions(row, events)
     for action in by_call.get(None, ()):
         yield approval_record(row, action, None)
     for call in calls:
         for action in by_call.get(call.id, ()):
             yield approval_record(row, action, call)
-        yield tool_invocation_record(row, call, said.get(call.id))
+        yield tool_invocation_record(row, call, text.get(call.id))
 
 
 def _kept_decisions(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
@@ -241,8 +241,8 @@ def approval_record(row: Session, action: Action, call: Call | None) -> JsonObje
     parameters: dict[str, Json] = {"actionId": action.id, "toolId": action.tool or action.kind}
     if call is not None:
         parameters["invocationId"] = _record_id(row, call)
-    said = {"reason": action.reason, "choice": action.choice, "text": action.text}
-    parameters |= {name: words for name, words in said.items() if words}
+    text = {"reason": action.reason, "choice": action.choice, "text": action.text}
+    parameters |= {name: words for name, words in text.items() if words}
     by = f" by {action.decided_by}" if action.decided_by else ""
     end = action.decided_at or action.expires_at or action.created_at
     return {
@@ -319,13 +319,13 @@ def _tool_id(tool: Json) -> str:
 
 
 def _read_turn(turn: JsonObject, number: int) -> Iterator[r.Record]:
-    said, time_us, role = r.content_of(turn, "content"), r.time_of(turn, "timestamp"), r.text_of(turn, "role")
+    text, time_us, role = r.content_of(turn, "content"), r.time_of(turn, "timestamp"), r.text_of(turn, "role")
     meta = r.object_of(turn, "metadata")
     if role == "user":
-        yield r.Prompt(said, time_us, number)
+        yield r.Prompt(text, time_us, number)
     elif role == "assistant":
         used = usage_within(meta, "inputTokens", "outputTokens")
-        yield r.Reply(text=said, usage=used, at=time_us, line=number)
+        yield r.Reply(text=text, usage=used, at=time_us, line=number)
     elif role != "system" or number > 1:
         yield r.UnmappedRecord(f"turn.{role}", turn, time_us, number)
 
@@ -356,8 +356,8 @@ class _Records:
 
     def _invocation(self, record: JsonObject, tool: str, number: int) -> Iterator[r.Record]:
         key = r.text_of(record, "id")
-        asked = r.ToolCall(key, tool, r.object_of(record, "parameters"))
-        yield r.Reply(calls=(asked,), at=r.time_of(record, "startedAt"), line=number)
+        call = r.ToolCall(key, tool, r.object_of(record, "parameters"))
+        yield r.Reply(calls=(call,), at=r.time_of(record, "startedAt"), line=number)
         decision = self._decisions.pop(key, None) if key else None
         status, summary = r.text_of(record, "status"), r.text_of(record, "resultSummary")
         decided = r.text_of(decision[0], "status") if decision else ""
@@ -385,10 +385,10 @@ def _state_of(status: str, decided: str) -> r.ResultState:
 
 
 def _decision_of(call: str, record: JsonObject, *, is_approved: bool) -> r.CallDecision:
-    said = r.object_of(record, "parameters")
+    text = r.object_of(record, "parameters")
     return r.CallDecision(
-        call=call, is_approved=is_approved, reason=r.text_of(said, "reason"), text=r.text_of(said, "text"),
-        choice=r.text_of(said, "choice"), at=r.time_of(record, "finishedAt"),
+        call=call, is_approved=is_approved, reason=r.text_of(text, "reason"), text=r.text_of(text, "text"),
+        choice=r.text_of(text, "choice"), at=r.time_of(record, "finishedAt"),
     )  # fmt: skip
 
 

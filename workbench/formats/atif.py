@@ -77,20 +77,20 @@ def _sum(usages: Iterable[Usage]) -> Usage:
 
 
 def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
-    said, time_us = r.content_of(step, "message"), r.time_of(step, "timestamp")
+    text, time_us = r.content_of(step, "message"), r.time_of(step, "timestamp")
     match r.text_of(step, "source"):
         case "user":
-            yield r.Prompt(said, time_us, number)
+            yield r.Prompt(text, time_us, number)
         case "agent":
-            yield from _read_agent_step(step, said, time_us, number)
+            yield from _read_agent_step(step, text, time_us, number)
         case "system":
             if number > 1:
-                yield r.UnmappedRecord("system", said, time_us, number)
+                yield r.UnmappedRecord("system", text, time_us, number)
         case source:
             yield r.UnmappedRecord(f"step.{source}", step, time_us, number, is_understood=False)
 
 
-def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
+def _read_agent_step(step: JsonObject, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     calls = tuple(
         r.ToolCall(
             r.text_of(call, "tool_call_id"), r.text_of(call, "function_name"), r.object_of(call, "arguments")
@@ -98,7 +98,7 @@ def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: i
         for call in r.objects_of(step, "tool_calls")
     )
     yield r.Reply(
-        text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
+        text=text, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
         model=r.text_of(step, "model_name"), usage=_usage(r.object_of(step, "metrics")),
     )  # fmt: skip
     asked = r.object_of(step, "extra", "asked")
@@ -152,8 +152,8 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
         steps.append(_written_step("system", session.system_prompt, session.created_at))
     for event in events:
         match event.body:
-            case e.PromptSubmitted(text=words):
-                steps.append(_written_step("user", words, event.at))
+            case e.PromptSubmitted(text=text):
+                steps.append(_written_step("user", text, event.at))
             case e.ReplyCompleted() as body if body.text or body.thinking or body.calls:
                 steps.append(_written_event(body, event.at, told))
             case e.ReplyCompleted(usage=usage) if usage != Usage():
@@ -179,8 +179,8 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
     }  # fmt: skip
 
 
-def _written_step(source: str, said: str, time_us: int) -> dict[str, Json]:
-    return {"timestamp": iso_time(time_us), "source": source, "message": said}
+def _written_step(source: str, text: str, time_us: int) -> dict[str, Json]:
+    return {"timestamp": iso_time(time_us), "source": source, "message": text}
 
 
 def _metrics(usage: Usage) -> dict[str, Json]:
@@ -269,6 +269,6 @@ def _call_state(call: Call | None) -> str:
 def _written_observation(reply_call: "e.ReplyCall", told: _ToldCalls) -> JsonObject:
     call = _replacing_call(reply_call, told.rows)
     finished = told.results.get(call.id) if call else None
-    said = (finished.preview or finished.error or finished.summary) if finished else ""
+    text = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
-    return {"source_call_id": _written_call(reply_call), "content": said or why or _call_state(call)}
+    return {"source_call_id": _written_call(reply_call), "content": text or why or _call_state(call)}

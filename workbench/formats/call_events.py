@@ -63,12 +63,12 @@ class CallEvents:
         """Take the name of the format, what keeps the bytes of a large output, and when it is recorded."""
         self._origin, self._store, self._recorded_at = origin, store, recorded_at
 
-    def ended(self, call: OpenCall, item: r.CallResult, at: int, child: str = "") -> list[Event]:
+    def ended(self, call: OpenCall, item: r.CallResult, time_us: int, child: str = "") -> list[Event]:
         """Fill the open places of a call and return what stands at its end; `child` is its session's id."""
         if not item.changes and item.state in ("succeeded", "rejected"):
             item = replace(item, changes=patches.edits_of_call(call.asked))
         hunks = sanitize.sanitize_hunks(patches.edits_to_hunks(item.changes))
-        end: Place = Place(owner=call.id, at=at)
+        end: Place = Place(owner=call.id, at=time_us)
         self._begin(call, hunks, end, is_asked=_was_asked(call, item))
         if not self._denied(call, item, end):
             if item.state != "cancelled" or "executing" in call.places or call.decision is not None:
@@ -86,20 +86,20 @@ class CallEvents:
             self._run(call, here)
         _close(call)
 
-    def lost(self, call: OpenCall, at: int) -> list[Event]:
+    def lost(self, call: OpenCall, time_us: int) -> list[Event]:
         """Return what ends a call whose result the file does not hold."""
         call.is_lost = True
         if "opened" in call.told and "decided" not in call.told:
             lost = r.CallResult(call="", state="cancelled", error="the file holds no answer to this question")
         else:
             lost = r.CallResult(call="", state="interrupted", error="the file holds no result of this call")
-        return self.ended(call, lost, at)
+        return self.ended(call, lost, time_us)
 
     def _begin(self, call: OpenCall, hunks: tuple[Hunk, ...], end: Place, *, is_asked: bool) -> None:
         if "proposed" in call.told:
             return
         place = _open_place(call, "proposed") or end
-        self._tell(call, place, "proposed", self._proposed(call, is_asked=is_asked), _AGENT, at=call.at)
+        self._tell(call, place, "proposed", self._proposed(call, is_asked=is_asked), _AGENT, time_us=call.at)
         if is_asked:
             where = _open_place(call, "opened") or place
             self._tell(call, where, "opened", self._opened(call, hunks, where.at), _AGENT, action=call.action)
@@ -119,15 +119,15 @@ class CallEvents:
             self._approve(call, place)
             place = started or place
         call.ran_at = call.at if place is call.places.get("proposed") else place.at
-        self._tell(call, place, "executing", events.CallExecuting(), _AGENT, at=call.ran_at)
+        self._tell(call, place, "executing", events.CallExecuting(), _AGENT, time_us=call.ran_at)
 
     def _approve(self, call: OpenCall, place: Place) -> None:
-        said = call.decision or r.CallDecision(call=call.asked.id, is_approved=True)
+        text = call.decision or r.CallDecision(call=call.asked.id, is_approved=True)
         body = events.ActionApproved(
             digest="", approved_until=place.at, result_digest="",
-            reason=sanitize.sanitize_text(said.reason) or None,
-            choice=sanitize.sanitize_line(said.choice, 200) or None,
-            text=sanitize.sanitize_text(said.text) or None,
+            reason=sanitize.sanitize_text(text.reason) or None,
+            choice=sanitize.sanitize_line(text.choice, 200) or None,
+            text=sanitize.sanitize_text(text.text) or None,
         )  # fmt: skip
         self._tell(call, place, "decided", body, _USER, action=call.action)
 
@@ -141,10 +141,10 @@ class CallEvents:
             self._tell(call, place, "decided", events.ActionExpired(), _SYSTEM, action=call.action)
             return True
         if item.state == "rejected" or (decision is not None and not decision.is_approved):
-            said = decision or r.CallDecision(call=call.asked.id, is_approved=False)
+            text = decision or r.CallDecision(call=call.asked.id, is_approved=False)
             body = events.ActionRejected(
-                reason=sanitize.sanitize_text(said.reason or item.reason) or None,
-                choice=sanitize.sanitize_line(said.choice, 200) or None,
+                reason=sanitize.sanitize_text(text.reason or item.reason) or None,
+                choice=sanitize.sanitize_line(text.choice, 200) or None,
             )
             self._tell(call, place, "decided", body, _USER, action=call.action)
             return True
@@ -162,20 +162,20 @@ class CallEvents:
             provider_call_id=sanitize.sanitize_line(call.asked.id, 200), target=_target_of(call),
         )  # fmt: skip
 
-    def _opened(self, call: OpenCall, hunks: tuple[Hunk, ...], at: int) -> events.EventBody:
+    def _opened(self, call: OpenCall, hunks: tuple[Hunk, ...], time_us: int) -> events.EventBody:
         added, removed = patches.added_and_removed(hunks)
-        words = call.question.prompt if call.question else ""
+        text = call.question.prompt if call.question else ""
         choices = call.question.choices if call.question else ()
         return events.ActionOpened(
-            action_kind="question" if words else "tool", tool=sanitize.sanitize_line(call.asked.tool, 120),
-            target=_target_of(call), digest="", created_at=at, expires_at=None,
-            verb="ask" if words else "edit" if hunks else "run", hunks=hunks,
-            prompt=sanitize.sanitize_text(words) or None,
+            action_kind="question" if text else "tool", tool=sanitize.sanitize_line(call.asked.tool, 120),
+            target=_target_of(call), digest="", created_at=time_us, expires_at=None,
+            verb="ask" if text else "edit" if hunks else "run", hunks=hunks,
+            prompt=sanitize.sanitize_text(text) or None,
             choices=tuple(
                 Choice(key=sanitize.sanitize_line(key, 200), label=sanitize.sanitize_line(label, 400))
                 for key, label in choices[:_MOST_CHOICES]
             ),
-            parameters={} if words else call.arguments, added=added, removed=removed,
+            parameters={} if text else call.arguments, added=added, removed=removed,
         )  # fmt: skip
 
     def _finish(
@@ -187,10 +187,10 @@ class CallEvents:
                 self._tell(call, end, f"file{number}", _file_changed(change, hunks), _TOOL)
         self._tell(call, end, "finished", self._finished(call, item, end.at, child), _TOOL)
 
-    def _finished(self, call: OpenCall, item: r.CallResult, at: int, child: str) -> events.EventBody:
+    def _finished(self, call: OpenCall, item: r.CallResult, time_us: int, child: str) -> events.EventBody:
         took = item.duration_ms
         if took is None:
-            took = (at - (call.at if call.ran_at is None else call.ran_at)) // 1_000
+            took = (time_us - (call.at if call.ran_at is None else call.ran_at)) // 1_000
         text = sanitize.sanitize_text(item.text, sanitize.MOST_OUTPUT)
         ref = None
         if len(text) > MOST_INLINE:
@@ -213,14 +213,15 @@ class CallEvents:
 
     def _tell(
         self, call: OpenCall, place: Place, name: str, body: events.EventBody, actor: Actor, *,
-        action: str | None = None, at: int | None = None,
+        action: str | None = None, time_us: int | None = None,
     ) -> None:  # fmt: skip
         call.told.add(name)
         session, _, number = call.id.rpartition(".")
         place.items.append(Event(
             # What the file holds is numbered in its order.
             id=f"{session}.end.{number}.{name}" if call.is_lost else "",
-            session_id=session, at=place.at if at is None else at, actor=actor, body=body, turn_id=call.turn,
+            session_id=session, at=place.at if time_us is None else time_us, actor=actor, body=body,
+            turn_id=call.turn,
             call_id=call.id, action_id=action, recorded_at=self._recorded_at,
         ))  # fmt: skip
 
@@ -259,29 +260,29 @@ _TARGET_ARGUMENTS: Final = (
 
 
 def _target_of(call: OpenCall) -> str:
-    words = call.question.prompt.strip() if call.question else ""
-    return sanitize.sanitize_line(words.partition("\n")[0]) if words else call_target(call.asked)
+    text = call.question.prompt.strip() if call.question else ""
+    return sanitize.sanitize_line(text.partition("\n")[0]) if text else call_target(call.asked)
 
 
-def call_target(asked: r.ToolCall) -> str:
+def call_target(call: r.ToolCall) -> str:
     """Return what a call is about, as one line: its command, its file, or what comes nearest."""
-    if files := _patched_files(asked):
+    if files := _patched_files(call):
         return sanitize.sanitize_line(" ".join(files))
     for name in _TARGET_ARGUMENTS:
-        argument = asked.arguments.get(name)
+        argument = call.arguments.get(name)
         if isinstance(argument, list):
-            words = [word for word in cast("list[Json]", argument) if isinstance(word, str)]
+            text = [word for word in cast("list[Json]", argument) if isinstance(word, str)]
             argument = (
-                words[-1] if words[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(words)
+                text[-1] if text[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(text)
             )
         if isinstance(argument, str) and argument.strip():
             return sanitize.sanitize_line(argument)
-    return next((sanitize.sanitize_line(v) for v in asked.arguments.values() if isinstance(v, str)), "")
+    return next((sanitize.sanitize_line(v) for v in call.arguments.values() if isinstance(v, str)), "")
 
 
-def _patched_files(asked: r.ToolCall) -> list[str]:
+def _patched_files(call: r.ToolCall) -> list[str]:
     """Return the files that a patch in Codex's notation names, also one within a command."""
-    texts = _texts_of(asked.arguments)
+    texts = _texts_of(call.arguments)
     patch = next((text for text in texts if "*** Begin Patch" in text), "")
     return list(dict.fromkeys(patches.files_of_begin_patch(patch))) if patch else []
 

@@ -32,30 +32,30 @@ _REFUSAL: Final = re.compile(r"(?:rejected|denied|declined|cancell?ed) by (?:the
 _GROK_BOOKKEEPING: Final = ("system", "backend_tool_call", "compaction", "checkpoint")
 
 
-def _message(row: JsonObject, number: int, at: int | None, model: str = "") -> Iterator[r.Record]:
+def _message(row: JsonObject, number: int, time_us: int | None, model: str = "") -> Iterator[r.Record]:
     """Yield what a message of chat completions says."""
-    said, role = r.content_of(row, "content"), r.text_of(row, "role")
+    text, role = r.content_of(row, "content"), r.text_of(row, "role")
     match role:
         case "user":
-            yield r.Prompt(said, at, number)
+            yield r.Prompt(text, time_us, number)
         case "assistant":
             thought = r.content_of(row, "reasoning_content") or r.content_of(row, "reasoning")
             yield r.Reply(
-                text=said or r.text_of(row, "refusal"), thinking=thought, calls=calls_of_completion(row),
-                model=r.text_of(row, "model") or model, at=at, line=number,
+                text=text or r.text_of(row, "refusal"), thinking=thought, calls=calls_of_completion(row),
+                model=r.text_of(row, "model") or model, at=time_us, line=number,
             )  # fmt: skip
         case "tool":
             yield _result(
-                r.text_of(row, "tool_call_id"), said, number, at, is_error=row.get("is_error") is True
+                r.text_of(row, "tool_call_id"), text, number, time_us, is_error=row.get("is_error") is True
             )
         case _:
-            yield r.UnmappedRecord(f"message.{role}", row, at, number, role in ("system", "developer"))
+            yield r.UnmappedRecord(f"message.{role}", row, time_us, number, role in ("system", "developer"))
 
 
-def _result(key: str, said: str, number: int, at: int | None, *, is_error: bool = False) -> r.CallResult:
-    is_refused = bool(_REFUSAL.search(said[:400]))
-    state = end_state(is_bad=is_error or bool(_ERROR.match(said)), is_refused=is_refused)
-    return call_result(key, said, state, at=at, line=number)
+def _result(key: str, text: str, number: int, time_us: int | None, *, is_error: bool = False) -> r.CallResult:
+    is_refused = bool(_REFUSAL.search(text[:400]))
+    state = end_state(is_bad=is_error or bool(_ERROR.match(text)), is_refused=is_refused)
+    return call_result(key, text, state, at=time_us, line=number)
 
 
 # --- Vibe: messages.jsonl, and meta.json beside it ------------------------------------------------------
@@ -112,31 +112,31 @@ def _read_grok(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 
 def _grok_row(row: JsonObject, number: int, thoughts: list[str]) -> Iterator[r.Record]:
-    at, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
+    time_us, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
     match kind:
         case "user" if row.get("synthetic_reason"):
-            yield r.UnmappedRecord("context.user", row, at, number)
+            yield r.UnmappedRecord("context.user", row, time_us, number)
         case "user":
             if thoughts:
-                yield r.Reply(thinking="\n\n".join(thoughts), at=at, line=number)
+                yield r.Reply(thinking="\n\n".join(thoughts), at=time_us, line=number)
                 thoughts.clear()
-            yield r.Prompt(r.content_of(row, "content"), at, number)
+            yield r.Prompt(r.content_of(row, "content"), time_us, number)
         case "reasoning":
-            said = r.content_of(row, "summary") or r.content_of(row, "content")
-            thoughts += [said] if said else []
+            text = r.content_of(row, "summary") or r.content_of(row, "content")
+            thoughts += [text] if text else []
         case "assistant":
             thinking = "\n\n".join(thoughts)
             thoughts.clear()
             yield r.Reply(
                 text=r.content_of(row, "content"), thinking=thinking, calls=calls_of_completion(row),
-                model=r.text_of(row, "model_id"), at=at, line=number,
+                model=r.text_of(row, "model_id"), at=time_us, line=number,
             )  # fmt: skip
         case "tool_result":
             is_error = row.get("is_error") is True
-            said = r.content_of(row, "content")
-            yield _result(r.text_of(row, "tool_call_id"), said, number, at, is_error=is_error)
+            text = r.content_of(row, "content")
+            yield _result(r.text_of(row, "tool_call_id"), text, number, time_us, is_error=is_error)
         case _:
-            yield r.UnmappedRecord(kind or "record", row, at, number, kind in _GROK_BOOKKEEPING)
+            yield r.UnmappedRecord(kind or "record", row, time_us, number, kind in _GROK_BOOKKEEPING)
 
 
 def join_grok(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
@@ -212,13 +212,13 @@ def _log_time(row: JsonObject) -> int | None:
 
 
 def _log_row(row: JsonObject, number: int, earlier: list[str]) -> Iterator[r.Record]:
-    at, model, messages = _log_time(row), r.text_of(row, "model"), _messages(row)
+    time_us, model, messages = _log_time(row), r.text_of(row, "model"), _messages(row)
     if row.get("type") not in ("request", "response") or not messages:
-        yield r.UnmappedRecord("record", row, at, number, is_understood=False)
+        yield r.UnmappedRecord("record", row, time_us, number, is_understood=False)
     fresh = messages[_common(earlier, messages) :] if row.get("type") == "request" else messages
     for message in fresh:
         earlier.append(_mark(message))
-        yield from _message(message, number, at, model)
+        yield from _message(message, number, time_us, model)
     if used := r.object_of(row, "usage"):
         yield r.UsageRecord(usage=_usage(used))
 
@@ -236,10 +236,10 @@ def _mark(message: JsonObject) -> str:
     return json_text(held)
 
 
-def _common(said: list[str], messages: list[JsonObject]) -> int:
+def _common(text: list[str], messages: list[JsonObject]) -> int:
     """Return how many messages of a request were said before."""
     count = 0
-    for before, message in zip(said, messages, strict=False):
+    for before, message in zip(text, messages, strict=False):
         if before != _mark(message):
             break
         count += 1

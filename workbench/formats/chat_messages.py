@@ -118,12 +118,12 @@ def calls_of_completion(message: JsonObject) -> tuple[r.ToolCall, ...]:
 
 
 def call_result(
-    call: str, said: str, state: r.ResultState, *, at: int | None, line: int, exit_code: int | None = None,
+    call: str, text: str, state: r.ResultState, *, at: int | None, line: int, exit_code: int | None = None,
     duration_ms: int | None = None, reason: str = "", changes: tuple[r.FileEdit, ...] = (), child: str = "",
 ) -> r.CallResult:  # fmt: skip
     """Return a result whose text is also its error where it failed."""
     return r.CallResult(
-        call=call, text=said, state=state, error=said[:MOST_ERROR] if state == "failed" else "",
+        call=call, text=text, state=state, error=text[:MOST_ERROR] if state == "failed" else "",
         reason=reason, exit_code=exit_code, duration_ms=duration_ms, changes=changes, child=child,
         at=at, line=line,
     )  # fmt: skip

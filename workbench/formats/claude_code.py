@@ -232,14 +232,14 @@ class _SessionReader:
 
     def _user(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         message, time_us = r.object_of(row, "message"), r.time_of(row, "timestamp")
-        said = message.get("content")
-        blocks = r.as_objects(said)
+        text = message.get("content")
+        blocks = r.as_objects(text)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
             yield from self._answered(block, row, number)
         words = r.content_text(
             [block for block in blocks if block.get("type") != "tool_result"]
-        ) or r.as_text(said)
+        ) or r.as_text(text)
         if not words and not results:
             kept = r.UnmappedRecord("user", row, time_us, number, is_understood=False)
             yield kept
@@ -249,13 +249,13 @@ class _SessionReader:
         else:
             yield from self._said(words, time_us, number)
 
-    def _said(self, words: str, time_us: int | None, number: int) -> Iterator[r.Record]:
-        if words.startswith(_INTERRUPTED):
-            yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=time_us)
-        elif words.startswith(_INJECTED_PREFIXES):
-            yield r.UnmappedRecord("output", words, time_us, number)
-        elif words:
-            yield r.Prompt(_typed_text(words), time_us, number)
+    def _said(self, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
+        if text.startswith(_INTERRUPTED):
+            yield r.TurnStop(outcome="interrupted", detail=text.strip("[]"), at=time_us)
+        elif text.startswith(_INJECTED_PREFIXES):
+            yield r.UnmappedRecord("output", text, time_us, number)
+        elif text:
+            yield r.Prompt(_typed_text(text), time_us, number)
 
     def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "message")
@@ -268,13 +268,13 @@ class _SessionReader:
                 )
                 self._calls[asked.id] = asked
                 calls.append(asked)
-        words, thoughts = texts_of(blocks, "text"), texts_of(blocks, "thinking", "thinking")
-        time_us, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
+        text, thoughts = texts_of(blocks, "text"), texts_of(blocks, "thinking", "thinking")
+        time_us, text = r.time_of(row, "timestamp"), text or r.text_of(message, "content")
         if row.get("isApiErrorMessage") is True:
-            yield r.ErrorRecord("api_error", words or "error", time_us)
+            yield r.ErrorRecord("api_error", text or "error", time_us)
             return
         yield r.Reply(
-            text=words, thinking=thoughts, calls=tuple(calls),
+            text=text, thinking=thoughts, calls=tuple(calls),
             usage=usage_of_message(r.object_of(message, "usage"), r.as_cost(row.get("costUSD"))),
             key=r.text_of(message, "id"), request=_request(row, message), line=number,
             model=_model_name(message), at=time_us,
@@ -288,9 +288,9 @@ class _SessionReader:
 
     def _answered(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
         result = self._result(block, row, number)
-        asked, outcome = self._calls.get(result.call), r.object_of(row, "toolUseResult")
-        if result.state == "succeeded" and asked is not None and asked.tool in QUESTION_TOOLS:
-            yield answer_to(asked, outcome, result.text, result.at)
+        call, outcome = self._calls.get(result.call), r.object_of(row, "toolUseResult")
+        if result.state == "succeeded" and call is not None and call.tool in QUESTION_TOOLS:
+            yield answer_to(call, outcome, result.text, result.at)
         elif result.state == "succeeded" and outcome.get("userModified") is True:
             reason = "with changes by the user"
             yield r.CallDecision(call=result.call, is_approved=True, reason=reason, at=result.at)
@@ -301,18 +301,18 @@ class _SessionReader:
         return f"{self._head.key}/{agent}" if agent and self._head is not None else ""
 
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
-        call, said = r.text_of(block, "tool_use_id"), r.content_of(block, "content")
+        call, text = r.text_of(block, "tool_use_id"), r.content_of(block, "content")
         asked = self._calls.get(call, r.ToolCall(call, ""))
         full = row.get("toolUseResult")
         outcome = r.as_object(full)
         is_error = block.get("is_error") is True
         is_refused = isinstance(full, str) and full.startswith(_REFUSAL_TEXTS)
-        state, reason = _result_state(said, is_error=is_error, is_refused=is_refused)
+        state, reason = _result_state(text, is_error=is_error, is_refused=is_refused)
         if outcome.get("interrupted") is True and state == "succeeded":
             state = "cancelled"
-        exits = _EXIT_CODE.search(said) if is_error else None
+        exits = _EXIT_CODE.search(text) if is_error else None
         return call_result(
-            call, said, state, at=r.time_of(row, "timestamp"), line=number, reason=reason,
+            call, text, state, at=r.time_of(row, "timestamp"), line=number, reason=reason,
             exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
             duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
             changes=_edits_of_result(asked.tool, asked.arguments, outcome),
@@ -339,10 +339,10 @@ def _request(row: JsonObject, message: JsonObject) -> str:
 def _error_text(row: JsonObject) -> str:
     """Return why a request failed: what the service said, or why it could not be reached."""
     error = r.object_of(row, "error")
-    said = r.object_of(error, "error", "error") or r.object_of(error, "error")
+    text = r.object_of(error, "error", "error") or r.object_of(error, "error")
     cause = r.object_of(row, "cause") or r.object_of(error, "cause")
     why = (
-        r.content_of(row, "content"), r.text_of(said, "message") or r.text_of(error, "message"),
+        r.content_of(row, "content"), r.text_of(text, "message") or r.text_of(error, "message"),
         r.first_text(cause, "code", "message"), f"status {code}" if (code := error.get("status")) else "",
     )  # fmt: skip
     return ", ".join(dict.fromkeys(filter(None, why))) or "error"
@@ -374,21 +374,21 @@ def _model_name(holder: JsonObject) -> str:
     return "" if model == _SYNTHETIC else model
 
 
-def _typed_text(words: str) -> str:
-    if words.startswith("<command-") and (command := _COMMAND.search(words)):
-        arguments = _ARGUMENTS.search(words)
+def _typed_text(text: str) -> str:
+    if text.startswith("<command-") and (command := _COMMAND.search(text)):
+        arguments = _ARGUMENTS.search(text)
         return f"{command[1]} {arguments[1] if arguments else ''}".strip()
-    shell = _SHELL.match(words)
-    return f"! {shell[1]}" if shell else words
+    shell = _SHELL.match(text)
+    return f"! {shell[1]}" if shell else text
 
 
-def _result_state(said: str, *, is_error: bool, is_refused: bool) -> tuple[r.ResultState, str]:
+def _result_state(text: str, *, is_error: bool, is_refused: bool) -> tuple[r.ResultState, str]:
     if not is_error and not is_refused:
         return "succeeded", ""
-    if is_refused or said.startswith(_REJECTION_TEXTS):
-        match = _REJECTION_REASON.search(said)
+    if is_refused or text.startswith(_REJECTION_TEXTS):
+        match = _REJECTION_REASON.search(text)
         return "rejected", match[1].strip() if match else ""
-    if said.startswith(_INTERRUPTED):
+    if text.startswith(_INTERRUPTED):
         return "cancelled", ""
     return "failed", ""
 

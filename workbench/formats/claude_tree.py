@@ -75,10 +75,10 @@ class MessageTree:
                 return False
 
     def _is_repeated_reply(self, message: str, blocks: list[JsonObject]) -> bool:
-        said = [str(b.get("id") or b.get("text") or b.get("thinking") or b.get("data")) for b in blocks]
-        if message and said and self._was_told((message, *said)):
+        text = [str(b.get("id") or b.get("text") or b.get("thinking") or b.get("data")) for b in blocks]
+        if message and text and self._was_told((message, *text)):
             return True
-        self._open.update(key for key, b in zip(said, blocks, strict=True) if b.get("type") == "tool_use")
+        self._open.update(key for key, b in zip(text, blocks, strict=True) if b.get("type") == "tool_use")
         return False
 
     def _is_repeated_result(self, calls: set[str]) -> bool:
@@ -141,15 +141,15 @@ _MOST_LINE: Final = 300
 """Characters of one step of an agent; its own session holds it whole."""
 
 
-def question_of(call: r.ToolCall, at: int | None) -> r.CallQuestion:
+def question_of(call: r.ToolCall, time_us: int | None) -> r.CallQuestion:
     """Return the question that a call of one of the question tools is."""
     questions = r.objects_of(call.arguments, "questions")
     if call.tool != "AskUserQuestion":
         plan = r.text_of(call.arguments, "plan")
-        return r.CallQuestion(call=call.id, prompt=plan or _NO_PLAN, choices=_PLAN_CHOICES, at=at)
+        return r.CallQuestion(call=call.id, prompt=plan or _NO_PLAN, choices=_PLAN_CHOICES, at=time_us)
     if len(questions) == 1:
         return r.CallQuestion(
-            call=call.id, prompt=_question_text(questions[0]), choices=_choices(questions[0]), at=at
+            call=call.id, prompt=_question_text(questions[0]), choices=_choices(questions[0]), at=time_us
         )
     parts = [
         "\n".join([
@@ -158,22 +158,22 @@ def question_of(call: r.ToolCall, at: int | None) -> r.CallQuestion:
         ])
         for number, question in enumerate(questions, 1)
     ]  # fmt: skip
-    return r.CallQuestion(call=call.id, prompt="\n".join(parts) or "A question without words", at=at)
+    return r.CallQuestion(call=call.id, prompt="\n".join(parts) or "A question without words", at=time_us)
 
 
-def answer_to(call: r.ToolCall, outcome: JsonObject, said: str, at: int | None) -> r.CallDecision:
+def answer_to(call: r.ToolCall, outcome: JsonObject, said: str, time_us: int | None) -> r.CallDecision:
     """Return what a human answered; `outcome` is the structured result, `said` its text."""
     if call.tool != "AskUserQuestion":
-        return r.CallDecision(call=call.id, is_approved=True, choice=_PLAN_CHOICES[0][0], at=at)
+        return r.CallDecision(call=call.id, is_approved=True, choice=_PLAN_CHOICES[0][0], at=time_us)
     answers = [(question, r.as_text(answer)) for question, answer in r.object_of(outcome, "answers").items()]
     questions = r.objects_of(call.arguments, "questions")
     if len(answers) == 1:
         answer = answers[0][1]
         known = {key for question in questions for key, _ in _choices(question)}
         choice = answer if answer in known else ""
-        return r.CallDecision(call=call.id, is_approved=True, choice=choice, text=answer, at=at)
+        return r.CallDecision(call=call.id, is_approved=True, choice=choice, text=answer, at=time_us)
     text = "\n".join(f"{question} {answer}" for question, answer in answers) or said
-    return r.CallDecision(call=call.id, is_approved=True, text=text, at=at)
+    return r.CallDecision(call=call.id, is_approved=True, text=text, at=time_us)
 
 
 def _question_text(question: JsonObject) -> str:

@@ -105,7 +105,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     key = r.text_of(document, "sessionId") or _task_key(name)
     origin = r.object_of(document, "origin")
     told = (r.content_of(row, "content") for row in rows[:5])
-    folder = next((match[1] for words in told if (match := _FOLDER.search(words))), "")
+    folder = next((match[1] for text in told if (match := _FOLDER.search(text))), "")
     models = (r.object_of(row, "modelInfo") for row in rows)
     model = next((found for info in models if (found := r.first_text(info, "modelId", "id"))), "")
     yield r.SessionHead(
@@ -123,7 +123,7 @@ def _task_key(name: str) -> str:
 
 def _start(key: str, rows: list[JsonObject]) -> int | None:
     """Return when a task began: its id is that time, in milliseconds."""
-    written = next((at for row in rows if (at := r.time_of(row, "ts"))), None)
+    written = next((time_us for row in rows if (time_us := r.time_of(row, "ts"))), None)
     return written or (r.as_time(int(key)) if key.isdecimal() and len(key) == 13 else None)
 
 
@@ -133,23 +133,23 @@ class _TaskReader:
         """Calls that the model wrote as text and that have no result yet."""
 
     def message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at, content = r.time_of(row, "ts"), row.get("content")
+        time_us, content = r.time_of(row, "ts"), row.get("content")
         if row.get("role") == "assistant":
-            yield from self._reply(row, content, at, number)
+            yield from self._reply(row, content, time_us, number)
             return
         for block in result_blocks(content):
-            said = r.content_of(block, "content")
+            text = r.content_of(block, "content")
             is_error = block.get("is_error") is True
-            yield from self._ended(r.text_of(block, "tool_use_id"), said, at, number, is_error=is_error)
+            yield from self._ended(r.text_of(block, "tool_use_id"), text, time_us, number, is_error=is_error)
         texts = [content] if isinstance(content, str) else [
-            said for block in r.as_objects(content) if (said := said_text([block]))
+            text for block in r.as_objects(content) if (text := said_text([block]))
         ]  # fmt: skip
-        yield from self._told(texts, at, number)
+        yield from self._told(texts, time_us, number)
         if not texts and not result_blocks(content):
-            yield r.Prompt("", at, number)
+            yield r.Prompt("", time_us, number)
 
-    def _reply(self, row: JsonObject, content: Json, at: int | None, number: int) -> Iterator[r.Record]:
-        words, written = split_calls(said_text(content), number)
+    def _reply(self, row: JsonObject, content: Json, time_us: int | None, number: int) -> Iterator[r.Record]:
+        text, written = split_calls(said_text(content), number)
         every_call = (*written, *calls_of_blocks(content, f"{number}."))
         spoken = [
             r.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
@@ -160,68 +160,68 @@ class _TaskReader:
         self._open = [*self._open[-_MOST_TAGS:], *calls]
         metrics = r.object_of(row, "metrics")
         yield r.Reply(
-            text="\n\n".join(filter(None, (words, *spoken))), thinking=thought_text(content), calls=calls,
+            text="\n\n".join(filter(None, (text, *spoken))), thinking=thought_text(content), calls=calls,
             usage=_metrics_usage(metrics), model=r.first_text(r.object_of(row, "modelInfo"), "modelId", "id"),
-            at=at, line=number,
+            at=time_us, line=number,
         )  # fmt: skip
         for call in calls:
             if call.tool == "ask_followup_question":
                 question = r.text_of(call.arguments, "question")
                 yield r.CallQuestion(
-                    call=call.id, prompt=question or "?", choices=_choices(call.arguments), at=at
+                    call=call.id, prompt=question or "?", choices=_choices(call.arguments), at=time_us
                 )
 
-    def _told(self, texts: list[str], at: int | None, number: int) -> Iterator[r.Record]:
+    def _told(self, texts: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield what a user's message holds: results, what was typed, and what the editor added."""
         call, parts = "", list[str]()
         for text in texts:
             words, _, environment = text.partition(_ENVIRONMENT)
             if environment:
-                yield r.UnmappedRecord("context.environment", environment[:8_000], at, number)
+                yield r.UnmappedRecord("context.environment", environment[:8_000], time_us, number)
             if match := _RESULT_HEAD.match(words):
-                yield from self._result(call, parts, at, number)
+                yield from self._result(call, parts, time_us, number)
                 call, parts = self._taken(match[1]), []
                 words = words[match.end() :]
             if call:
                 parts.append(words)
             elif words.strip():
-                yield self._typed(words, at, number)
-        yield from self._result(call, parts, at, number)
+                yield self._typed(words, time_us, number)
+        yield from self._result(call, parts, time_us, number)
 
     def _taken(self, tool: str) -> str:
         return next((call.id for call in self._open if call.tool == tool), "")
 
-    def _result(self, call: str, parts: list[str], at: int | None, number: int) -> Iterator[r.Record]:
-        said = "\n".join(part for part in parts if part.strip())
+    def _result(self, call: str, parts: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
+        text = "\n".join(part for part in parts if part.strip())
         if call:
-            yield from self._ended(call, said, at, number)
+            yield from self._ended(call, text, time_us, number)
 
-    def _typed(self, words: str, at: int | None, number: int) -> r.Record:
-        typed = _TYPED.search(words)
-        if typed is None and words.lstrip().startswith(("[TASK RESUMPTION]", "[ERROR]", "# task_progress")):
-            return r.UnmappedRecord("context.user", words, at, number)
-        return r.Prompt(typed[2] if typed else words.strip(), at, number)
+    def _typed(self, text: str, time_us: int | None, number: int) -> r.Record:
+        typed = _TYPED.search(text)
+        if typed is None and text.lstrip().startswith(("[TASK RESUMPTION]", "[ERROR]", "# task_progress")):
+            return r.UnmappedRecord("context.user", text, time_us, number)
+        return r.Prompt(typed[2] if typed else text.strip(), time_us, number)
 
     def _ended(
-        self, key: str, said: str, at: int | None, number: int, *, is_error: bool = False
+        self, key: str, text: str, time_us: int | None, number: int, *, is_error: bool = False
     ) -> Iterator[r.Record]:
         asked = next((call for call in self._open if call.id == key), None)
         self._open = [call for call in self._open if call.id != key]
-        typed = _TYPED.search(said)
+        typed = _TYPED.search(text)
         if asked is not None and asked.tool == "ask_followup_question":
-            answer = typed[2] if typed else said
+            answer = typed[2] if typed else text
             choice = answer if answer in dict(_choices(asked.arguments)) else ""
-            yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=at)
+            yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=time_us)
         # Roo's calls in blocks have results that are objects.
-        status = r.text_of(r.as_object(parse_json(said)), "status") if said.startswith('{"status"') else ""
-        is_denied = said.lstrip().startswith(_DENIED) or status == "denied"
-        is_bad = is_error or said.lstrip().startswith(_FAILED) or status == "error"
-        exits = _EXIT_CODE.search(said[:400])
+        status = r.text_of(r.as_object(parse_json(text)), "status") if text.startswith('{"status"') else ""
+        is_denied = text.lstrip().startswith(_DENIED) or status == "denied"
+        is_bad = is_error or text.lstrip().startswith(_FAILED) or status == "error"
+        exits = _EXIT_CODE.search(text[:400])
         code = int(exits[1]) if exits else None
         state = end_state(is_bad=is_bad or bool(code), is_refused=is_denied)
-        told = r.first_text(r.as_object(parse_json(said)), "feedback", "message") if status else ""
+        told = r.first_text(r.as_object(parse_json(text)), "feedback", "message") if status else ""
         reason = (typed[2] if typed else told) if is_denied else ""
-        yield call_result(key, said, state, at=at, line=number, exit_code=code, reason=reason)
+        yield call_result(key, text, state, at=time_us, line=number, exit_code=code, reason=reason)
 
 
 def _metrics_usage(metrics: JsonObject) -> Usage:
@@ -266,8 +266,8 @@ def _choices(arguments: JsonObject) -> tuple[tuple[str, str], ...]:
     if isinstance(options, str):
         listed = re.findall(r"<suggest(?:\s[^>]{0,80})?>([^<]{1,400})</suggest>", options[:20_000])
         options = listed or parse_json(options)
-    said = [r.as_text(item) or r.text_of(r.as_object(item), "text") for item in r.as_array(options)]
-    return tuple((words, words) for words in said if words)
+    text = [r.as_text(item) or r.text_of(r.as_object(item), "text") for item in r.as_array(options)]
+    return tuple((words, words) for words in text if words)
 
 
 # --- what stands on the screen --------------------------------------------------------------------------
@@ -349,38 +349,40 @@ def read_screen(value: Json, name: str) -> Iterator[r.Record]:
 def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
     command = ""
     for place, (number, row) in enumerate(rows):
-        at, said = r.time_of(row, "ts"), r.text_of(row, "text")
+        time_us, text = r.time_of(row, "ts"), r.text_of(row, "text")
         kind = r.text_of(row, "say") or r.text_of(row, "ask")
         match kind:
             case "text" if not place:
-                yield r.Prompt(said, at, number)
+                yield r.Prompt(text, time_us, number)
             case "user_feedback" | "task":
-                yield r.Prompt(said, at, number)
-            case "text" | "plan_mode_respond" | "completion_result" if said:
-                yield r.Reply(text=said, at=at, line=number)
+                yield r.Prompt(text, time_us, number)
+            case "text" | "plan_mode_respond" | "completion_result" if text:
+                yield r.Reply(text=text, at=time_us, line=number)
             case "reasoning":
-                yield r.Reply(thinking=said, at=at, line=number)
+                yield r.Reply(thinking=text, at=time_us, line=number)
             case "api_req_started":
                 yield r.UsageRecord(usage=_request_usage(row))
             case "error" | "api_req_failed" | "diff_error" | "mistake_limit_reached":
-                yield r.ErrorRecord(kind, said or kind, at)
+                yield r.ErrorRecord(kind, text or kind, time_us)
             case "tool" | "command" | "use_mcp_server" | "followup" | "browser_action_launch":
-                yield from _screen_call(kind, row, said, at, number)
+                yield from _screen_call(kind, row, text, time_us, number)
                 command = str(number) if kind == "command" else ""
-            case "command_output" if command and said:
-                yield call_result(command, said, "succeeded", at=at, line=number)
+            case "command_output" if command and text:
+                yield call_result(command, text, "succeeded", at=time_us, line=number)
                 command = ""
             case _:
-                yield r.UnmappedRecord(kind or "row", row, at, number, kind in _BOOKKEEPING)
+                yield r.UnmappedRecord(kind or "row", row, time_us, number, kind in _BOOKKEEPING)
 
 
-def _screen_call(kind: str, row: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
-    arguments = r.as_object(parse_json(said)) or {"command" if kind == "command" else "question": said}
+def _screen_call(
+    kind: str, row: JsonObject, text: str, time_us: int | None, number: int
+) -> Iterator[r.Record]:
+    arguments = r.as_object(parse_json(text)) or {"command" if kind == "command" else "question": text}
     tool = r.text_of(arguments, "tool") or ("ask_followup_question" if kind == "followup" else kind)
     call = r.ToolCall(str(number), tool, arguments)
-    yield r.Reply(calls=(call,), at=at, line=number)
+    yield r.Reply(calls=(call,), at=time_us, line=number)
     if kind == "followup":
-        prompt = r.text_of(arguments, "question") or said
-        yield r.CallQuestion(call=call.id, prompt=prompt or "?", choices=_choices(arguments), at=at)
+        prompt = r.text_of(arguments, "question") or text
+        yield r.CallQuestion(call=call.id, prompt=prompt or "?", choices=_choices(arguments), at=time_us)
     elif "ask" in row:
-        yield r.CallQuestion(call=call.id, at=at)
+        yield r.CallQuestion(call=call.id, at=time_us)

@@ -68,7 +68,11 @@ def read_history(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield one session for each id, with what was typed."""
     del name
     yield from typed_prompts(
-        lines, "session_id", "text", "ts", lambda key, at: r.SessionHead(key=f"history:{key}", at=at)
+        lines,
+        "session_id",
+        "text",
+        "ts",
+        lambda key, time_us: r.SessionHead(key=f"history:{key}", at=time_us),
     )
 
 
@@ -154,8 +158,8 @@ class _RolloutReader:
     def _untold(self, who: str) -> Iterator[r.Record]:
         events, self._told[who] = self._told[who], []
         for record in events:
-            said = record.text if isinstance(record, r.Prompt | r.Reply) else ""
-            if hash((who, said)) not in self._spoken:
+            text = record.text if isinstance(record, r.Prompt | r.Reply) else ""
+            if hash((who, text)) not in self._spoken:
                 yield record
 
     def _item(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
@@ -163,9 +167,9 @@ class _RolloutReader:
         if kind == "message":
             yield from self._message(payload, time_us, number)
         elif kind == "reasoning":
-            said = r.content_of(payload, "summary") or r.content_of(payload, "content")
-            if said:
-                self._thinking.append(said)
+            text = r.content_of(payload, "summary") or r.content_of(payload, "content")
+            if text:
+                self._thinking.append(text)
         elif kind in _CALL_TYPES:
             yield from self._untold("user")
             yield from self._call(kind, payload, time_us, number)
@@ -177,34 +181,34 @@ class _RolloutReader:
             yield r.UnmappedRecord(kind or "record", payload, time_us, number, is_understood=False)
 
     def _message(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        said, role = r.content_of(payload, "content"), r.text_of(payload, "role")
+        text, role = r.content_of(payload, "content"), r.text_of(payload, "role")
         if role == "assistant":
             yield from self._untold("user")
-            self._spoken.add(hash(("agent", said)))
-            yield self._reply(said, (), time_us, number)
-        elif role == "user" and not said.startswith(_INJECTED_PREFIXES):
+            self._spoken.add(hash(("agent", text)))
+            yield self._reply(text, (), time_us, number)
+        elif role == "user" and not text.startswith(_INJECTED_PREFIXES):
             yield from self._untold("agent")
             # The event beside it names images elsewhere: its text is what was typed, and nothing more.
             typed = "\n".join(
                 r.text_of(item, "text") for item in r.objects_of(payload, "content") if "text" in item
             )
-            self._spoken |= {hash(("user", said)), hash(("user", typed))}
-            request = said.partition(_REQUEST_HEADING)[2].strip()
+            self._spoken |= {hash(("user", text)), hash(("user", typed))}
+            request = text.partition(_REQUEST_HEADING)[2].strip()
             if request and not self._has_title:
                 yield r.TitleChange(request, time_us)
             self._has_title = True
-            yield r.Prompt(said, time_us, number)
+            yield r.Prompt(text, time_us, number)
         else:
-            self._place(said)
-            yield r.UnmappedRecord(f"context.{role}", said, time_us, number)
+            self._place(text)
+            yield r.UnmappedRecord(f"context.{role}", text, time_us, number)
 
-    def _place(self, said: str) -> None:
-        if self._head is not None and not self._head.workspace and (match := _WORKING_FOLDER.search(said)):
+    def _place(self, text: str) -> None:
+        if self._head is not None and not self._head.workspace and (match := _WORKING_FOLDER.search(text)):
             self._head = replace(self._head, workspace=(match[1] or match[2]).strip())
 
-    def _reply(self, said: str, calls: tuple[r.ToolCall, ...], time_us: int | None, number: int) -> r.Reply:
+    def _reply(self, text: str, calls: tuple[r.ToolCall, ...], time_us: int | None, number: int) -> r.Reply:
         thinking, self._thinking = "\n\n".join(self._thinking), []
-        return r.Reply(text=said, thinking=thinking, calls=calls, model=self._model, at=time_us, line=number)
+        return r.Reply(text=text, thinking=thinking, calls=calls, model=self._model, at=time_us, line=number)
 
     def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         if kind == "web_search_call":
@@ -227,15 +231,15 @@ class _RolloutReader:
 
     def _output(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         key = r.first_text(payload, "call_id", "id")
-        said, code, seconds = _call_outcome(payload.get("output"))
+        text, code, seconds = _call_outcome(payload.get("output"))
         is_bad = code not in (None, 0) or r.object_of(payload, "output").get("success") is False
-        lower = said[:400].casefold()
+        lower = text[:400].casefold()
         state: r.ResultState = "failed" if is_bad else "succeeded"
         if _REJECTED_BY_SETTINGS in lower:
             state = "failed"
         elif "rejected by user" in lower or "declined" in lower:
             state = "rejected"
-        elif "aborted by user" in lower or said.startswith("aborted"):
+        elif "aborted by user" in lower or text.startswith("aborted"):
             state = "cancelled"
         elif key in self._asks and self._policy not in ("", "never"):
             # What is known of the answer is when the command ended and how long it ran.
@@ -243,7 +247,7 @@ class _RolloutReader:
             begun = None if time_us is None or ran_us is None else time_us - ran_us
             yield r.CallDecision(call=key, is_approved=True, at=begun or time_us)
         yield call_result(
-            key, said, state, at=time_us, line=number, exit_code=code,
+            key, text, state, at=time_us, line=number, exit_code=code,
             duration_ms=None if seconds is None else int(seconds * 1000),
             changes=self._patches.pop(key, ()),
         )  # fmt: skip
@@ -258,8 +262,8 @@ class _RolloutReader:
             case "error" | "stream_error":
                 yield r.ErrorRecord("error", r.text_of(payload, "message"), time_us)
             case "user_message":
-                said = r.text_of(payload, "message")
-                self._told["user"].append(r.Prompt(said, time_us, number))
+                text = r.text_of(payload, "message")
+                self._told["user"].append(r.Prompt(text, time_us, number))
             case "agent_message":
                 self._told["agent"].append(self._reply(r.text_of(payload, "message"), (), time_us, number))
             case "agent_reasoning" | "agent_reasoning_raw_content":
@@ -283,12 +287,12 @@ class _RolloutReader:
             return
         self._called.add(key)
         yield self._reply("", (_call_of_ended_item(key, payload),), time_us, number)
-        said = r.first_text(payload, "aggregated_output", "formatted_output", "stdout", "stderr")
+        text = r.first_text(payload, "aggregated_output", "formatted_output", "stdout", "stderr")
         code = r.integer_of(payload, "exit_code")
         is_bad = bool(code) or payload.get("success") is False or "Err" in r.object_of(payload, "result")
         yield r.CallResult(
             call=key,
-            text=said or r.content_of(payload, "result", "Ok", "content"),
+            text=text or r.content_of(payload, "result", "Ok", "content"),
             state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=time_us,
             line=number, duration_ms=_duration_ms(payload.get("duration")),
         )  # fmt: skip
@@ -366,21 +370,21 @@ def _call_outcome(output: Json) -> tuple[str, int | None, float | None]:
     fields = r.as_object(output)
     meta = r.object_of(fields, "metadata")
     seconds = meta.get("duration_seconds")
-    said = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(output)
+    text = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(output)
     return (
-        said,
+        text,
         r.integer_of(meta, "exit_code"),
         float(seconds) if isinstance(seconds, int | float) else None,
     )
 
 
-def _number_behind(said: str, words: str) -> int | None:
-    match = re.match(r"\s*(-?\d{1,9})\b", said[:400].partition(words)[2])
+def _number_behind(text: str, words: str) -> int | None:
+    match = re.match(r"\s*(-?\d{1,9})\b", text[:400].partition(words)[2])
     return int(match[1]) if match else None
 
 
-def _seconds_behind(said: str, words: str) -> float | None:
-    digits = said[:400].partition(words)[2].split()
+def _seconds_behind(text: str, words: str) -> float | None:
+    digits = text[:400].partition(words)[2].split()
     try:
         return float(digits[0]) if digits else None
     except ValueError:
@@ -468,8 +472,8 @@ def _exec_result(item: JsonObject, call: str, number: int) -> r.CallResult:
         )
         for fields in r.objects_of(item, "changes")
     )
-    said = r.text_of(item, "aggregated_output") or r.content_of(item, "result", "content")
-    return r.CallResult(call=call, text=said, state=state, exit_code=code, changes=changes, line=number)
+    text = r.text_of(item, "aggregated_output") or r.content_of(item, "result", "content")
+    return r.CallResult(call=call, text=text, state=state, exit_code=code, changes=changes, line=number)
 
 
 _ITEM_STATES: Final[dict[str, r.ResultState]] = {

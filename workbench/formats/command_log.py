@@ -67,8 +67,8 @@ def _read_command_round(
     if number > 1 and r.text_of(iteration, "feedback"):
         yield r.Prompt(r.text_of(iteration, "feedback"), time_us, number)
     key = f"command-{number}"
-    asked = r.ToolCall(key, "command", {"command": r.text_of(output, "command")})
-    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=time_us, line=number)
+    call = r.ToolCall(key, "command", {"command": r.text_of(output, "command")})
+    yield r.Reply(text=r.text_of(output, "explanation"), calls=(call,), at=time_us, line=number)
     yield r.UnmappedRecord(_ITERATION, dict(iteration), time_us, number)
     status = r.text_of(meta, "final_status")
     if following is not None:

@@ -89,8 +89,8 @@ class _SessionReader:
             case "assistant.reasoning":
                 self._thought = r.text_of(data, "content")
             case "session.error":
-                words = r.text_of(data, "message") or "error"
-                yield r.ErrorRecord(r.text_of(data, "errorType") or "error", words, time_us)
+                text = r.text_of(data, "message") or "error"
+                yield r.ErrorRecord(r.text_of(data, "errorType") or "error", text, time_us)
             case "abort":
                 yield r.TurnStop(detail=r.text_of(data, "reason"), at=time_us)
             case "session.title_changed":
@@ -119,14 +119,14 @@ class _SessionReader:
             yield r.Reply(thinking=self._thought, model=self._model)
 
     def _prompt(self, data: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        said = r.text_of(data, "content")
+        text = r.text_of(data, "content")
         if r.text_of(data, "source") not in ("", "user"):
             yield r.UnmappedRecord("context.user", data, time_us, number)
             return
         files = [
             f"[{r.first_text(item, 'displayName', 'path')}]" for item in r.objects_of(data, "attachments")
         ]
-        yield r.Prompt("\n".join(filter(None, (said, *files))), time_us, number)
+        yield r.Prompt("\n".join(filter(None, (text, *files))), time_us, number)
 
     def _reply(self, data: JsonObject, time_us: int | None, number: int) -> r.Reply:
         self._model = r.text_of(data, "model") or self._model
@@ -159,9 +159,9 @@ class _SessionReader:
                     yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
                 yield r.CallStart(key, time_us)
             case "tool.execution_partial_result":
-                words = r.text_of(data, "partialOutput")
+                text = r.text_of(data, "partialOutput")
                 yield r.CallProgress(
-                    call=key, kind="output", text=words, content=data, at=time_us, line=number
+                    call=key, kind="output", text=text, content=data, at=time_us, line=number
                 )
             case "tool.execution_complete":
                 yield self._result(key, data, time_us, number)
@@ -178,11 +178,11 @@ class _SessionReader:
 
     def _result(self, key: str, data: JsonObject, time_us: int | None, number: int) -> r.CallResult:
         result, error = r.object_of(data, "result"), r.object_of(data, "error")
-        said = r.content_of(result, "content") or r.text_of(error, "message") or r.text_of(data, "result")
+        text = r.content_of(result, "content") or r.text_of(error, "message") or r.text_of(data, "result")
         is_refused = r.text_of(error, "code") in ("rejected", "denied")
         state = end_state(is_bad=data.get("success") is not True, is_refused=is_refused)
         return call_result(
-            key, said, state, at=time_us, line=number,
+            key, text, state, at=time_us, line=number,
             duration_ms=r.integer_of(data, "toolTelemetry", "metrics", "durationMs"),
             changes=_edits(r.text_of(result, "detailedContent")),
             child=f"{self.key}/{key}" if key in self.children else "",

@@ -71,44 +71,44 @@ def _read_row(row: JsonObject, number: int) -> Iterator[r.Record]:
         yield r.UnmappedRecord(kind or "record", row, None, number, is_understood=False)
 
 
-def _message(role: str, content: Json, number: int, at: int | None = None) -> Iterator[r.Record]:
+def _message(role: str, content: Json, number: int, time_us: int | None = None) -> Iterator[r.Record]:
     for block in result_blocks(content):
-        yield _result(block, number, at)
-    said = said_text(content)
+        yield _result(block, number, time_us)
+    text = said_text(content)
     if role == "assistant":
         calls = calls_of_blocks(content, f"{number}.")
-        yield r.Reply(text=said, thinking=thought_text(content), calls=calls, at=at, line=number)
+        yield r.Reply(text=text, thinking=thought_text(content), calls=calls, at=time_us, line=number)
     elif role == "user":
-        query = _QUERY.search(said)
-        if query is None and said.lstrip().startswith(_CONTEXT):
-            yield r.UnmappedRecord("context.user", said, at, number)
-        elif said or not result_blocks(content):
-            yield r.Prompt(query[1] if query else said, at, number)
+        query = _QUERY.search(text)
+        if query is None and text.lstrip().startswith(_CONTEXT):
+            yield r.UnmappedRecord("context.user", text, time_us, number)
+        elif text or not result_blocks(content):
+            yield r.Prompt(query[1] if query else text, time_us, number)
     elif role != "tool" or not result_blocks(content):
-        yield r.UnmappedRecord(f"message.{role}", content, at, number, role == "system")
+        yield r.UnmappedRecord(f"message.{role}", content, time_us, number, role == "system")
 
 
-def _result(block: JsonObject, number: int, at: int | None) -> r.CallResult:
+def _result(block: JsonObject, number: int, time_us: int | None) -> r.CallResult:
     value = block.get("result", block.get("content"))
-    said = r.content_text(value) or r.content_text(block.get("experimental_content"))
-    if not said and isinstance(value, dict):
-        said = json_text(value)
-    start = said[:400].casefold()
+    text = r.content_text(value) or r.content_text(block.get("experimental_content"))
+    if not text and isinstance(value, dict):
+        text = json_text(value)
+    start = text[:400].casefold()
     state = end_state(
         is_bad=block.get("isError") is True or block.get("is_error") is True,
         is_refused="rejected by the user" in start or "user rejected" in start,
     )
-    return call_result(r.first_text(block, "toolCallId", "tool_use_id"), said, state, at=at, line=number)
+    return call_result(r.first_text(block, "toolCallId", "tool_use_id"), text, state, at=time_us, line=number)
 
 
 def read_database(database: Database, name: str) -> Iterator[r.Record]:
     """Yield the chat of a database; raises apsw.Error where it is damaged."""
     meta = _meta(database)
-    at = r.time_of(meta, "createdAt")
+    time_us = r.time_of(meta, "createdAt")
     facts = {key: meta[key] for key in ("mode",) if r.as_text(meta.get(key))}
     yield r.SessionHead(
         key=r.text_of(meta, "agentId") or PurePath(name).parent.name or name, title=r.text_of(meta, "name"),
-        model=r.text_of(meta, "lastUsedModel"), provider="cursor", at=at, facts=facts,
+        model=r.text_of(meta, "lastUsedModel"), provider="cursor", at=time_us, facts=facts,
     )  # fmt: skip
     for number, (key, data) in enumerate(_blobs(database, r.text_of(meta, "latestRootBlobId")), 1):
         message = r.as_object(parse_json(data))
@@ -235,12 +235,12 @@ def _chat_records(
     chat: JsonObject, messages: list[tuple[str, JsonObject]], number: int
 ) -> Iterator[r.Record]:
     for key, message in messages:
-        at = r.time_of(message, "createdAt")
+        time_us = r.time_of(message, "createdAt")
         match message.get("type"):
             case 1:
-                yield r.Prompt(r.text_of(message, "text"), at, number)
+                yield r.Prompt(r.text_of(message, "text"), time_us, number)
             case 2:
-                yield from _reply(key, message, at, number)
+                yield from _reply(key, message, time_us, number)
             case _:
                 why = f"the message {key[:40]} of this chat is not there, or none that is known"
                 yield r.FileProblem(number, why)
@@ -248,41 +248,41 @@ def _chat_records(
         yield r.TurnStop(detail=r.text_of(chat, "status"), at=r.time_of(chat, "lastUpdatedAt"))
 
 
-def _reply(key: str, message: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+def _reply(key: str, message: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
     tool, tokens = r.object_of(message, "toolFormerData"), r.object_of(message, "tokenCount")
     usage = usage_within(tokens, "inputTokens", "outputTokens")
     name = r.text_of(tool, "name")
-    asked = r.ToolCall(
+    call = r.ToolCall(
         r.text_of(tool, "toolCallId") or key, name, parse_arguments(tool.get("rawArgs") or tool.get("params"))
     )
-    said, thought = r.text_of(message, "text"), r.text_of(message, "thinking", "text")
-    if said or thought or name or usage != Usage():  # many hold nothing but what the editor needs
+    text, thought = r.text_of(message, "text"), r.text_of(message, "thinking", "text")
+    if text or thought or name or usage != Usage():  # many hold nothing but what the editor needs
         yield r.Reply(
-            text=said, thinking=thought, calls=(asked,) if name else (), usage=usage, model=_model(message),
-            at=at, line=number,
+            text=text, thinking=thought, calls=(call,) if name else (), usage=usage, model=_model(message),
+            at=time_us, line=number,
         )  # fmt: skip
     decision = r.text_of(tool, "userDecision")
     state = "rejected" if decision == "rejected" else _STATES.get(r.text_of(tool, "status"))
     if not name:
         return
     if decision == "accepted":
-        yield r.CallDecision(call=asked.id, is_approved=True, at=at)
+        yield r.CallDecision(call=call.id, is_approved=True, at=time_us)
     if state:
-        said, exit_code, changes = _outcome(tool, asked)
-        yield call_result(asked.id, said, state, at=at, line=number, exit_code=exit_code, changes=changes)
+        text, exit_code, changes = _outcome(tool, call)
+        yield call_result(call.id, text, state, at=time_us, line=number, exit_code=exit_code, changes=changes)
 
 
-def _outcome(tool: JsonObject, asked: r.ToolCall) -> tuple[str, int | None, tuple[r.FileEdit, ...]]:
+def _outcome(tool: JsonObject, call: r.ToolCall) -> tuple[str, int | None, tuple[r.FileEdit, ...]]:
     """Return what a call said, its exit code and what it changed."""
     written: Json = tool.get("result")
     result: JsonObject = parse_arguments(written)
-    said = r.first_text(result, *_RESULT_TEXTS) or r.first_text(tool, "error")
+    text = r.first_text(result, *_RESULT_TEXTS) or r.first_text(tool, "error")
     code = result.get("exitCodeV2", result.get("exitCode"))
-    path = r.first_text(asked.arguments, "target_file", "file_path", "relativeWorkspacePath", "path")
+    path = r.first_text(call.arguments, "target_file", "file_path", "relativeWorkspacePath", "path")
     chunks = r.objects_of(result, "diff", "chunks")
     patch = "\n".join(map(_hunk, chunks))
     changes = (r.FileEdit(path=path, patch=patch),) if path and patch else ()
-    return said or (r.as_text(written) if "input" not in result else ""), r.as_integer(code), changes
+    return text or (r.as_text(written) if "input" not in result else ""), r.as_integer(code), changes
 
 
 def _hunk(chunk: JsonObject) -> str:

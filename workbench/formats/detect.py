@@ -447,7 +447,7 @@ class OpenedFile(Struct, kw_only=True):
 def open_file(
     stream: BinaryIO,
     name: str,
-    at: int,
+    time_us: int,
     wanted: str | None,
     *,
     store: StoreBlob,
@@ -465,7 +465,7 @@ def open_file(
     what stands before is read and not assembled. Reading raises PrefixChanged where it begins otherwise.
     `is_paid` tells what another session has paid.
 
-    `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
+    `time_us` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
     `beside` reads what lies beside the file.
     """
@@ -475,7 +475,7 @@ def open_file(
         reading = workbench_sessions.SessionReader(store, current_id, ours.summaries, is_elsewhere)
         ours.events, ours.strays = reading.events(detected.lines), reading.strays
         return ours
-    assembler = Assembler(detected.format, at, store, current_id, recorded_at, is_paid)
+    assembler = Assembler(detected.format, time_us, store, current_id, recorded_at, is_paid)
     opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
     items = with_neighbours(detected.format, detected.items, name, beside)
     meter = detected.meter if detected.format not in NEIGHBOURS else None

@@ -83,17 +83,17 @@ def _message(message: JsonObject, time_us: int | None, number: int) -> Iterator[
             r.text_of(block, "tool_use_id"), block.get("content"), time_us, number,
             is_error=block.get("is_error") is True,
         )  # fmt: skip
-    said = said_text(content)
+    text = said_text(content)
     if message.get("role") == "assistant":
         yield r.Reply(
-            text=said, thinking=thought_text(content), calls=calls_of_blocks(content, f"{number}."),
+            text=text, thinking=thought_text(content), calls=calls_of_blocks(content, f"{number}."),
             model=r.text_of(message, "model"), at=time_us, line=number,
             usage=_usage(r.object_of(message, "usage")),
         )  # fmt: skip
-    elif words := _REMINDER.sub("", said).strip():
+    elif words := _REMINDER.sub("", text).strip():
         yield r.Prompt(words, time_us, number)
-    elif said:
-        yield r.UnmappedRecord("context.user", said, time_us, number)
+    elif text:
+        yield r.UnmappedRecord("context.user", text, time_us, number)
     elif not results:
         yield r.Prompt("", time_us, number)
 
@@ -106,20 +106,20 @@ def _usage(used: JsonObject) -> Usage:
 
 def _result(key: str, value: Json, time_us: int | None, number: int, *, is_error: bool) -> r.CallResult:
     fields = r.as_object(value)
-    said = r.content_text(value) or _shown(fields)
+    text = r.content_text(value) or _shown(fields)
     code = r.integer_of(fields, "exitCode")
-    if code is None and (is_error or said.startswith("Error:")):
-        code = int(match[1]) if (match := _EXIT_CODE.search(said[:400])) else None
-    is_bad = is_error or bool(code) or said.startswith("Error:")
-    state = end_state(is_bad=is_bad, is_refused=is_bad and bool(_REFUSAL.search(said[:400])))
-    return call_result(key, said, state, at=time_us, line=number, exit_code=code)
+    if code is None and (is_error or text.startswith("Error:")):
+        code = int(match[1]) if (match := _EXIT_CODE.search(text[:400])) else None
+    is_bad = is_error or bool(code) or text.startswith("Error:")
+    state = end_state(is_bad=is_bad, is_refused=is_bad and bool(_REFUSAL.search(text[:400])))
+    return call_result(key, text, state, at=time_us, line=number, exit_code=code)
 
 
 def _shown(fields: JsonObject) -> str:
     parts = (r.first_text(fields, "stdout", "output", "text"), r.text_of(fields, "stderr"))
-    said = "\n".join(filter(None, parts))
-    if said or not fields:
-        return said
+    text = "\n".join(filter(None, parts))
+    if text or not fields:
+        return text
     return json_text(fields)
 
 
@@ -179,21 +179,21 @@ class _StreamReader:
             case "completion":
                 yield from self._completed(row, time_us, number)
             case "error":
-                words = r.first_text(row, "message", "text") or "error"
-                yield r.ErrorRecord(r.text_of(row, "source") or "error", words, time_us)
+                text = r.first_text(row, "message", "text") or "error"
+                yield r.ErrorRecord(r.text_of(row, "source") or "error", text, time_us)
             case _:
                 known = kind == "system"
                 yield r.UnmappedRecord(kind or "record", row, time_us, number, known)
 
-    def _reply(self, said: str, time_us: int | None, number: int) -> r.Reply:
-        self._last = said
-        return r.Reply(text=said, model=self._model, at=time_us, line=number)
+    def _reply(self, text: str, time_us: int | None, number: int) -> r.Reply:
+        self._last = text
+        return r.Reply(text=text, model=self._model, at=time_us, line=number)
 
     def _completed(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield the final words, where they were not said before, and what the run spent."""
-        said, usage = r.text_of(row, "finalText"), _usage(r.object_of(row, "usage"))
-        if said.strip() and said != self._last:
-            yield self._reply(said, time_us, number)
+        text, usage = r.text_of(row, "finalText"), _usage(r.object_of(row, "usage"))
+        if text.strip() and text != self._last:
+            yield self._reply(text, time_us, number)
         if usage != Usage():
             yield r.UsageRecord(usage=usage)
         if row.get("isError") is True:

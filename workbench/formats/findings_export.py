@@ -152,17 +152,17 @@ def _case(row: ExportedIncident) -> list[str]:
 
 def _outcome(row: ExportedIncident) -> str:
     incident = row.incident
-    said = incident.message or incident.description
-    why = row.reason or said
+    text = incident.message or incident.description
+    why = row.reason or text
     if row.state == "skipped":
         return f"<skipped message={_attribute(why)}/>"
     if row.state == "failed":
-        return f"<error type={_attribute(incident.severity)} message={_attribute(why)}>{_text(said)}</error>"
+        return f"<error type={_attribute(incident.severity)} message={_attribute(why)}>{_text(text)}</error>"
     if row.state in _FAILURES:
         words = f"{row.state}: {why}"
         return (
             f"<failure type={_attribute(incident.severity)} message={_attribute(words)}>"
-            f"{_text(said)}</failure>"
+            f"{_text(text)}</failure>"
         )
     return "<system-out>changed, and nothing checked it</system-out>" if row.state == "changed" else ""
 

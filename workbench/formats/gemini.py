@@ -141,28 +141,28 @@ def _model_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, s
             waiting.append((key, tool))
     words = [r.text_of(part, "text") for part in parts if part.get("thought") is not True]
     thoughts = [r.text_of(part, "text") for part in parts if part.get("thought") is True]
-    said = "\n".join(filter(None, words))
-    return r.Reply(text=said, thinking="\n\n".join(thoughts), calls=tuple(calls), line=number)
+    text = "\n".join(filter(None, words))
+    return r.Reply(text=text, thinking="\n\n".join(thoughts), calls=tuple(calls), line=number)
 
 
 def _user_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, str]]) -> Iterator[r.Record]:
     for part in parts:
         if fields := r.object_of(part, "functionResponse"):
             key, tool = r.text_of(fields, "id"), r.text_of(fields, "name")
-            asked = next((action for action in waiting if action[0] == key), None) or next(
+            call = next((action for action in waiting if action[0] == key), None) or next(
                 (action for action in waiting if action[1] == tool), (key, tool)
             )
-            waiting[:] = [action for action in waiting if action != asked]
+            waiting[:] = [action for action in waiting if action != call]
             response = r.object_of(fields, "response")
             error = r.text_of(response, "error")
             yield r.CallResult(
-                call=asked[0], text=r.first_text(response, "output", "error", "content"), error=error,
+                call=call[0], text=r.first_text(response, "output", "error", "content"), error=error,
                 line=number,
                 state="failed" if error else "succeeded",
             )  # fmt: skip
-    said = "\n".join(r.text_of(part, "text") for part in parts if r.text_of(part, "text"))
-    if said:
-        yield r.Prompt(said, line=number)
+    text = "\n".join(r.text_of(part, "text") for part in parts if r.text_of(part, "text"))
+    if text:
+        yield r.Prompt(text, line=number)
 
 
 def read_log(value: Json, name: str) -> Iterator[r.Record]:
@@ -171,7 +171,7 @@ def read_log(value: Json, name: str) -> Iterator[r.Record]:
     rows = (JsonLine(number, row) for number, row in enumerate(r.as_objects(value), 1))
     yield from typed_prompts(
         rows, "sessionId", "message", "timestamp",
-        lambda key, at: r.SessionHead(key=f"log:{key}", at=at, provider="google"),
+        lambda key, time_us: r.SessionHead(key=f"log:{key}", at=time_us, provider="google"),
     )  # fmt: skip
 
 
@@ -188,24 +188,24 @@ def _session_head(document: JsonObject, name: str) -> r.SessionHead:
 
 def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     kind, time_us = r.text_of(message, "type"), r.time_of(message, "timestamp")
-    said = r.content_of(message, "content")
+    text = r.content_of(message, "content")
     match kind:
         case "user":
-            yield r.Prompt(said, time_us, number)
+            yield r.Prompt(text, time_us, number)
         case "gemini" | "model":
-            yield from _read_reply(message, said, time_us, number)
+            yield from _read_reply(message, text, time_us, number)
         case "error":
-            yield r.ErrorRecord("error", said, time_us)
+            yield r.ErrorRecord("error", text, time_us)
         case "info" | "warning":
-            is_stop = "cancelled" in said.casefold()
-            yield r.UnmappedRecord(kind, said, time_us, number)
+            is_stop = "cancelled" in text.casefold()
+            yield r.UnmappedRecord(kind, text, time_us, number)
             if is_stop:
-                yield r.TurnStop(detail=said, at=time_us)
+                yield r.TurnStop(detail=text, at=time_us)
         case _:
             yield r.UnmappedRecord(kind or "message", message, time_us, number, is_understood=False)
 
 
-def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
+def _read_reply(message: JsonObject, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     thoughts = [
         f"{r.text_of(thought, 'subject')}: {r.text_of(thought, 'description')}"
         for thought in r.objects_of(message, "thoughts")
@@ -214,7 +214,7 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
     tokens = r.object_of(message, "tokens")
     used = usage_within(tokens, ("input", "tool"), ("output", "thoughts"), "cached")
     yield r.Reply(
-        text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
+        text=text, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(
             r.ToolCall(r.text_of(call, "id"), r.text_of(call, "name"), r.object_of(call, "args"))
             for call in calls
@@ -227,16 +227,16 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
 def read_result(call: JsonObject, number: int) -> r.CallResult:
     """Return how a call of Gemini CLI ended: its status, its responses, and what was shown of them."""
     responses = [r.object_of(item, "functionResponse", "response") for item in r.objects_of(call, "result")]
-    said = "\n".join(r.first_text(response, "output", "error") for response in responses)
+    text = "\n".join(r.first_text(response, "output", "error") for response in responses)
     status = r.text_of(call, "status")
     error = next((r.text_of(response, "error") for response in responses if response.get("error")), "")
     error = error or r.text_of(call, "error") or r.text_of(call, "error", "message")
-    said = said or r.text_of(call, "resultDisplay") or error
-    is_refused = status == "cancelled" and "did not" in f"{said} {error}".casefold()
+    text = text or r.text_of(call, "resultDisplay") or error
+    is_refused = status == "cancelled" and "did not" in f"{text} {error}".casefold()
     is_stopped = status == "cancelled"
     state = end_state(is_bad=status == "error", is_refused=is_refused, is_stopped=is_stopped)
     return r.CallResult(
-        call=r.text_of(call, "id"), text=said, state=state, error=error, at=r.time_of(call, "timestamp"),
+        call=r.text_of(call, "id"), text=text, state=state, error=error, at=r.time_of(call, "timestamp"),
         line=number, changes=_edits_of_call(call),
     )  # fmt: skip
 

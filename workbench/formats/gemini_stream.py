@@ -38,33 +38,33 @@ class _StreamReader:
         self._at: int | None = None
 
     def line(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
+        time_us, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
         if kind == "message" and row.get("role") != "user":
             self._pieces.append(r.content_of(row, "content"))
-            self._line, self._at = number, at
+            self._line, self._at = number, time_us
             return
         yield from self.said()
         match kind:
             case "init":
                 yield r.SessionHead(
                     key=r.text_of(row, "session_id") or self._name, provider="google",
-                    model=r.text_of(row, "model"), at=at,
+                    model=r.text_of(row, "model"), at=time_us,
                 )  # fmt: skip
             case "message":
-                yield r.Prompt(r.content_of(row, "content"), at, number)
+                yield r.Prompt(r.content_of(row, "content"), time_us, number)
             case "tool_use":
                 call = r.ToolCall(
                     r.text_of(row, "tool_id"), r.text_of(row, "tool_name"), r.object_of(row, "parameters")
                 )
-                yield r.Reply(calls=(call,), at=at, line=number)
+                yield r.Reply(calls=(call,), at=time_us, line=number)
             case "tool_result":
-                yield _result(row, at, number)
+                yield _result(row, time_us, number)
             case "error":
-                yield r.ErrorRecord(r.text_of(row, "severity") or "error", r.text_of(row, "message"), at)
+                yield r.ErrorRecord(r.text_of(row, "severity") or "error", r.text_of(row, "message"), time_us)
             case "result":
                 yield r.UsageRecord(usage=usage_of_stats(r.object_of(row, "stats")))
             case _:
-                yield r.UnmappedRecord(kind or "record", row, at, number, is_understood=False)
+                yield r.UnmappedRecord(kind or "record", row, time_us, number, is_understood=False)
 
     def said(self) -> Iterator[r.Record]:
         """Yield the answer whose pieces came so far."""
@@ -73,12 +73,13 @@ class _StreamReader:
             yield r.Reply(text=text, at=self._at, line=self._line)
 
 
-def _result(row: JsonObject, at: int | None, number: int) -> r.CallResult:
+def _result(row: JsonObject, time_us: int | None, number: int) -> r.CallResult:
     is_failed = row.get("status") == "error"
     error = r.text_of(row, "error", "message")
     return r.CallResult(
         call=r.text_of(row, "tool_id"), text=r.content_of(row, "output") or error,
-        state="failed" if is_failed else "succeeded", error=error if is_failed else "", at=at, line=number,
+        state="failed" if is_failed else "succeeded", error=error if is_failed else "", at=time_us,
+        line=number,
     )  # fmt: skip
 
 

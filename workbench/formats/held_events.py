@@ -33,9 +33,9 @@ class HeldEvents:
     def add(self, item: Event) -> None:
         self._waiting.append(item)
 
-    def open(self, owner: str, at: int) -> Place:
+    def open(self, owner: str, time_us: int) -> Place:
         """Open a place at the end for the events of a call."""
-        place = Place(owner=owner, at=at)
+        place = Place(owner=owner, at=time_us)
         self._waiting.append(place)
         return place
 

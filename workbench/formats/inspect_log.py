@@ -112,8 +112,8 @@ def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) ->
     usage = _ReplyUsage(sample, events, [row for row in messages if row.get("role") == "assistant"])
     for position, row in enumerate(messages, 1):
         if row.get("role") == "tool" and r.text_of(row, "tool_call_id") not in asked:
-            call, said = r.text_of(row, "tool_call_id"), r.content_of(row, "content")
-            yield r.CallResult(call=call, text=said, at=times.of_result(call), line=position)
+            call, text = r.text_of(row, "tool_call_id"), r.content_of(row, "content")
+            yield r.CallResult(call=call, text=text, at=times.of_result(call), line=position)
             continue
         for record in _read_message(row, position, answers, decided, times):
             yield replace(record, usage=usage.of(row)) if isinstance(record, r.Reply) else record
@@ -180,10 +180,10 @@ def _read_message(
     row: JsonObject, number: int, answers: Mapping[str, JsonObject], decided: Mapping[str, JsonObject],
     times: "SampleTimes",
 ) -> Iterator[r.Record]:  # fmt: skip
-    said = r.content_of(row, "content")
+    text = r.content_of(row, "content")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(said, times.of_prompt(), number)
+            yield r.Prompt(text, times.of_prompt(), number)
         case "assistant":
             calls = tuple(
                 r.ToolCall(
@@ -197,7 +197,7 @@ def _read_message(
             thoughts = (r.first_text(item, "reasoning", "summary") for item in r.objects_of(row, "content"))
             thinking = "\n\n".join(filter(None, thoughts))
             yield r.Reply(
-                text=said, thinking=thinking, calls=calls, model=r.text_of(row, "model"), line=number,
+                text=text, thinking=thinking, calls=calls, model=r.text_of(row, "model"), line=number,
                 at=times.of_reply(row), may_be_empty=row.get("source") == "generate",
             )  # fmt: skip
             for call in calls:

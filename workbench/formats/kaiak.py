@@ -123,10 +123,10 @@ class _MessageReader:
             yield r.FileProblem(number, "it is not a message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         if not self._has_begun:
             self._has_begun = True
-            yield self._head(row, at)
+            yield self._head(row, time_us)
         yield from self._numbered(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if wrong := payload_problem(kind, payload):
@@ -135,42 +135,42 @@ class _MessageReader:
             yield from self._joined()
         match kind:
             case "AiResponse":
-                yield from self._response(payload, at, number)
+                yield from self._response(payload, time_us, number)
             case "Thinking":
                 yield from self._joined() if self._partial else ()
                 self._thoughts.append(r.text_of(payload, "text"))
             case "ToolCall":
-                yield from self._call(payload, at, number)
+                yield from self._call(payload, time_us, number)
             case "System":
-                yield from self._system(payload, at, number)
+                yield from self._system(payload, time_us, number)
             case "UserInteraction":
-                yield from self._interaction(payload, at, number)
+                yield from self._interaction(payload, time_us, number)
             case _:
-                yield from self._aside(kind, payload, at, number)
+                yield from self._aside(kind, payload, time_us, number)
 
-    def _aside(self, kind: str, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _aside(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match kind:
             case "FileModification":
                 self._change(r.text_of(payload, "proposal_id"), _edit(payload))
             case "Error":
                 yield from self._flushed()
-                yield from self._error(payload, at)
+                yield from self._error(payload, time_us)
             case "Progress":
-                self._behind.append(r.UnmappedRecord(kind, payload, at, number))
+                self._behind.append(r.UnmappedRecord(kind, payload, time_us, number))
             case _:
-                yield r.UnmappedRecord(kind or "message", payload, at, number, is_understood=False)
+                yield r.UnmappedRecord(kind or "message", payload, time_us, number, is_understood=False)
 
     def _change(self, proposal: str, edit: r.FileEdit) -> None:
         """Note a change; what was made of a proposal stands for the proposal."""
         others = [one for one in self._changes if (one[0], one[1].path) != (proposal, edit.path)]
         self._changes = [*others, (proposal, edit)]
 
-    def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
+    def _head(self, row: JsonObject, time_us: int | None) -> r.SessionHead:
         settings = r.object_of(self._session, "configuration")
         return r.SessionHead(
             key=r.text_of(row, "session_id") or self._name,
             workspace=r.text_of(self._session, "workspace_path"),
-            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=at,
+            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=time_us,
             status=r.text_of(self._session, "status") or None, facts=self._facts(settings),
         )  # fmt: skip
 
@@ -188,7 +188,7 @@ class _MessageReader:
             yield r.FileProblem(number, f"sequence number {here} {what} after {self._last}")
         self._last = here if here is not None else self._last
 
-    def _response(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         said = r.first_text(payload, "text", "content")
         if payload.get("partial") is True:
             self._partial.append(said)
@@ -196,18 +196,18 @@ class _MessageReader:
         before, self._partial = "".join(self._partial), []
         yield from self._flushed()
         text = said if said.startswith(before) or not before else before + said
-        self._reply = self._said(text, at, number)
+        self._reply = self._said(text, time_us, number)
 
-    def _said(self, text: str, at: int | None, number: int) -> r.Reply:
+    def _said(self, text: str, time_us: int | None, number: int) -> r.Reply:
         thinking, self._thoughts = "".join(self._thoughts), []
-        return r.Reply(text=text, thinking=thinking, at=at, line=number, may_be_empty=True)
+        return r.Reply(text=text, thinking=thinking, at=time_us, line=number, may_be_empty=True)
 
     def _joined(self) -> Iterator[r.Record]:
         """Close words or thoughts that no whole message followed."""
-        said, self._partial = "".join(self._partial), []
-        if said or self._thoughts:
+        text, self._partial = "".join(self._partial), []
+        if text or self._thoughts:
             yield from self._flushed()
-            self._reply = self._said(said, None, 0)
+            self._reply = self._said(text, None, 0)
 
     def _flushed(self) -> Iterator[r.Record]:
         reply, self._reply = self._reply, None
@@ -227,38 +227,40 @@ class _MessageReader:
 
     # --- calls and questions ------------------------------------------------------------------------
 
-    def _ask(self, key: str, payload: JsonObject, at: int | None, number: int) -> None:
+    def _ask(self, key: str, payload: JsonObject, time_us: int | None, number: int) -> None:
         """Add a call to the reply that waits, or to one of its own."""
         self._asked.add(key)
         known = self._calls.get(key, payload)
         tool, arguments = r.first_text(known, "tool_name") or "tool", r.object_of(known, "parameters")
-        asked = r.ToolCall(key, tool, arguments)
-        reply = self._reply or r.Reply(at=at, line=number)
-        self._reply = replace(reply, calls=(*reply.calls, asked))
+        call = r.ToolCall(key, tool, arguments)
+        reply = self._reply or r.Reply(at=time_us, line=number)
+        self._reply = replace(reply, calls=(*reply.calls, call))
 
-    def _call(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         key, operation = r.text_of(payload, "tool_call_id"), r.text_of(payload, "operation")
         if key not in self._asked:
-            self._ask(key, payload, at, number)
+            self._ask(key, payload, time_us, number)
             is_ours = key in self._actions.values()
             if r.text_of(self._calls.get(key, {}), "approval_status") == "Approved" and not is_ours:
-                self._behind.append(r.CallDecision(call=key, is_approved=True, at=at))
+                self._behind.append(r.CallDecision(call=key, is_approved=True, at=time_us))
         yield from self._flushed()
         result = r.object_of(payload, "result")
         match operation:
             case "Start":
-                yield r.CallStart(key, at)
+                yield r.CallStart(key, time_us)
             case "Progress":
-                words = r.text_of(result, "data")
-                yield r.CallProgress(call=key, kind="output", text=words, content=payload, at=at, line=number)
+                text = r.text_of(result, "data")
+                yield r.CallProgress(
+                    call=key, kind="output", text=text, content=payload, at=time_us, line=number
+                )
             case "Complete" | "Error" if key not in self._ended:
                 self._ended.add(key)
-                yield self._result(key, operation, result, at, number)
+                yield self._result(key, operation, result, time_us, number)
             case _:
                 return
 
     def _result(
-        self, key: str, operation: str, result: JsonObject, at: int | None, number: int
+        self, key: str, operation: str, result: JsonObject, time_us: int | None, number: int
     ) -> r.CallResult:
         data, status = result.get("data"), r.text_of(self._calls.get(key, {}), "status")
         state: r.ResultState = "succeeded" if operation == "Complete" else "failed"
@@ -266,7 +268,7 @@ class _MessageReader:
             state = "cancelled"
         return r.CallResult(
             call=key, text=data if isinstance(data, str) else r.content_text(data),
-            error=r.text_of(result, "error"), state=state, at=at, line=number,
+            error=r.text_of(result, "error"), state=state, at=time_us, line=number,
             duration_ms=r.integer_of(result, "execution_time_ms"), changes=self._made_changes(key),
         )  # fmt: skip
 
@@ -281,76 +283,78 @@ class _MessageReader:
         if any(edit.old is not None or edit.new is not None for edit in changes):
             return changes
         known = self._calls.get(key, {})
-        asked = r.ToolCall(key, r.text_of(known, "tool_name"), r.object_of(known, "parameters"))
-        told = patches.edits_of_call(asked) if changes else ()
+        call = r.ToolCall(key, r.text_of(known, "tool_name"), r.object_of(known, "parameters"))
+        told = patches.edits_of_call(call) if changes else ()
         paths = {edit.path for edit in changes}
         return told if told and {edit.path for edit in told} <= paths else changes
 
-    def _interaction(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _interaction(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         action = r.text_of(payload, "interaction_id")
         call = self._actions.get(action) or r.text_of(payload, "tool_call_id")
         if action and call:
             self._actions[action] = call
         if not call:
             yield from self._flushed()
-            yield r.UnmappedRecord("UserInteraction", payload, at, number)
+            yield r.UnmappedRecord("UserInteraction", payload, time_us, number)
             return
         if call not in self._asked:
-            self._ask(call, {}, at, number)
+            self._ask(call, {}, time_us, number)
         options = tuple((option, option) for option in r.as_texts(payload.get("options")))
         is_question = r.text_of(payload, "interaction_type") in ("Choice", "Input")
         prompt = r.text_of(payload, "prompt") if is_question else ""
-        self._behind.append(r.CallQuestion(call=call, prompt=prompt, choices=options, at=at))
+        self._behind.append(r.CallQuestion(call=call, prompt=prompt, choices=options, at=time_us))
 
-    def _system(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _system(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         event, about = r.text_of(payload, "event"), r.object_of(payload, "metadata")
         request = r.text_of(payload, "request_id")
         call = r.text_of(about, "tool_call_id") or self._actions.get(request, "")
-        said = r.first_text(payload, "text") or r.text_of(about, "text")
+        text = r.first_text(payload, "text") or r.text_of(about, "text")
         if event == "call.proposed" and call and r.text_of(about, "tool"):
             known = {"tool_name": r.text_of(about, "tool"), "parameters": r.object_of(about, "parameters")}
             self._calls.setdefault(call, known)
         match event:
-            case "prompt.submitted" if said:
+            case "prompt.submitted" if text:
                 yield from self._flushed()
-                yield r.Prompt(said, at, number)
+                yield r.Prompt(text, time_us, number)
             case "call.proposed" if call in self._calls and call not in self._asked:
-                self._ask(call, {}, at, number)
+                self._ask(call, {}, time_us, number)
             case "action.approved" if call in self._asked:
-                self._behind.append(self._decision(call, about, at, is_approved=True))
+                self._behind.append(self._decision(call, about, time_us, is_approved=True))
             case "action.rejected" | "action.expired" | "action.cancelled" if call in self._asked:
                 self._changes = [change for change in self._changes if change[0] != request]
                 yield from self._flushed()
-                yield from self._denied(event, call, about, at, number)
+                yield from self._denied(event, call, about, time_us, number)
             case "turn.ended":
                 yield from self._flushed()
                 if r.text_of(about, "outcome") in ("interrupted", "limit", "error"):
-                    yield r.TurnStop(outcome=about["outcome"], at=at)
+                    yield r.TurnStop(outcome=about["outcome"], at=time_us)
             case "session.changed" if title := r.text_of(about, "title"):
                 yield from self._flushed()
-                yield r.TitleChange(title, at)
+                yield r.TitleChange(title, time_us)
             case _:
-                self._behind.append(r.UnmappedRecord("System", payload, at, number))
+                self._behind.append(r.UnmappedRecord("System", payload, time_us, number))
 
-    def _decision(self, call: str, about: JsonObject, at: int | None, *, is_approved: bool) -> r.CallDecision:
+    def _decision(
+        self, call: str, about: JsonObject, time_us: int | None, *, is_approved: bool
+    ) -> r.CallDecision:
         return r.CallDecision(
             call=call, is_approved=is_approved, reason=r.text_of(about, "reason"),
-            choice=r.text_of(about, "choice"), at=at,
+            choice=r.text_of(about, "choice"), at=time_us,
         )  # fmt: skip
 
     def _denied(
-        self, event: str, call: str, about: JsonObject, at: int | None, number: int
+        self, event: str, call: str, about: JsonObject, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
         if event == "action.rejected":
-            yield self._decision(call, about, at, is_approved=False)
+            yield self._decision(call, about, time_us, is_approved=False)
         if call not in self._ended:
             self._ended.add(call)
             reason = r.text_of(about, "reason")
-            yield r.CallResult(call=call, state=_ENDED[event], reason=reason, at=at, line=number)
+            yield r.CallResult(call=call, state=_ENDED[event], reason=reason, at=time_us, line=number)
 
-    def _error(self, payload: JsonObject, at: int | None) -> Iterator[r.Record]:
+    def _error(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
         code = r.first_text(payload, "error_code", "code") or "error"
-        yield r.ErrorRecord(code, r.text_of(payload, "message"), at)
+        yield r.ErrorRecord(code, r.text_of(payload, "message"), time_us)
         self._failed = self._failed or payload.get("recoverable") is False
 
 
@@ -372,9 +376,9 @@ def payload_problem(kind: str, payload: JsonObject) -> str:
     missing = [name for name in _MEMBERS.get(kind, ()) if payload.get(name) is None]
     if missing:
         return f"{kind} without {missing[0]}"
-    name, words = _WORDS.get(kind, ("", frozenset[str]()))
-    if name and (word := r.text_of(payload, name)) not in words:
-        return f"{kind} with {name} “{word[:40]}”; there is {', '.join(sorted(words))}"
+    name, text = _WORDS.get(kind, ("", frozenset[str]()))
+    if name and (word := r.text_of(payload, name)) not in text:
+        return f"{kind} with {name} “{word[:40]}”; there is {', '.join(sorted(text))}"
     if kind == "UserInteraction" and r.text_of(payload, name) == "Choice" and not payload.get("options"):
         return "a Choice without options"
     if kind == "Progress":

@@ -141,16 +141,16 @@ class KaiakMessages:
     def _question(self, event: e.Event, body: e.ActionOpened) -> Iterator[MessageContent]:
         seconds = None if body.expires_at is None else max(0, body.expires_at - body.created_at) // 1_000_000
         kind = "Choice" if body.choices else "Input" if body.action_kind == "question" else "Approval"
-        asked: dict[str, Json] = {
+        call: dict[str, Json] = {
             "interaction_id": event.action_id, "interaction_type": kind, "timeout": seconds,
             "prompt": body.prompt or f"{body.verb} {body.target}",
         }  # fmt: skip
         if body.choices:
-            asked["options"] = [choice.key for choice in body.choices]
+            call["options"] = [choice.key for choice in body.choices]
         if event.call_id:
-            asked["tool_call_id"] = event.call_id
+            call["tool_call_id"] = event.call_id
             self._actions[event.call_id] = event.action_id or ""
-        yield "UserInteraction", asked
+        yield "UserInteraction", call
         hunks = self._hunks(body) if body.files else ()
         for plan in body.files:
             change = "Create" if plan.base is None else "Delete" if plan.after is None else "Modify"

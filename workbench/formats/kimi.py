@@ -183,9 +183,9 @@ class _WireReader:
             case "content.part":
                 part = r.object_of(event, "part")
                 thought = r.first_text(part, "think", "thinking")
-                said = r.content_text(part) if not thought and part.get("type") != "think" else ""
+                text = r.content_text(part) if not thought and part.get("type") != "think" else ""
                 self._thoughts += [thought] if thought else []
-                self._texts += [said] if said else []
+                self._texts += [text] if text else []
                 self._said_at = time_us
             case "tool.call":
                 key = r.first_text(event, "toolCallId", "uuid")
@@ -229,14 +229,14 @@ class _WireReader:
 
     def _result(self, event: JsonObject, time_us: int | None, number: int) -> r.CallResult:
         key, result = r.text_of(event, "toolCallId"), r.object_of(event, "result")
-        said = r.content_of(result, "output") or r.text_of(result, "message")
+        text = r.content_of(result, "output") or r.text_of(result, "message")
         is_bad = result.get("isError") is True or result.get("is_error") is True
-        is_refused = key in self._refused or (is_bad and "rejected by the user" in said[:400])
+        is_refused = key in self._refused or (is_bad and "rejected by the user" in text[:400])
         agent = (
-            said.partition("agent_id: ")[2].partition("\n")[0].strip() if said[:10] == "agent_id: " else ""
+            text.partition("agent_id: ")[2].partition("\n")[0].strip() if text[:10] == "agent_id: " else ""
         )
         return call_result(
-            key, said, end_state(is_bad=is_bad, is_refused=is_refused), at=time_us, line=number,
+            key, text, end_state(is_bad=is_bad, is_refused=is_refused), at=time_us, line=number,
             child=f"{self._parent or self._key}/{agent}" if agent else "",
         )  # fmt: skip
 

@@ -114,13 +114,13 @@ class _EventReader:
 
     def _action(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
-        said = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
+        text = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
         if kind == "message" and row.get("source") == "user":
-            yield r.Prompt(said, time_us, number)
+            yield r.Prompt(text, time_us, number)
         elif kind in _MESSAGE_TYPES:
             is_thought = kind == "think"
             yield r.Reply(
-                text="" if is_thought else said, thinking=said if is_thought else "", at=time_us, line=number
+                text="" if is_thought else text, thinking=text if is_thought else "", at=time_us, line=number
             )
         elif kind in _UNDERSTOOD_TYPES:
             yield r.UnmappedRecord(f"action.{kind}", arguments, time_us, number)
@@ -133,8 +133,8 @@ class _EventReader:
                 if name != "thought" and value not in (None, "")
             }
             tool = r.text_of(row, "tool_call_metadata", "function_name") or kind
-            asked = r.ToolCall(key, tool, call_arguments)
-            yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=time_us, line=number)
+            call = r.ToolCall(key, tool, call_arguments)
+            yield r.Reply(text=r.text_of(arguments, "thought"), calls=(call,), at=time_us, line=number)
             state = r.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:
                 yield r.CallDecision(call=key, is_approved=True, at=time_us)
@@ -144,12 +144,12 @@ class _EventReader:
 
     def _observation(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind, extras = r.text_of(row, "observation"), r.object_of(row, "extras")
-        asked = self._actions.pop(str(row.get("cause")), None)
-        said = r.text_of(row, "content") or r.text_of(row, "message")
-        if asked is not None:
-            yield self._result(asked, row, kind, said, time_us, number)
+        call = self._actions.pop(str(row.get("cause")), None)
+        text = r.text_of(row, "content") or r.text_of(row, "message")
+        if call is not None:
+            yield self._result(call, row, kind, text, time_us, number)
         elif kind == "error":
-            yield r.ErrorRecord("error", said, time_us)
+            yield r.ErrorRecord("error", text, time_us)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
             yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=time_us)
         else:
@@ -157,18 +157,18 @@ class _EventReader:
             yield r.UnmappedRecord(f"observation.{kind}", row, time_us, number, known)
 
     def _result(
-        self, asked: tuple[str, str, JsonObject], row: JsonObject, kind: str, said: str, time_us: int | None,
+        self, call: tuple[str, str, JsonObject], row: JsonObject, kind: str, text: str, time_us: int | None,
         number: int,
     ) -> r.CallResult:  # fmt: skip
-        key, tool, arguments = asked
+        key, tool, arguments = call
         extras = r.object_of(row, "extras")
         code = r.integer_of(extras, "metadata", "exit_code")
         code = r.integer_of(extras, "exit_code") if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
         state = end_state(is_bad=is_bad, is_refused=kind == "user_rejected")
         return r.CallResult(
-            call=key, text=said, state=state, error=said[:MOST_ERROR] if is_bad else "", exit_code=code,
-            at=time_us, line=number, changes=_edits_of_result(tool, arguments, said),
+            call=key, text=text, state=state, error=text[:MOST_ERROR] if is_bad else "", exit_code=code,
+            at=time_us, line=number, changes=_edits_of_result(tool, arguments, text),
         )  # fmt: skip
 
     def _newer(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
@@ -192,14 +192,14 @@ class _EventReader:
 
     def _message(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "llm_message")
-        said = r.content_of(message, "content")
+        text = r.content_of(message, "content")
         if row.get("source") == "user":
-            yield r.Prompt(said, time_us, number)
+            yield r.Prompt(text, time_us, number)
         elif row.get("source") == "environment":
-            yield r.UnmappedRecord("environment", said, time_us, number)
+            yield r.UnmappedRecord("environment", text, time_us, number)
         else:
             thinking = r.text_of(message, "reasoning_content")
-            yield r.Reply(text=said, thinking=thinking, at=time_us, line=number)
+            yield r.Reply(text=text, thinking=thinking, at=time_us, line=number)
 
     def _asked(self, row: JsonObject, time_us: int | None, number: int) -> r.Reply:
         action = r.object_of(row, "action")
@@ -219,7 +219,7 @@ class _EventReader:
     ) -> Iterator[r.Record]:
         observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
         self._actions.pop(key, None)
-        said = (
+        text = (
             r.content_of(observation, "content")
             or r.first_text(observation, "output")
             or r.text_of(row, "error")
@@ -232,8 +232,8 @@ class _EventReader:
             yield r.CallDecision(call=key, is_approved=True, at=time_us)
         self._waits = False
         yield r.CallResult(
-            call=key, text=said, state=state, exit_code=code, at=time_us, line=number,
-            error=said[:MOST_ERROR] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
+            call=key, text=text, state=state, exit_code=code, at=time_us, line=number,
+            error=text[:MOST_ERROR] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
             changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip
 
@@ -250,7 +250,7 @@ def _edit_of_observation(observation: JsonObject) -> tuple[r.FileEdit, ...]:
     return (edit,)
 
 
-def _edits_of_result(tool: str, arguments: JsonObject, said: str) -> tuple[r.FileEdit, ...]:
+def _edits_of_result(tool: str, arguments: JsonObject, text: str) -> tuple[r.FileEdit, ...]:
     path = r.text_of(arguments, "path")
     if tool == "write":
         return (r.FileEdit(path=path, change="create", new=r.text_of(arguments, "content")),)
@@ -262,4 +262,4 @@ def _edits_of_result(tool: str, arguments: JsonObject, said: str) -> tuple[r.Fil
         return (
             r.FileEdit(path=path, old=r.text_of(arguments, "old_str"), new=r.text_of(arguments, "new_str")),
         )
-    return (r.FileEdit(path=path, patch=said),) if "@@" in said else ()
+    return (r.FileEdit(path=path, patch=text),) if "@@" in text else ()

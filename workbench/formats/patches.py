@@ -222,9 +222,9 @@ _WRITE_TOOLS: Final = frozenset({
 _DELETE_TOOLS: Final = frozenset({"delete_file", "deletefile", "remove_file"})
 
 
-def edits_of_call(asked: ToolCall) -> tuple[FileEdit, ...]:
+def edits_of_call(call: ToolCall) -> tuple[FileEdit, ...]:
     """Return the changes that a call asks for; none where its arguments do not hold them."""
-    arguments = asked.arguments
+    arguments = call.arguments
     patch = first_text(arguments, "patch", "input", "patchText", "diff")
     if "*** Begin Patch" in patch:
         return parse_begin_patch(patch)
@@ -235,7 +235,7 @@ def edits_of_call(asked: ToolCall) -> tuple[FileEdit, ...]:
         return edits
     if edits := tuple(_replacements(path, arguments)):
         return edits
-    name = asked.tool.rpartition(".")[2].rpartition("__")[2].casefold()
+    name = call.tool.rpartition(".")[2].rpartition("__")[2].casefold()
     if name in _DELETE_TOOLS:
         return (FileEdit(path=path, change="delete"),)
     if name in _WRITE_TOOLS or arguments.get("command") == "create":

@@ -95,10 +95,10 @@ def _read_reply(
 def _read_result(
     message: JsonObject, time_us: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
 ) -> r.CallResult:
-    key, said = r.text_of(message, "toolCallId"), r.content_of(message, "content")
+    key, text = r.text_of(message, "toolCallId"), r.content_of(message, "content")
     tool, arguments = calls.get(key, (r.text_of(message, "toolName"), {}))
     return call_result(
-        key, said, end_state(is_bad=message.get("isError") is True), at=time_us, line=number,
+        key, text, end_state(is_bad=message.get("isError") is True), at=time_us, line=number,
         changes=_edits_of_result(tool, arguments, r.object_of(message, "details")),
     )  # fmt: skip
 
@@ -119,8 +119,8 @@ def _edits_of_result(tool: str, arguments: JsonObject, details: JsonObject) -> t
 
 def _read_shell_command(message: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
     key = f"shell-{number}"
-    asked = r.ToolCall(key, "bash", {"command": r.text_of(message, "command")})
-    yield r.Reply(calls=(asked,), at=time_us, line=number)
+    call = r.ToolCall(key, "bash", {"command": r.text_of(message, "command")})
+    yield r.Reply(calls=(call,), at=time_us, line=number)
     code = r.integer_of(message, "exitCode")
     state = end_state(is_bad=bool(code), is_stopped=message.get("cancelled") is True)
     yield r.CallResult(

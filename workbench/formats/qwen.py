@@ -67,8 +67,8 @@ def _read_row(row: JsonObject, number: int, calls: dict[str, JsonObject]) -> Ite
 
 
 def _typed_text(row: JsonObject, parts: list[JsonObject]) -> str:
-    words: list[Json] = [part for part in parts if not r.text_of(part, "text").startswith(_HOOK_CONTEXT)]
-    return r.content_text(words) or r.text_of(row, "systemPayload", "displayText")
+    text: list[Json] = [part for part in parts if not r.text_of(part, "text").startswith(_HOOK_CONTEXT)]
+    return r.content_text(text) or r.text_of(row, "systemPayload", "displayText")
 
 
 def _reply(
@@ -81,10 +81,10 @@ def _reply(
             calls[key] = fields
             call = r.ToolCall(key, r.text_of(fields, "name"), r.object_of(fields, "args"))
             asked.append(call)
-    words: list[Json] = [part for part in parts if part.get("thought") is not True]
+    text: list[Json] = [part for part in parts if part.get("thought") is not True]
     thoughts = (r.text_of(part, "text") for part in parts if part.get("thought") is True)
     return r.Reply(
-        text=r.content_text(words), thinking="\n\n".join(filter(None, thoughts)), calls=tuple(asked),
+        text=r.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tuple(asked),
         usage=_usage(r.object_of(row, "usageMetadata")), model=r.text_of(row, "model"), at=time_us,
         line=number,
     )  # fmt: skip

@@ -357,9 +357,9 @@ def _block_text(block: Json) -> str:
     if isinstance(block, str):
         return block
     fields = as_object(block)
-    said = first_text(fields, "text", "input_text", "output_text", "thinking")
-    if said or not fields:
-        return said
+    text = first_text(fields, "text", "input_text", "output_text", "thinking")
+    if text or not fields:
+        return text
     if part := _gemini_part_text(fields):
         return part
     kind = as_text(fields.get("type")) or as_text(fields.get("mime"))
@@ -403,8 +403,8 @@ def image_note(block: JsonObject) -> str:
     named = as_text(block.get("type"))
     kind = as_text(source.get("media_type")) or kind or (named if named in _FILE_BLOCKS else "image")
     words = [kind, first_text(block, "filename", "name")]
-    said = " ".join(filter(None, (*words, "" if data else where)))
-    return f"[{said}, {len(data) * 3 // 4} bytes, not kept]" if data else f"[{said}]"
+    text = " ".join(filter(None, (*words, "" if data else where)))
+    return f"[{text}, {len(data) * 3 // 4} bytes, not kept]" if data else f"[{text}]"
 
 
 def as_texts(value: Json) -> Iterator[str]:

@@ -190,15 +190,15 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
 def _read_wink_message(
     row: JsonObject, number: int, results: dict[str, JsonObject], tool_messages: dict[str, JsonObject]
 ) -> Iterator[r.Record]:
-    said, time_us = r.content_of(row, "content"), r.time_of(row, "timestamp")
+    text, time_us = r.content_of(row, "content"), r.time_of(row, "timestamp")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(said, time_us, number)
+            yield r.Prompt(text, time_us, number)
         case "assistant":
             calls = r.objects_of(row, "tool_calls")
             meta = r.object_of(row, "metadata")
             yield r.Reply(
-                text=said, at=time_us, line=number, model=r.text_of(meta, "model"),
+                text=text, at=time_us, line=number, model=r.text_of(meta, "model"),
                 usage=Usage(output_tokens=r.count_of(meta, "token_count")),
                 calls=tuple(
                     r.ToolCall(
@@ -212,7 +212,7 @@ def _read_wink_message(
                 yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
             if number > 1 and row.get("role") == "system":
-                yield r.UnmappedRecord("system", said, time_us, number)
+                yield r.UnmappedRecord("system", text, time_us, number)
         case role:
             yield r.UnmappedRecord(f"message.{role}", row, time_us, number, is_understood=False)
 
@@ -222,9 +222,9 @@ def _read_wink_call(
 ) -> Iterator[r.Record]:
     key, status = r.text_of(call, "id"), r.text_of(call, "status")
     time_us = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
-    words = r.content_text((tool_message or {}).get("content"))
+    text = r.content_text((tool_message or {}).get("content"))
     if status == "rejected":
-        yield r.CallResult(call=key, state="rejected", reason=words, at=time_us, line=number)
+        yield r.CallResult(call=key, state="rejected", reason=text, at=time_us, line=number)
         return
     if call.get("approval_method") == "manual":
         yield r.CallDecision(call=key, is_approved=True, at=time_us)
@@ -234,7 +234,7 @@ def _read_wink_call(
     is_bad = status == "failed" or fields.get("success") is False
     paths = r.as_texts(fields.get("files_affected"))
     yield r.CallResult(
-        call=key, text=r.text_of(fields, "output") or words, state="failed" if is_bad else "succeeded",
+        call=key, text=r.text_of(fields, "output") or text, state="failed" if is_bad else "succeeded",
         error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=time_us,
         line=number,
         changes=tuple(_wink_edit(call, path) for path in paths),

@@ -288,8 +288,8 @@ class _ChainedLines:
             self._apply_at(position, hunk)
             return
         for _, there in self._loose:
-            if (at := _index_of(old, there)) is not None:
-                there[at : at + len(old)] = new
+            if (time_us := _index_of(old, there)) is not None:
+                there[time_us : time_us + len(old)] = new
                 return
         self._loose.append((old, new))
 
@@ -298,12 +298,12 @@ class _ChainedLines:
         run, begins = list[str](), 1
         for position, text in self._known_lines():
             if position != begins + len(run):
-                if (at := _index_of(wanted, run)) is not None:
-                    return begins + at
+                if (time_us := _index_of(wanted, run)) is not None:
+                    return begins + time_us
                 run, begins = [], position
             run.append(text)
-        at = _index_of(wanted, run)
-        return None if at is None else begins + at
+        time_us = _index_of(wanted, run)
+        return None if time_us is None else begins + time_us
 
     def _known_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the known lines of the file as it is now, with their numbers."""
@@ -464,9 +464,9 @@ def _index_of(wanted: Sequence[str], lines: Sequence[str]) -> int | None:
     if not wanted:
         return None
     first = wanted[0]
-    for at in range(len(lines) - len(wanted) + 1):
-        if lines[at] == first and lines[at : at + len(wanted)] == list(wanted):
-            return at
+    for time_us in range(len(lines) - len(wanted) + 1):
+        if lines[time_us] == first and lines[time_us : time_us + len(wanted)] == list(wanted):
+            return time_us
     return None
 
 

@@ -33,8 +33,8 @@ def _rows(database: Database, table: str, order: str, session: str | None = None
         }
 
 
-def _is_declined(said: str) -> bool:
-    lower = said[:400].casefold()
+def _is_declined(text: str) -> bool:
+    lower = text[:400].casefold()
     return any(words in lower for words in _DECLINED)
 
 
@@ -72,31 +72,31 @@ def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
 
 
 def _goose_message(row: JsonObject, number: int, model: str) -> Iterator[r.Record]:
-    at, content = r.time_of(row, "created_timestamp"), parse_json(row.get("content_json"))
+    time_us, content = r.time_of(row, "created_timestamp"), parse_json(row.get("content_json"))
     if not isinstance(content, list):
-        yield r.UnmappedRecord("message.damaged", row, at, number, is_understood=False)
+        yield r.UnmappedRecord("message.damaged", row, time_us, number, is_understood=False)
         return
     parts = r.as_objects(content)
     results = [part for part in parts if part.get("type") == "toolResponse"]
     words: list[Json] = [part for part in parts if part.get("type") in ("text", "image")]
-    said, calls = r.content_text(words), tuple(_goose_calls(parts))
+    text, calls = r.content_text(words), tuple(_goose_calls(parts))
     if row.get("role") == "assistant":
         thoughts = (r.first_text(part, "thinking", "text") for part in parts if part.get("type") in _THOUGHTS)
         reply = r.Reply(
-            text=said, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=model, at=at,
+            text=text, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=model, at=time_us,
             line=number, may_be_empty=any(part.get("type") == "redactedThinking" for part in parts),
         )  # fmt: skip
         # A question about a call is a message of its own, and nothing that the model said.
-        if said or calls or reply.thinking or not any(part.get("type") in _NOTES for part in parts):
+        if text or calls or reply.thinking or not any(part.get("type") in _NOTES for part in parts):
             yield reply
     elif _is_hidden(row):
-        yield r.UnmappedRecord("context.user", said, at, number)
-    elif said or not results:
-        yield r.Prompt(said, at, number)
+        yield r.UnmappedRecord("context.user", text, time_us, number)
+    elif text or not results:
+        yield r.Prompt(text, time_us, number)
     for part in parts:
-        yield from _goose_question(part, at, number)
+        yield from _goose_question(part, time_us, number)
     for part in results:
-        yield _goose_result(part, at, number)
+        yield _goose_result(part, time_us, number)
 
 
 _THOUGHTS: Final = ("thinking", "reasoning")
@@ -117,23 +117,23 @@ def _goose_calls(parts: list[JsonObject]) -> Iterator[r.ToolCall]:
             yield r.ToolCall(r.text_of(part, "id"), tool, arguments)
 
 
-def _goose_question(part: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+def _goose_question(part: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
     kind = r.text_of(part, "type")
-    asked = r.object_of(part, "data") if kind == "actionRequired" else part
-    if kind == "toolConfirmationRequest" or asked.get("actionType") == "toolConfirmation":
-        yield r.CallQuestion(call=r.text_of(asked, "id"), at=at)
+    request = r.object_of(part, "data") if kind == "actionRequired" else part
+    if kind == "toolConfirmationRequest" or request.get("actionType") == "toolConfirmation":
+        yield r.CallQuestion(call=r.text_of(request, "id"), at=time_us)
     elif kind in _NOTES:
-        yield r.UnmappedRecord(kind, part, at, number)
+        yield r.UnmappedRecord(kind, part, time_us, number)
 
 
-def _goose_result(part: JsonObject, at: int | None, number: int) -> r.CallResult:
+def _goose_result(part: JsonObject, time_us: int | None, number: int) -> r.CallResult:
     result = r.object_of(part, "toolResult")
     value = result.get("value")
     held = r.as_object(value)
-    said = r.content_text(held.get("content") if held else value) or r.text_of(result, "error")
+    text = r.content_text(held.get("content") if held else value) or r.text_of(result, "error")
     is_bad = r.text_of(result, "status") == "error" or held.get("isError") is True
-    state = end_state(is_bad=is_bad, is_refused=_is_declined(said))
-    return call_result(r.text_of(part, "id"), said, state, at=at, line=number)
+    state = end_state(is_bad=is_bad, is_refused=_is_declined(text))
+    return call_result(r.text_of(part, "id"), text, state, at=time_us, line=number)
 
 
 # --- Crush ----------------------------------------------------------------------------------------------
@@ -179,31 +179,31 @@ def _crush_session(database: Database, row: JsonObject, below: _CrushCalls) -> I
 
 
 def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator[r.Record]:
-    at, content = r.time_of(row, "created_at"), parse_json(row.get("parts"))
+    time_us, content = r.time_of(row, "created_at"), parse_json(row.get("parts"))
     if not isinstance(content, list):
-        yield r.UnmappedRecord("message.damaged", row, at, number, is_understood=False)
+        yield r.UnmappedRecord("message.damaged", row, time_us, number, is_understood=False)
         return
     parts = [(r.text_of(part, "type"), r.object_of(part, "data")) for part in r.as_objects(content)]
     words = [_crush_words(kind, data) for kind, data in parts]
-    said = "\n".join(filter(None, words))
+    text = "\n".join(filter(None, words))
     match r.text_of(row, "role"):
         case "assistant":
-            reply = _crush_reply(row, parts, said, at, number)
+            reply = _crush_reply(row, parts, text, time_us, number)
             below.paths.update({call.id: r.text_of(call.arguments, "file_path") for call in reply.calls})
             yield reply
         case "user":
-            if said or not any(kind == "shell_command" for kind, _ in parts):
-                yield r.Prompt(said, at, number)
+            if text or not any(kind == "shell_command" for kind, _ in parts):
+                yield r.Prompt(text, time_us, number)
             for place, (kind, data) in enumerate(parts):
                 if kind == "shell_command":
-                    yield from _crush_shell(data, at, f"shell-{number}.{place}", number)
+                    yield from _crush_shell(data, time_us, f"shell-{number}.{place}", number)
         case "tool":
             for kind, data in parts:
                 if kind == "tool_result":
-                    yield _crush_result(data, at, number, below)
+                    yield _crush_result(data, time_us, number, below)
         case role:
-            yield r.UnmappedRecord(f"message.{role}", said, at, number, role == "system")
-    yield from _crush_end(parts, at)
+            yield r.UnmappedRecord(f"message.{role}", text, time_us, number, role == "system")
+    yield from _crush_end(parts, time_us)
 
 
 def _crush_words(kind: str, data: JsonObject) -> str:
@@ -223,7 +223,7 @@ def _crush_words(kind: str, data: JsonObject) -> str:
 
 
 def _crush_reply(
-    row: JsonObject, parts: list[tuple[str, JsonObject]], said: str, at: int | None, number: int
+    row: JsonObject, parts: list[tuple[str, JsonObject]], text: str, time_us: int | None, number: int
 ) -> r.Reply:
     calls = tuple(
         r.ToolCall(r.text_of(data, "id"), r.text_of(data, "name"), parse_arguments(data.get("input")))
@@ -232,18 +232,18 @@ def _crush_reply(
     )
     thoughts = (r.text_of(data, "thinking") for kind, data in parts if kind == "reasoning")
     return r.Reply(
-        text=said, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=r.text_of(row, "model"),
-        at=at, line=number, may_be_empty=any(kind == "finish" for kind, _ in parts),
+        text=text, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=r.text_of(row, "model"),
+        at=time_us, line=number, may_be_empty=any(kind == "finish" for kind, _ in parts),
     )  # fmt: skip
 
 
-def _crush_result(data: JsonObject, at: int | None, number: int, below: _CrushCalls) -> r.CallResult:
-    key, said = r.text_of(data, "tool_call_id"), r.text_of(data, "content")
+def _crush_result(data: JsonObject, time_us: int | None, number: int, below: _CrushCalls) -> r.CallResult:
+    key, text = r.text_of(data, "tool_call_id"), r.text_of(data, "content")
     about = r.as_object(parse_json(data.get("metadata")))
     is_bad = data.get("is_error") is True
     return call_result(
-        key, said, end_state(is_bad=is_bad, is_refused=is_bad and _is_declined(said)), at=at, line=number,
-        exit_code=r.integer_of(about, "exit_code"),
+        key, text, end_state(is_bad=is_bad, is_refused=is_bad and _is_declined(text)), at=time_us,
+        line=number, exit_code=r.integer_of(about, "exit_code"),
         changes=() if is_bad else _crush_edits(below.paths.get(key, ""), about),
         child=below.sessions.get(key, ""),
     )  # fmt: skip
@@ -256,17 +256,17 @@ def _crush_edits(path: str, about: JsonObject) -> tuple[r.FileEdit, ...]:
     return (r.FileEdit(path=path, change="modify" if old else "create", old=old or None, new=new),)
 
 
-def _crush_shell(data: JsonObject, at: int | None, key: str, number: int) -> Iterator[r.Record]:
-    asked = r.ToolCall(key, "bash", {"command": r.text_of(data, "command")})
-    yield r.Reply(calls=(asked,), at=at, line=number)
+def _crush_shell(data: JsonObject, time_us: int | None, key: str, number: int) -> Iterator[r.Record]:
+    call = r.ToolCall(key, "bash", {"command": r.text_of(data, "command")})
+    yield r.Reply(calls=(call,), at=time_us, line=number)
     code = r.integer_of(data, "exit_code")
     state = end_state(is_bad=bool(code))
-    yield call_result(key, r.text_of(data, "output"), state, at=at, line=number, exit_code=code)
+    yield call_result(key, r.text_of(data, "output"), state, at=time_us, line=number, exit_code=code)
 
 
-def _crush_end(parts: list[tuple[str, JsonObject]], at: int | None) -> Iterator[r.Record]:
+def _crush_end(parts: list[tuple[str, JsonObject]], time_us: int | None) -> Iterator[r.Record]:
     for kind, data in parts:
-        reason, when = r.text_of(data, "reason"), r.time_of(data, "time") or at
+        reason, when = r.text_of(data, "reason"), r.time_of(data, "time") or time_us
         if kind == "finish" and reason in ("canceled", "permission_denied"):
             yield r.TurnStop(detail=r.text_of(data, "message") or reason, at=when)
         elif kind == "finish" and reason in ("error", "content_filter"):

@@ -76,7 +76,7 @@ def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
     waiting: dict[str, r.ToolCall] = {}
     editor = EditorWindow()
     for number, row in enumerate(history, 1):
-        said = r.content_of(row, "content")
+        text = r.content_of(row, "content")
         match r.text_of(row, "role"):
             case "system":
                 continue
@@ -84,14 +84,14 @@ def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
                 calls = _calls_of_row(row, number)
                 waiting = {call.id: call for call in calls}
                 thought = r.text_of(row, "thought") or r.content_of(row, "thinking_blocks")
-                thinking = "" if thought == said else thought
-                yield r.Reply(text=said, thinking=thinking, calls=calls, line=number)
+                thinking = "" if thought == text else thought
+                yield r.Reply(text=text, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
                 named = next(r.as_texts(row.get("tool_call_ids")), "")
                 asked = waiting.pop(named if named in waiting else next(iter(waiting)))
-                yield _result_with_edits(editor, asked, r.CallResult(call=asked.id, text=said, line=number))
+                yield _result_with_edits(editor, asked, r.CallResult(call=asked.id, text=text, line=number))
             case "user" | "tool":
-                yield r.Prompt(said, line=number)
+                yield r.Prompt(text, line=number)
             case role:
                 yield r.UnmappedRecord(f"history.{role}", row, line=number, is_understood=False)
 
@@ -103,24 +103,24 @@ class EditorWindow:
         self._open = ""
         self._lines: dict[int, str] = {}
 
-    def edited(self, asked: r.ToolCall, said: str) -> tuple[tuple[r.FileEdit, ...], bool]:
+    def edited(self, call: r.ToolCall, text: str) -> tuple[tuple[r.FileEdit, ...], bool]:
         """Return what a command changed, and whether it was an edit that failed."""
-        edits = tuple(self._changes(asked))
-        has_failed = bool(edits) and any(word in said[:600].casefold() for word in _FAILURE_TEXTS)
-        self._see(said)
+        edits = tuple(self._changes(call))
+        has_failed = bool(edits) and any(word in text[:600].casefold() for word in _FAILURE_TEXTS)
+        self._see(text)
         return (() if has_failed else edits), has_failed
 
-    def _see(self, said: str) -> None:
-        if shown := _SHOWN_FILE.search(said):
+    def _see(self, text: str) -> None:
+        if shown := _SHOWN_FILE.search(text):
             self._open = shown[1]
-            self._lines = {int(match[1]): match[2] for match in _SHOWN_LINE.finditer(said, shown.end())}
-        if (opened := _OPEN_FILE.search(said)) and opened[1] != "n/a":
+            self._lines = {int(match[1]): match[2] for match in _SHOWN_LINE.finditer(text, shown.end())}
+        if (opened := _OPEN_FILE.search(text)) and opened[1] != "n/a":
             self._open = opened[1]
 
-    def _changes(self, asked: r.ToolCall) -> Iterator[r.FileEdit]:
-        command = r.text_of(asked.arguments, "command")
-        if asked.tool != "bash":
-            yield from self._named(asked.tool, asked.arguments)
+    def _changes(self, call: r.ToolCall) -> Iterator[r.FileEdit]:
+        command = r.text_of(call.arguments, "command")
+        if call.tool != "bash":
+            yield from self._named(call.tool, call.arguments)
         elif match := _EDIT_RANGE.match(command.strip()):
             yield self._between(int(match[1]), int(match[2]), match[3])
         else:
@@ -160,8 +160,8 @@ class EditorWindow:
         return r.FileEdit(path=path or self._open, patch="\n".join([head, *added]))
 
 
-def _result_with_edits(editor: EditorWindow, asked: r.ToolCall, result: r.CallResult) -> r.CallResult:
-    changes, has_failed = editor.edited(asked, result.text)
+def _result_with_edits(editor: EditorWindow, call: r.ToolCall, result: r.CallResult) -> r.CallResult:
+    changes, has_failed = editor.edited(call, result.text)
     if has_failed:
         return replace(result, state="failed", error=result.text[:MOST_ERROR])
     return replace(result, changes=changes if result.state == "succeeded" else ())
@@ -188,17 +188,17 @@ def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
             if message.get("role") == "user" and message.get("is_demo") is not True:
                 yield r.Prompt(r.content_of(message, "content"), line=number)
         action, thought = r.text_of(step, "action").strip(), r.text_of(step, "thought")
-        said = thought or r.text_of(step, "response")
+        text = thought or r.text_of(step, "response")
         key = f"step-{number}"
-        asked = r.ToolCall(key, "bash", {"command": action})
-        yield r.Reply(text=said, calls=(asked,) if action else (), line=number)
+        call = r.ToolCall(key, "bash", {"command": action})
+        yield r.Reply(text=text, calls=(call,) if action else (), line=number)
         if action:
             seconds = step.get("execution_time")
             took = int(seconds * 1000) if isinstance(seconds, int | float) else None
             result = r.CallResult(
                 call=key, text=r.text_of(step, "observation"), duration_ms=took, line=number
             )
-            yield _result_with_edits(editor, asked, result)
+            yield _result_with_edits(editor, call, result)
 
 
 def _session_end(info: JsonObject) -> Iterator[r.Record]:
@@ -237,39 +237,39 @@ def _row_time(row: JsonObject) -> int | None:
 
 
 def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall]) -> Iterator[r.Record]:
-    said, time_us, role = r.content_of(row, "content"), _row_time(row), r.text_of(row, "role")
+    text, time_us, role = r.content_of(row, "content"), _row_time(row), r.text_of(row, "role")
     if role == "assistant":
         calls = tuple(
             openai_tool_call(fields, f"call-{number}.{n}")
             for n, fields in enumerate(r.objects_of(row, "tool_calls"))
         )
-        if not calls and (block := _COMMAND_BLOCK.search(said)):
+        if not calls and (block := _COMMAND_BLOCK.search(text)):
             calls = (r.ToolCall(f"call-{number}", "bash", {"command": block[1]}),)
         waiting.clear()
         waiting.update({call.id: call for call in calls})
-        yield r.Reply(text=said, calls=calls, at=time_us, line=number)
+        yield r.Reply(text=text, calls=calls, at=time_us, line=number)
     elif role in ("user", "tool") and waiting:
         key = r.text_of(row, "tool_call_id")
         asked = waiting.pop(key if key in waiting else next(iter(waiting)))
-        yield _read_mini_result(row, asked, said, time_us, number)
+        yield _read_mini_result(row, asked, text, time_us, number)
     elif role == "user":
-        yield r.Prompt(said, time_us, number)
+        yield r.Prompt(text, time_us, number)
     elif role != "system":
         yield r.UnmappedRecord(f"message.{role}", row, time_us, number, role == "exit")
 
 
 def _read_mini_result(
-    row: JsonObject, asked: r.ToolCall, said: str, time_us: int | None, number: int
+    row: JsonObject, call: r.ToolCall, text: str, time_us: int | None, number: int
 ) -> r.CallResult:
     extra = r.object_of(row, "extra")
-    match = _COMMAND_RESULT.search(said)
+    match = _COMMAND_RESULT.search(text)
     code = r.integer_of(extra, "returncode")
     if code is None and match:
         code = int(match[1])
-    output = r.text_of(extra, "raw_output") or (match[2] if match else said)
-    changes = () if code else tuple(here_document_edits(r.text_of(asked.arguments, "command")))
+    output = r.text_of(extra, "raw_output") or (match[2] if match else text)
+    changes = () if code else tuple(here_document_edits(r.text_of(call.arguments, "command")))
     return r.CallResult(
-        call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=time_us,
+        call=call.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=time_us,
         line=number, changes=changes,
     )  # fmt: skip
 
@@ -301,25 +301,25 @@ def _parse_command(command: str) -> tuple[str, JsonObject]:
     if name not in ("create", "edit", "insert", _EDITOR_COMMAND) or len(command) > _MOST_WORDS:
         return "", {}
     try:
-        words = shlex.split(command)[1:]
+        text = shlex.split(command)[1:]
     except ValueError:
         return "", {}
     arguments: dict[str, Json] = {}
-    if name == "create" and len(words) == 1:
-        arguments = {"filename": words[0]}
-    elif name == "edit" and len(words) in (2, 3):
-        arguments = {"search": words[0], "replace": words[1]}
-    elif name == "insert" and words:
-        arguments = {"text": words[0], "line": int(words[1]) if words[1:] and words[1].isdecimal() else None}
+    if name == "create" and len(text) == 1:
+        arguments = {"filename": text[0]}
+    elif name == "edit" and len(text) in (2, 3):
+        arguments = {"search": text[0], "replace": text[1]}
+    elif name == "insert" and text:
+        arguments = {"text": text[0], "line": int(text[1]) if text[1:] and text[1].isdecimal() else None}
     elif name == _EDITOR_COMMAND:
-        arguments = _option_arguments(words)
+        arguments = _option_arguments(text)
     return (name, arguments) if arguments else ("", {})
 
 
-def _option_arguments(words: list[str]) -> dict[str, Json]:
+def _option_arguments(text: list[str]) -> dict[str, Json]:
     """Return `command path --option value …` as arguments."""
-    arguments: dict[str, Json] = dict(zip(("command", "path"), words[:2], strict=False))
-    rest = words[2:]
+    arguments: dict[str, Json] = dict(zip(("command", "path"), text[:2], strict=False))
+    rest = text[2:]
     for option, value in zip(rest[::2], rest[1::2], strict=False):
         if option.startswith("--"):
             number = option == "--insert_line" and value.isdecimal()

@@ -294,8 +294,8 @@ def _facts_block(session: Session) -> Iterator[str]:
 
 def _event_block(event: e.Event, calls: Mapping[str, Call], actions: Mapping[str, Action]) -> str:
     match event.body:
-        case e.PromptSubmitted(text=said):
-            return f"## You\n\n{_closed_prose(said)}"
+        case e.PromptSubmitted(text=text):
+            return f"## You\n\n{_closed_prose(text)}"
         case e.ReplyCompleted() as body if body.text or body.thinking:
             thought = f"<details><summary>Thought</summary>\n\n{fenced_text(body.thinking)}\n\n</details>\n\n"
             return f"## Agent\n\n{thought if body.thinking else ''}{_closed_prose(body.text)}".rstrip()
@@ -329,9 +329,9 @@ def _call_block(call: Call | None, body: e.CallFinished) -> str:
     name = f"{_code_span(call.tool)} {_code_span(call.target)}" if call else "A call"
     took = f", {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
     code = f", exit {body.exit_code}" if body.exit_code is not None else ""
-    said = body.preview or body.error
+    text = body.preview or body.error
     head = f"### {name}: {body.state}{code}{took}"
-    return f"{head}\n\n{fenced_text(said)}" if said else head
+    return f"{head}\n\n{fenced_text(text)}" if text else head
 
 
 def fenced_diff(hunks: Sequence[Hunk]) -> str:
