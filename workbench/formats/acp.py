@@ -127,17 +127,17 @@ class _TraceReader:
         else:
             if kind == "session_info_update" and (title := r.text_of(update, "title")):
                 yield r.TitleChange(title, self._at)
-            known = kind in _IGNORED_UPDATES
-            yield r.UnmappedRecord(kind or "update", update, self._at, number, known)
+            is_known = kind in _IGNORED_UPDATES
+            yield r.UnmappedRecord(kind or "update", update, self._at, number, is_known)
 
     def _chunk(self, kind: str, update: JsonObject) -> Iterator[r.Record]:
-        who = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}.get(kind)
-        if who is None:
+        speaker = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}.get(kind)
+        if speaker is None:
             return
-        if (who == "user") != (self._last == "user") and self._last:
+        if (speaker == "user") != (self._last == "user") and self._last:
             yield from self.flush()
-        self._last = who
-        self._said[who].append(r.content_text([update.get("content")]))
+        self._last = speaker
+        self._said[speaker].append(r.content_text([update.get("content")]))
 
     def _call(self, update: JsonObject, number: int) -> Iterator[r.Record]:
         key = r.text_of(update, "toolCallId")
@@ -157,7 +157,7 @@ class _TraceReader:
         self, key: str, call: dict[str, object], state: r.ResultState, number: int
     ) -> Iterator[r.Record]:
         """Yield the end of a call; a trace of one direction holds questions without their answers."""
-        unanswered = [request for request, (asked, _) in self._requests.items() if asked == key]
+        unanswered = [request for request, (asked_call, _) in self._requests.items() if asked_call == key]
         for request in unanswered:
             del self._requests[request]
         result = self._result(key, call, state, number)
@@ -179,8 +179,8 @@ class _TraceReader:
             name: value for name, value in (("path", " ".join(paths)),) if value
         }
         arguments = raw or {"title": r.text_of(call, "title")}
-        asked = r.ToolCall(key, r.text_of(call, "kind") or r.text_of(call, "title") or "tool", arguments)
-        yield r.Reply(calls=(asked,), at=self._at, line=number)
+        tool_call = r.ToolCall(key, r.text_of(call, "kind") or r.text_of(call, "title") or "tool", arguments)
+        yield r.Reply(calls=(tool_call,), at=self._at, line=number)
 
     def _result(self, key: str, call: dict[str, object], state: r.ResultState, number: int) -> r.CallResult:
         items = r.objects_of(call, "content")

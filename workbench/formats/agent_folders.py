@@ -135,8 +135,8 @@ class AgentFolder(Struct, frozen=True, kw_only=True):
         elif not self.files:
             yield from (replace(source, agent=self.agent) for source in store_sources(path))
         else:
-            wanted = re.compile(self.files)
-            for source in listed_sources(path, lambda name: wanted.fullmatch(name) is not None):
+            pattern = re.compile(self.files)
+            for source in listed_sources(path, lambda name: pattern.fullmatch(name) is not None):
                 yield replace(source, agent=self.agent)
 
     def sources_of(self, changed: str) -> Iterator[ImportSource]:
@@ -158,7 +158,7 @@ def find_agent_folders(
 
     `workspace`: a folder that agents may have worked in, where some of them keep their sessions.
     """
-    found: dict[str, AgentFolder] = {}
+    folders: dict[str, AgentFolder] = {}
     for agent in AGENTS:
         for root in _roots(agent, env):
             for place in agent.places:
@@ -168,12 +168,12 @@ def find_agent_folders(
                         agent=agent.name, title=agent.title, path=path, files=place.files,
                         is_flat=not place.folder,
                     )  # fmt: skip
-                    found.setdefault(f"{os.path.realpath(path)}\0{place.files}", row)
+                    folders.setdefault(f"{os.path.realpath(path)}\0{place.files}", row)
     for name, title, file in FOLDER_FILES if workspace else ():
         path = f"{workspace}/{file}"
         if Path(path).is_file():
-            found.setdefault(path, AgentFolder(agent=name, title=title, path=path, files="", is_flat=True))
-    return list(found.values())
+            folders.setdefault(path, AgentFolder(agent=name, title=title, path=path, files="", is_flat=True))
+    return list(folders.values())
 
 
 def _is_there(path: str, place: AgentPlace) -> bool:

@@ -56,11 +56,11 @@ class AgentOutput:
 
     def finish(self) -> list[r.Record | bytes]:
         """Return what the last line says, also where it has no end, and what was waiting for more."""
-        found = [*self._line(self._rest)] if self._rest else []
+        items = [*self._line(self._rest)] if self._rest else []
         self._rest, self._is_over = b"", True
         if self._records is None and not self._is_recognised(is_last=True):
-            return [*found, *self._given_up()]
-        return [*found, *self._read()]
+            return [*items, *self._given_up()]
+        return [*items, *self._read()]
 
     def _line(self, line: bytes) -> Iterator[r.Record | bytes]:
         self._number += 1
@@ -111,8 +111,8 @@ class AgentOutput:
 
 
 def _streamed_format(sample: list[JsonObject]) -> LineFormat | None:
-    formats = (known for known in LINE_FORMATS if known.name in STREAMED_FORMATS)
-    return next((known for known in formats if known.is_it(sample)), None)
+    formats = (line_format for line_format in LINE_FORMATS if line_format.name in STREAMED_FORMATS)
+    return next((line_format for line_format in formats if line_format.is_it(sample)), None)
 
 
 def log_lines(record: r.Record) -> str:
@@ -166,11 +166,11 @@ def _usage_told(value: JsonObject) -> Usage | None:
         return codex.usage_of_counts(counts)
     if "models" in counts or "cached" in counts:
         return gemini_stream.usage_of_stats(counts)
-    told = claude_code.usage_of_message(counts)
+    usage = claude_code.usage_of_message(counts)
     return Usage(
-        input_tokens=told.input_tokens or _first_count(counts, "prompt_tokens", "tokens_in"),
-        output_tokens=told.output_tokens or _first_count(counts, "completion_tokens", "tokens_out"),
-        cache_read_tokens=told.cache_read_tokens, cache_write_tokens=told.cache_write_tokens,
+        input_tokens=usage.input_tokens or _first_count(counts, "prompt_tokens", "tokens_in"),
+        output_tokens=usage.output_tokens or _first_count(counts, "completion_tokens", "tokens_out"),
+        cache_read_tokens=usage.cache_read_tokens, cache_write_tokens=usage.cache_write_tokens,
         cost_microdollars=cost,
     )  # fmt: skip
 

@@ -60,17 +60,17 @@ def read_input_history(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session with everything that was typed in a folder."""
     del name
     time_us: int | None = None
-    number, begun, typed = 0, False, list[str]()
-    for here, line in enumerate(lines, 1):
+    heading_line, has_begun, typed = 0, False, list[str]()
+    for number, line in enumerate(lines, 1):
         if match := _INPUT_HEADING.match(line):
-            yield from _input_prompt(typed, time_us, number)
-            typed, number, time_us = [], here, r.as_time(match[1].replace(" ", "T", 1))
-            if not begun:
-                begun = True
+            yield from _input_prompt(typed, time_us, heading_line)
+            typed, heading_line, time_us = [], number, r.as_time(match[1].replace(" ", "T", 1))
+            if not has_begun:
+                has_begun = True
                 yield r.SessionHead(key=f"input:{match[1]}", title="typed into aider", at=time_us)
         elif line.startswith("+"):
             typed.append(line[1:])
-    yield from _input_prompt(typed, time_us, number)
+    yield from _input_prompt(typed, time_us, heading_line)
 
 
 def _input_prompt(typed: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
@@ -81,29 +81,29 @@ def _input_prompt(typed: list[str], time_us: int | None, number: int) -> Iterato
 def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session: of every request the last thing said by the human, and the answer."""
     del name
-    begun, time_us, number = False, None, 0
+    has_begun, time_us, heading_line = False, None, 0
     text: list[tuple[str, str]] = []
-    way = ""
-    for here, line in enumerate(lines, 1):
+    direction = ""
+    for number, line in enumerate(lines, 1):
         if match := _LLM_HEADING.match(line):
-            yield from _llm_exchange(way, text, time_us, number)
-            way, text, number = match[1], [], here
+            yield from _llm_exchange(direction, text, time_us, heading_line)
+            direction, text, heading_line = match[1], [], number
             time_us = r.as_time(match[2])
-            if not begun:
-                begun = True
+            if not has_begun:
+                has_begun = True
                 yield r.SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=time_us)
         else:
             role, _, rest = line.partition(" ")
             text.append((role, rest) if role in ("USER", "ASSISTANT", "SYSTEM") else ("", line))
-    yield from _llm_exchange(way, text, time_us, number)
+    yield from _llm_exchange(direction, text, time_us, heading_line)
 
 
 def _llm_exchange(
-    way: str, text: list[tuple[str, str]], time_us: int | None, number: int
+    direction: str, text: list[tuple[str, str]], time_us: int | None, number: int
 ) -> Iterator[r.Record]:
-    if way == "LLM RESPONSE":
+    if direction == "LLM RESPONSE":
         yield r.Reply(text="\n".join(rest for _, rest in text).strip(), at=time_us, line=number)
-    elif way:
+    elif direction:
         last: list[str] = []
         for role, rest in reversed(text):
             if role == "USER":
@@ -141,10 +141,10 @@ class _ChatReader:
             self._model, self._said = "", ""
             yield self._head(line.removeprefix(HISTORY_START).strip())
             return
-        who, text = self._speaker(line)
-        if who != self._who and (text.strip() or who != "agent"):
+        speaker, text = self._speaker(line)
+        if speaker != self._who and (text.strip() or speaker != "agent"):
             yield from self.flush(number)
-            self._who = who
+            self._who = speaker
         self._lines.append(text)
 
     def _speaker(self, line: str) -> tuple[str, str]:
@@ -161,15 +161,15 @@ class _ChatReader:
 
     def flush(self, number: int) -> Iterator[r.Record]:
         text = "\n".join(self._lines).strip("\n")
-        who, self._who, self._lines = self._who, "", []
+        speaker, self._who, self._lines = self._who, "", []
         if not text.strip():
             return
         if not self._has_begun:
             yield r.SessionHead(key=f"{self._name.rpartition('/')[2]}:before")
             self._has_begun = True
-        if who == "human":
+        if speaker == "human":
             yield r.Prompt(text, self._begun_at, number)
-        elif who == "agent":
+        elif speaker == "agent":
             self._said = text
             yield r.Reply(text=text, model=self._model, at=self._begun_at, line=number)
         else:
@@ -198,26 +198,26 @@ class _ChatReader:
             match = _QUESTION.match(line)
             if match is None:
                 continue
-            what, answer = match["what"], match["answer"].casefold() or "y"
-            tool = next((tool for begin, tool in _QUESTION_TOOLS if begin in what.casefold()), "confirm")
-            key, arguments = self._key(), self._given(tool, what, lines[:index])
-            if added := _FILE_TO_ADD.match(what):
+            question, answer = match["what"], match["answer"].casefold() or "y"
+            tool = next((tool for begin, tool in _QUESTION_TOOLS if begin in question.casefold()), "confirm")
+            key, arguments = self._key(), self._given(tool, question, lines[:index])
+            if added := _FILE_TO_ADD.match(question):
                 tool, arguments = "add_file", {"path": added[1]}
             yield r.Reply(calls=(r.ToolCall(key, tool, arguments),), line=number)
             if answer[:1] in ("y", "a"):
                 yield r.CallDecision(call=key, is_approved=True)
-                shown = "\n".join(lines[index + 1 :]) if tool == "shell" else line
-                yield r.CallResult(call=key, text=shown, line=number)
+                output = "\n".join(lines[index + 1 :]) if tool == "shell" else line
+                yield r.CallResult(call=key, text=output, line=number)
             else:
                 yield r.CallResult(call=key, state="rejected", line=number)
 
-    def _given(self, tool: str, what: str, before: list[str]) -> dict[str, str]:
+    def _given(self, tool: str, question: str, before: list[str]) -> dict[str, str]:
         if tool == "shell" and (blocks := _SHELL.findall(self._said)):
             return {"command": "\n".join(block.strip() for block in blocks)}
         subject = before[-1].strip() if before and not _QUESTION.match(before[-1]) else ""
         if subject:
-            return {"command" if tool == "shell" else "path": subject, "question": what}
-        return {"question": what}
+            return {"command" if tool == "shell" else "path": subject, "question": question}
+        return {"question": question}
 
     def _key(self) -> str:
         self._calls += 1

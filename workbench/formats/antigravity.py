@@ -63,8 +63,8 @@ class _StepReader:
             yield from self._given(row, kind, text, time_us, number)
         else:
             # Its time is that of the record.
-            kept: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
-            yield r.UnmappedRecord(kind or "step", kept, time_us, number, source == "SYSTEM")
+            members: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
+            yield r.UnmappedRecord(kind or "step", members, time_us, number, source == "SYSTEM")
 
     def _reply(self, row: JsonObject, text: str, time_us: int | None, number: int) -> r.Reply:
         calls = tuple(
@@ -90,8 +90,8 @@ class _StepReader:
 
 def _arguments(call: JsonObject) -> JsonObject:
     """Return the arguments of a call, each of which is a JSON text."""
-    told: dict[str, Json] = {}
+    arguments: dict[str, Json] = {}
     for name, value in parse_arguments(call.get("args")).items():
         is_quoted = isinstance(value, str) and value[:1] == value[-1:] == '"' and len(value) > 1
-        told[name] = parse_arguments(f'{{"is": {value}}}').get("is", value) if is_quoted else value
-    return told
+        arguments[name] = parse_arguments(f'{{"is": {value}}}').get("is", value) if is_quoted else value
+    return arguments

@@ -150,8 +150,8 @@ class Assembler:
             self._release(owner)
         return self._counted_events(self._held.taken())
 
-    def _counted_events(self, taken: Iterator[Event]) -> list[Event]:
-        some = [event if event.id else self._numbered(event) for event in taken]
+    def _counted_events(self, events: Iterator[Event]) -> list[Event]:
+        some = [event if event.id else self._numbered(event) for event in events]
         self.summaries[-1].events += len(some)
         return some
 
@@ -194,7 +194,7 @@ class Assembler:
         self._has_title, self._is_closed = state.has_title, state.is_closed
         self._first_command, self._last_usage = state.first_command, state.last_usage
         self._last, self._newest, self._keys = state.last, state.newest, Counter(state.keys)
-        self.summaries[:] = [replace(one, problems=[*one.problems]) for one in state.summaries]
+        self.summaries[:] = [replace(summary, problems=[*summary.problems]) for summary in state.summaries]
 
     def pass_over(self, item: r.Record) -> None:
         """Note what a record counts whose events are there: a later one may say it again."""
@@ -333,10 +333,10 @@ class Assembler:
 
     # --- turns --------------------------------------------------------------------------------------
 
-    def _empty(self, what: str, time_us: int | None, line: int) -> Event:
+    def _empty(self, kind: str, time_us: int | None, line: int) -> Event:
         """Keep a message in which nothing was found: what it said stands where nobody looked."""
         return self._kept(
-            r.UnmappedRecord(f"{what} without words", at=time_us, line=line, is_understood=False)
+            r.UnmappedRecord(f"{kind} without words", at=time_us, line=line, is_understood=False)
         )
 
     def _prompt(self, item: r.Prompt) -> Iterator[Event]:
@@ -486,8 +486,8 @@ class Assembler:
         if call is None:
             why = f"a result of {item.call[:80] or 'no call'}, which nothing asked for"
             self.summaries[-1].problems.append(r.FileProblem(item.line, why))
-            kept = r.UnmappedRecord("result", {"call": item.call, "text": item.text}, item.at)
-            yield self._kept(kept)
+            record = r.UnmappedRecord("result", {"call": item.call, "text": item.text}, item.at)
+            yield self._kept(record)
             return
         self._last = item.at if item.at is not None else self._last
         if not call.places:

@@ -62,19 +62,19 @@ def assistant_session(
     `tools` are those that it may call; what was imported keeps the descriptors, approvals and id that it came
     with. `provider_kind` stands for the provider's name where S4 knows the kind.
     """
-    held = _held_facts(row)
+    facts = _held_facts(row)
     waiting: list[Json] = [pending_action(action) for action in actions if _is_waiting_call(action)]
     return {
         "id": _original_id(row),
         "provider": provider_kind if provider_kind in PROVIDERS else row.provider,
         "systemPrompt": row.system_prompt,
         "messages": list(assistant_turns(row, events)),
-        "activeTools": held.get("activeTools", [tool_descriptor(tool) for tool in tools]),
-        "pendingApprovals": held.get("pendingApprovals", waiting),
-        "telemetryId": held.get("telemetryId", row.telemetry_id),
+        "activeTools": facts.get("activeTools", [tool_descriptor(tool) for tool in tools]),
+        "pendingApprovals": facts.get("pendingApprovals", waiting),
+        "telemetryId": facts.get("telemetryId", row.telemetry_id),
         "createdAt": iso_time(row.created_at),
         "updatedAt": iso_time(row.updated_at),
-        **{name: held[name] for name in _LATER_MEMBERS if name in held},
+        **{name: facts[name] for name in _LATER_MEMBERS if name in facts},
     }
 
 
@@ -198,9 +198,9 @@ def invocation_records(
     """Yield a record for each decision and each call, the decisions about a call before it."""
     decided = [action for action in actions if action.state in _DECISION_STATUS]
     by_call: dict[str | None, list[Action]] = {}
-    known = {call.id for call in calls}
+    call_ids = {call.id for call in calls}
     for action in sorted(decided, key=lambda action: action.opened_at):
-        by_call.setdefault(action.call_id if action.call_id in known else None, []).append(action)
+        by_call.setdefault(action.call_id if action.call_id in call_ids else None, []).append(action)
     text = {event.call_id: event.body for event in events if isinstance(event.body, e.CallFinished)}
     yield from _kept_decisions(row, events)
     for action in by_call.get(None, ()):
@@ -295,10 +295,10 @@ def read_assistant_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
 def _read_session(document: JsonObject, name: str, records: "_Records") -> Iterator[r.Record]:
     turns = r.objects_of(document, "messages")
     start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
-    kept = ("activeTools", "pendingApprovals", "telemetryId", *_LATER_MEMBERS)
+    fact_names = ("activeTools", "pendingApprovals", "telemetryId", *_LATER_MEMBERS)
     yield r.SessionHead(
         key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
-        facts={key: document[key] for key in kept if key in document},
+        facts={key: document[key] for key in fact_names if key in document},
         system_prompt=r.text_of(document, "systemPrompt"), model=r.text_of(document, "model"),
         active_tools=tuple(filter(None, map(_tool_id, r.as_array(document.get("activeTools"))))),
     )  # fmt: skip
@@ -420,19 +420,19 @@ def session_violations(document: JsonObject) -> Iterator[str]:
         fields = r.as_object(tool)
         if fields and not r.as_array(fields.get("allowedProviders")):
             yield f"active tool {number} has no allowedProviders"
-    known = set(map(_tool_id, tools))
+    tool_ids = set(map(_tool_id, tools))
     for number, waiting in enumerate(r.as_array(document.get("pendingApprovals")), 1):
-        for why in _pending_violations(waiting, known, r.text_of(document, "id")):
+        for why in _pending_violations(waiting, tool_ids, r.text_of(document, "id")):
             yield f"pending approval {number}: {why}"
 
 
-def _pending_violations(waiting: Json, known: set[str], session: str) -> Iterator[str]:
+def _pending_violations(waiting: Json, tool_ids: set[str], session: str) -> Iterator[str]:
     fields = r.as_object(waiting)
-    tool, of = r.text_of(fields, "toolId"), r.text_of(fields, "sessionId")
-    if not tool or tool not in known:
+    tool, session_id = r.text_of(fields, "toolId"), r.text_of(fields, "sessionId")
+    if not tool or tool not in tool_ids:
         yield f"its tool {tool[:80] or '(none)'} is not among the active tools"
-    if of and session and of != session:
-        yield f"it is of session {of[:80]}"
+    if session_id and session and session_id != session:
+        yield f"it is of session {session_id[:80]}"
     made, end = r.time_of(fields, "createdAt"), r.time_of(fields, "expiresAt")
     if made is not None and end is not None and end < made:
         yield "it expires before it was made"

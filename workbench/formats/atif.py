@@ -49,8 +49,8 @@ def _read(value: Json, name: str) -> Iterator[r.Record]:
             expected = key
         expected += 1
         yield from _read_step(step, number)
-    told = [_usage(r.object_of(step, "metrics")) for step in steps]
-    if (rest := _total_usage(r.object_of(document, "final_metrics")).beyond(_sum(told))) != Usage():
+    usages = [_usage(r.object_of(step, "metrics")) for step in steps]
+    if (rest := _total_usage(r.object_of(document, "final_metrics")).beyond(_sum(usages))) != Usage():
         yield r.UsageRecord(usage=rest)
 
 
@@ -101,9 +101,9 @@ def _read_agent_step(step: JsonObject, text: str, time_us: int | None, number: i
         text=text, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
         model=r.text_of(step, "model_name"), usage=_usage(r.object_of(step, "metrics")),
     )  # fmt: skip
-    asked = r.object_of(step, "extra", "asked")
+    answers = r.object_of(step, "extra", "asked")
     for call in calls:
-        if answer := r.text_of(asked, call.id):
+        if answer := r.text_of(answers, call.id):
             yield r.CallQuestion(call=call.id, at=time_us)
             if answer == "approved":
                 yield r.CallDecision(call=call.id, is_approved=True, at=time_us)
@@ -120,8 +120,8 @@ def _read_agent_step(step: JsonObject, text: str, time_us: int | None, number: i
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            told = _told_changes(step, key, next(call for call in calls if call.id == key))
-            yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number, changes=told)
+            changes = _told_changes(step, key, next(call for call in calls if call.id == key))
+            yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number, changes=changes)
         else:
             yield r.UnmappedRecord("observation", words, time_us, number)
 
@@ -131,22 +131,22 @@ _CHANGES: Final = ("create", "modify", "delete")
 
 def _told_changes(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileEdit, ...]:
     """Return the files that a step of ours says a call changed, in the call's words where it has some."""
-    told = r.objects_of(step, "extra", "changed", key)
+    files = r.objects_of(step, "extra", "changed", key)
     changes = tuple(
         r.FileEdit(path=r.text_of(file, "path"), change=kind)
-        for file in told
+        for file in files
         for kind in _CHANGES
         if kind == file.get("change")
     )
-    asked = patches.edits_of_call(call) if changes else ()
-    return asked if {edit.path for edit in asked} == {edit.path for edit in changes} else changes
+    call_edits = patches.edits_of_call(call) if changes else ()
+    return call_edits if {edit.path for edit in call_edits} == {edit.path for edit in changes} else changes
 
 
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
     """Return a session of ours as a trajectory; texts are the recorded, scrubbed ones."""
-    told = _ToldCalls(rows={call.id: call for call in calls})
+    told_calls = _ToldCalls(rows={call.id: call for call in calls})
     for event in events:
-        told.note(event)
+        told_calls.note(event)
     steps: list[dict[str, Json]] = []
     if session.system_prompt:
         steps.append(_written_step("system", session.system_prompt, session.created_at))
@@ -155,7 +155,7 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
             case e.PromptSubmitted(text=text):
                 steps.append(_written_step("user", text, event.at))
             case e.ReplyCompleted() as body if body.text or body.thinking or body.calls:
-                steps.append(_written_event(body, event.at, told))
+                steps.append(_written_event(body, event.at, told_calls))
             case e.ReplyCompleted(usage=usage) if usage != Usage():
                 # What is only counted belongs to what was said before, or is a step that says nothing.
                 if not steps or steps[-1]["source"] != "agent":
@@ -216,7 +216,7 @@ class _ToldCalls(Struct):
             self.asked[call] = "approved" if isinstance(body, e.ActionApproved) else "rejected"
 
 
-def _written_event(body: e.ReplyCompleted, time_us: int, told: _ToldCalls) -> dict[str, Json]:
+def _written_event(body: e.ReplyCompleted, time_us: int, told_calls: _ToldCalls) -> dict[str, Json]:
     step = _written_step("agent", body.text, time_us)
     if body.model:
         step["model_name"] = body.model
@@ -229,20 +229,20 @@ def _written_event(body: e.ReplyCompleted, time_us: int, told: _ToldCalls) -> di
              "arguments": dict(call.arguments)}
             for call in body.calls
         ]  # fmt: skip
-        step["observation"] = {"results": [_written_observation(call, told) for call in body.calls]}
-        step["extra"] = _written_extra(body, told)
+        step["observation"] = {"results": [_written_observation(call, told_calls) for call in body.calls]}
+        step["extra"] = _written_extra(body, told_calls)
     return step
 
 
-def _written_extra(body: e.ReplyCompleted, told: _ToldCalls) -> JsonObject:
+def _written_extra(body: e.ReplyCompleted, told_calls: _ToldCalls) -> JsonObject:
     """Return how calls ended, who was asked about them, and the files that they changed."""
     # A result has no room for more before v1.7, a step always had.
     extra: dict[str, Json] = {}
-    for name, of in (("states", None), ("asked", told.asked), ("changed", told.changed)):
+    for name, values in (("states", None), ("asked", told_calls.asked), ("changed", told_calls.changed)):
         about: dict[str, Json] = {}
         for reply_call in body.calls:
-            call = _replacing_call(reply_call, told.rows)
-            value: Json = _call_state(call) if of is None else of.get(call.id) if call else None
+            call = _replacing_call(reply_call, told_calls.rows)
+            value: Json = _call_state(call) if values is None else values.get(call.id) if call else None
             if value:
                 about[_written_call(reply_call)] = value
         if about:
@@ -266,9 +266,9 @@ def _call_state(call: Call | None) -> str:
     return call.state if call else "pending"
 
 
-def _written_observation(reply_call: "e.ReplyCall", told: _ToldCalls) -> JsonObject:
-    call = _replacing_call(reply_call, told.rows)
-    finished = told.results.get(call.id) if call else None
+def _written_observation(reply_call: "e.ReplyCall", told_calls: _ToldCalls) -> JsonObject:
+    call = _replacing_call(reply_call, told_calls.rows)
+    finished = told_calls.results.get(call.id) if call else None
     text = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
     return {"source_call_id": _written_call(reply_call), "content": text or why or _call_state(call)}

@@ -83,8 +83,8 @@ def join_vibe(records: Iterator[r.Record], documents: list[JsonObject]) -> Itera
         model=r.text_of(meta, "model") or r.text_of(meta, "config", "active_model"),
         parent=r.text_of(meta, "parent_session_id"),
     ))  # fmt: skip
-    spent = [r.UsageRecord(usage=used)] if used != Usage() else []
-    yield from join_usage_before(chain(named, spent))
+    totals = [r.UsageRecord(usage=used)] if used != Usage() else []
+    yield from join_usage_before(chain(named, totals))
 
 
 # --- Grok: chat_history.jsonl, and summary.json beside it -----------------------------------------------
@@ -232,8 +232,8 @@ def _messages(row: JsonObject) -> list[JsonObject]:
 def _mark(message: JsonObject) -> str:
     """Return what tells a message from another: role, words, and the calls that it makes or answers."""
     calls = [call.id for call in calls_of_completion(message)]
-    held = [r.text_of(message, "role"), r.content_of(message, "content"), calls, message.get("tool_call_id")]
-    return json_text(held)
+    parts = [r.text_of(message, "role"), r.content_of(message, "content"), calls, message.get("tool_call_id")]
+    return json_text(parts)
 
 
 def _common(text: list[str], messages: list[JsonObject]) -> int:

@@ -199,8 +199,8 @@ class _SessionReader:
             return None
         is_side = row.get("isSidechain") is True
         agent = self._side or (r.text_of(row, "agentId") if is_side else "")
-        known = ("version", "gitBranch", "entrypoint", "slug")
-        facts = {name: row[name] for name in known if r.as_text(row.get(name))}
+        fact_names = ("version", "gitBranch", "entrypoint", "slug")
+        facts = {name: row[name] for name in fact_names if r.as_text(row.get(name))}
         parent = fork_key(key, self._fork)
         if agent:
             facts = {**facts, "agent": agent, "parent": parent}
@@ -241,8 +241,8 @@ class _SessionReader:
             [block for block in blocks if block.get("type") != "tool_result"]
         ) or r.as_text(text)
         if not words and not results:
-            kept = r.UnmappedRecord("user", row, time_us, number, is_understood=False)
-            yield kept
+            record = r.UnmappedRecord("user", row, time_us, number, is_understood=False)
+            yield record
         elif row.get("isMeta") is True or row.get("isCompactSummary") is True:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
             yield r.UnmappedRecord(kind, words, time_us, number)
@@ -263,11 +263,11 @@ class _SessionReader:
         calls: list[r.ToolCall] = []
         for block in blocks:
             if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
-                asked = r.ToolCall(
+                tool_call = r.ToolCall(
                     r.text_of(block, "id"), r.text_of(block, "name"), r.object_of(block, "input")
                 )
-                self._calls[asked.id] = asked
-                calls.append(asked)
+                self._calls[tool_call.id] = tool_call
+                calls.append(tool_call)
         text, thoughts = texts_of(blocks, "text"), texts_of(blocks, "thinking", "thinking")
         time_us, text = r.time_of(row, "timestamp"), text or r.text_of(message, "content")
         if row.get("isApiErrorMessage") is True:
@@ -302,7 +302,7 @@ class _SessionReader:
 
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
         call, text = r.text_of(block, "tool_use_id"), r.content_of(block, "content")
-        asked = self._calls.get(call, r.ToolCall(call, ""))
+        tool_call = self._calls.get(call, r.ToolCall(call, ""))
         full = row.get("toolUseResult")
         outcome = r.as_object(full)
         is_error = block.get("is_error") is True
@@ -315,7 +315,7 @@ class _SessionReader:
             call, text, state, at=r.time_of(row, "timestamp"), line=number, reason=reason,
             exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
             duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
-            changes=_edits_of_result(asked.tool, asked.arguments, outcome),
+            changes=_edits_of_result(tool_call.tool, tool_call.arguments, outcome),
             child=self._child(call, outcome),
         )  # fmt: skip
 
@@ -325,9 +325,13 @@ def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
     message = r.object_of(row, "message")
     if usage := r.object_of(message, "usage"):
         key = r.text_of(message, "id")
-        told = usage_of_message(usage, r.as_cost(row.get("costUSD")))
+        spent = usage_of_message(usage, r.as_cost(row.get("costUSD")))
         yield r.Reply(
-            usage=told, key=key, request=_request(row, message), model=_model_name(message), may_be_empty=True
+            usage=spent,
+            key=key,
+            request=_request(row, message),
+            model=_model_name(message),
+            may_be_empty=True,
         )
 
 
@@ -348,10 +352,10 @@ def _error_text(row: JsonObject) -> str:
     return ", ".join(dict.fromkeys(filter(None, why))) or "error"
 
 
-def usage_of_message(usage: JsonObject, told: int = 0) -> Usage:
+def usage_of_message(usage: JsonObject, cost: int = 0) -> Usage:
     """Return the tokens of a message; what was read from and written to the cache is part of the input.
 
-    `told`: what the file says that it cost, in millionths of a dollar.
+    `cost`: what the file says that it cost, in millionths of a dollar.
     """
     read, written = r.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
     hour = r.count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
@@ -359,14 +363,14 @@ def usage_of_message(usage: JsonObject, told: int = 0) -> Usage:
         input_tokens=r.count_of(usage, "input_tokens") + read + written,
         output_tokens=r.count_of(usage, "output_tokens"),
         cache_read_tokens=read, cache_write_tokens=written,
-        cache_write_1h_tokens=min(hour, written), cost_microdollars=told,
+        cache_write_1h_tokens=min(hour, written), cost_microdollars=cost,
     )  # fmt: skip
 
 
 def _cache_writes(usage: JsonObject) -> int:
     """Return what was written to the cache; some messages only say how long each part is kept."""
-    kept = r.object_of(usage, "cache_creation")
-    return r.count_of(usage, "cache_creation_input_tokens") or sum(map(r.as_count, kept.values()))
+    by_lifetime = r.object_of(usage, "cache_creation")
+    return r.count_of(usage, "cache_creation_input_tokens") or sum(map(r.as_count, by_lifetime.values()))
 
 
 def _model_name(holder: JsonObject) -> str:

@@ -56,10 +56,10 @@ class MessageTree:
         if is_root := _is_root(row):
             source = 0
         is_back = is_prompt and not is_repeated and (is_root or above in self._prompts)
-        gone = self._prompts.get(self._leaf, (0, 0))[0] - before if is_back else 0
-        self.fork += gone > 0
+        dropped_prompts = self._prompts.get(self._leaf, (0, 0))[0] - before if is_back else 0
+        self.fork += dropped_prompts > 0
         self._prompts[key], self._leaf = (before + is_prompt, self.fork), key
-        return is_repeated, Rewind(gone, self.fork, source) if gone > 0 else None
+        return is_repeated, Rewind(dropped_prompts, self.fork, source) if dropped_prompts > 0 else None
 
     def _is_repeated(self, row: JsonObject) -> bool:
         message = r.object_of(row, "message")
@@ -87,8 +87,8 @@ class MessageTree:
         self._open -= calls
         return is_repeated
 
-    def _was_told(self, what: tuple[object, ...]) -> bool:
-        digest = hash(what)
+    def _was_told(self, parts: tuple[object, ...]) -> bool:
+        digest = hash(parts)
         is_there = digest in self._told
         self._told.add(digest)
         return is_there
@@ -114,8 +114,8 @@ def rewind_records(row: JsonObject, rewind: Rewind, head: r.SessionHead, number:
     `head`: that of the session itself. What was left behind stays where it stands.
     """
     time_us = r.time_of(row, "timestamp")
-    gone = f"{rewind.prompts} prompt{'s' if rewind.prompts > 1 else ''}"
-    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {gone}", at=time_us)
+    prompts = f"{rewind.prompts} prompt{'s' if rewind.prompts > 1 else ''}"
+    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {prompts}", at=time_us)
     source = fork_key(head.key, rewind.source)
     yield replace(
         head, key=fork_key(head.key, rewind.fork), parent=source, at=time_us, title="",
@@ -161,18 +161,18 @@ def question_of(call: r.ToolCall, time_us: int | None) -> r.CallQuestion:
     return r.CallQuestion(call=call.id, prompt="\n".join(parts) or "A question without words", at=time_us)
 
 
-def answer_to(call: r.ToolCall, outcome: JsonObject, said: str, time_us: int | None) -> r.CallDecision:
-    """Return what a human answered; `outcome` is the structured result, `said` its text."""
+def answer_to(call: r.ToolCall, outcome: JsonObject, result_text: str, time_us: int | None) -> r.CallDecision:
+    """Return what a human answered; `outcome` is the structured result, `result_text` its text."""
     if call.tool != "AskUserQuestion":
         return r.CallDecision(call=call.id, is_approved=True, choice=_PLAN_CHOICES[0][0], at=time_us)
     answers = [(question, r.as_text(answer)) for question, answer in r.object_of(outcome, "answers").items()]
     questions = r.objects_of(call.arguments, "questions")
     if len(answers) == 1:
         answer = answers[0][1]
-        known = {key for question in questions for key, _ in _choices(question)}
-        choice = answer if answer in known else ""
+        choices = {key for question in questions for key, _ in _choices(question)}
+        choice = answer if answer in choices else ""
         return r.CallDecision(call=call.id, is_approved=True, choice=choice, text=answer, at=time_us)
-    text = "\n".join(f"{question} {answer}" for question, answer in answers) or said
+    text = "\n".join(f"{question} {answer}" for question, answer in answers) or result_text
     return r.CallDecision(call=call.id, is_approved=True, text=text, at=time_us)
 
 
@@ -229,7 +229,12 @@ def _agent_step(message: JsonObject) -> str:
                 steps.append(r.text_of(block, "text"))
             case "tool_use":
                 about = next(
-                    (v for v in r.object_of(block, "input").values() if isinstance(v, str) and v.strip()), ""
+                    (
+                        value
+                        for value in r.object_of(block, "input").values()
+                        if isinstance(value, str) and value.strip()
+                    ),
+                    "",
                 )
                 steps.append(f"{r.text_of(block, 'name')} {about}".strip())
             case _:

@@ -104,10 +104,12 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     rows = r.objects_of(document, "messages") or r.as_objects(value)
     key = r.text_of(document, "sessionId") or _task_key(name)
     origin = r.object_of(document, "origin")
-    told = (r.content_of(row, "content") for row in rows[:5])
-    folder = next((match[1] for text in told if (match := _FOLDER.search(text))), "")
+    texts = (r.content_of(row, "content") for row in rows[:5])
+    folder = next((match[1] for text in texts if (match := _FOLDER.search(text))), "")
     models = (r.object_of(row, "modelInfo") for row in rows)
-    model = next((found for info in models if (found := r.first_text(info, "modelId", "id"))), "")
+    model = next(
+        (name_of_model for info in models if (name_of_model := r.first_text(info, "modelId", "id"))), ""
+    )
     yield r.SessionHead(
         key=key, workspace=folder, model=model, at=_start(key, rows),
         parent=r.text_of(origin, "parentThreadId"),
@@ -205,12 +207,12 @@ class _TaskReader:
     def _ended(
         self, key: str, text: str, time_us: int | None, number: int, *, is_error: bool = False
     ) -> Iterator[r.Record]:
-        asked = next((call for call in self._open if call.id == key), None)
+        open_call = next((call for call in self._open if call.id == key), None)
         self._open = [call for call in self._open if call.id != key]
         typed = _TYPED.search(text)
-        if asked is not None and asked.tool == "ask_followup_question":
+        if open_call is not None and open_call.tool == "ask_followup_question":
             answer = typed[2] if typed else text
-            choice = answer if answer in dict(_choices(asked.arguments)) else ""
+            choice = answer if answer in dict(_choices(open_call.arguments)) else ""
             yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=time_us)
         # Roo's calls in blocks have results that are objects.
         status = r.text_of(r.as_object(parse_json(text)), "status") if text.startswith('{"status"') else ""
@@ -219,8 +221,8 @@ class _TaskReader:
         exits = _EXIT_CODE.search(text[:400])
         code = int(exits[1]) if exits else None
         state = end_state(is_bad=is_bad or bool(code), is_refused=is_denied)
-        told = r.first_text(r.as_object(parse_json(text)), "feedback", "message") if status else ""
-        reason = (typed[2] if typed else told) if is_denied else ""
+        feedback = r.first_text(r.as_object(parse_json(text)), "feedback", "message") if status else ""
+        reason = (typed[2] if typed else feedback) if is_denied else ""
         yield call_result(key, text, state, at=time_us, line=number, exit_code=code, reason=reason)
 
 
@@ -245,20 +247,20 @@ def split_calls(text: str, number: int) -> tuple[str, list[r.ToolCall]]:
         calls.append(r.ToolCall(f"{number}.{len(calls) + 1}", match[1], arguments))
         place = end + len(match[1]) + 3
     words.append(text[place:])
-    said = "".join(words).replace("<thinking>", "").replace("</thinking>", "").strip()
-    return said, calls
+    spoken = "".join(words).replace("<thinking>", "").replace("</thinking>", "").strip()
+    return spoken, calls
 
 
 def _parameters(text: str) -> JsonObject:
-    found: dict[str, Json] = {}
+    parameters: dict[str, Json] = {}
     place = 0
     for match in list(_PARAMETER.finditer(text))[:_MOST_TAGS]:
         # The end is the last one: what is written to a file may hold the same tag.
         end = text.rfind(f"</{match[1]}>") if match.start() >= place else -1
         if end > match.start():
-            found[match[1]] = text[match.end() : end].strip("\n")
+            parameters[match[1]] = text[match.end() : end].strip("\n")
             place = end
-    return found
+    return parameters
 
 
 def _choices(arguments: JsonObject) -> tuple[tuple[str, str], ...]:
@@ -307,18 +309,18 @@ def _with_screen(records: Iterator[r.Record], rows: list[JsonObject]) -> Iterato
     ]
     count = 0
     for record in records:
-        here = r.time_of(requests[count], "ts") if count < len(requests) else None
+        time_us = r.time_of(requests[count], "ts") if count < len(requests) else None
         if isinstance(record, r.Reply):
             usage = record.usage
             if usage == Usage() and count < len(requests):
                 usage = _request_usage(requests[count])
-            yield replace(record, usage=usage, at=record.at or here)
+            yield replace(record, usage=usage, at=record.at or time_us)
             count += 1
             for call in record.calls:
                 yield from _question(call, questions)
         elif isinstance(record, r.Prompt | r.CallResult) and record.at is None:
             # What is sent goes with the request that comes next.
-            yield replace(record, at=here)
+            yield replace(record, at=time_us)
         else:
             yield record
 

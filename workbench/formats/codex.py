@@ -155,11 +155,11 @@ class _RolloutReader:
         yield from self._untold("user")
         yield from self._untold("agent")
 
-    def _untold(self, who: str) -> Iterator[r.Record]:
-        events, self._told[who] = self._told[who], []
+    def _untold(self, speaker: str) -> Iterator[r.Record]:
+        events, self._told[speaker] = self._told[speaker], []
         for record in events:
             text = record.text if isinstance(record, r.Prompt | r.Reply) else ""
-            if hash((who, text)) not in self._spoken:
+            if hash((speaker, text)) not in self._spoken:
                 yield record
 
     def _item(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
@@ -212,8 +212,8 @@ class _RolloutReader:
 
     def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         if kind == "web_search_call":
-            kept = r.object_of(payload, "action")
-            yield r.UnmappedRecord("web_search", kept, time_us, number)
+            action = r.object_of(payload, "action")
+            yield r.UnmappedRecord("web_search", action, time_us, number)
             return
         tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
         written = payload.get("arguments", payload.get("action", payload.get("input")))
@@ -244,8 +244,8 @@ class _RolloutReader:
         elif key in self._asks and self._policy not in ("", "never"):
             # What is known of the answer is when the command ended and how long it ran.
             ran_us = None if seconds is None else int(seconds * 1_000_000)
-            begun = None if time_us is None or ran_us is None else time_us - ran_us
-            yield r.CallDecision(call=key, is_approved=True, at=begun or time_us)
+            start_us = None if time_us is None or ran_us is None else time_us - ran_us
+            yield r.CallDecision(call=key, is_approved=True, at=start_us or time_us)
         yield call_result(
             key, text, state, at=time_us, line=number, exit_code=code,
             duration_ms=None if seconds is None else int(seconds * 1000),

@@ -138,11 +138,11 @@ class _SessionReader:
             for call in r.objects_of(data, "toolRequests")
         )
         self._asked |= {call.id for call in calls}
-        got = r.count_of(data, "outputTokens")
-        self._spent += got
+        output_tokens = r.count_of(data, "outputTokens")
+        self._spent += output_tokens
         return r.Reply(
             text=r.text_of(data, "content"), thinking=thought, calls=calls, model=self._model,
-            usage=Usage(output_tokens=got), at=time_us, line=number,
+            usage=Usage(output_tokens=output_tokens), at=time_us, line=number,
             may_be_empty=bool(r.text_of(data, "encryptedContent") or r.text_of(data, "reasoningOpaque")),
         )  # fmt: skip
 
@@ -155,8 +155,8 @@ class _SessionReader:
                 if key not in self._asked:
                     self._asked.add(key)
                     arguments = parse_arguments(data.get("arguments"))
-                    asked = r.ToolCall(key, r.text_of(data, "toolName"), arguments)
-                    yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
+                    request = r.ToolCall(key, r.text_of(data, "toolName"), arguments)
+                    yield r.Reply(calls=(request,), model=self._model, at=time_us, line=number)
                 yield r.CallStart(key, time_us)
             case "tool.execution_partial_result":
                 text = r.text_of(data, "partialOutput")
@@ -165,8 +165,8 @@ class _SessionReader:
                 )
             case "tool.execution_complete":
                 yield self._result(key, data, time_us, number)
-            case "permission.requested" if asked := r.object_of(data, "permissionRequest"):
-                call = r.text_of(asked, "toolCallId")
+            case "permission.requested" if request := r.object_of(data, "permissionRequest"):
+                call = r.text_of(request, "toolCallId")
                 self._questions[r.text_of(data, "requestId")] = call
                 yield r.CallQuestion(call=call, at=time_us)
             case "permission.completed" if call := self._questions.get(r.text_of(data, "requestId"), ""):
@@ -197,11 +197,11 @@ class _SessionReader:
         yield r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
 
 
-def _edits(shown: str) -> tuple[r.FileEdit, ...]:
-    if "diff --git " not in shown[:200]:
+def _edits(patch: str) -> tuple[r.FileEdit, ...]:
+    if "diff --git " not in patch[:200]:
         return ()
     try:
-        return parse_git_diff(shown)
+        return parse_git_diff(patch)
     except PatchRefused:
         return ()
 

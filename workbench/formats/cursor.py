@@ -133,8 +133,8 @@ def _meta(database: Database) -> JsonObject:
 
 def _blobs(database: Database, root: str) -> Iterator[tuple[str, bytes]]:
     """Yield the blobs that the root lists, in its order; without a root all that are JSON, in theirs."""
-    found = list(database.execute("SELECT data FROM blobs WHERE id = ?", (root,)))
-    listed = _digests(found[0][0]) if found and isinstance(found[0][0], bytes) else []
+    roots = list(database.execute("SELECT data FROM blobs WHERE id = ?", (root,)))
+    listed = _digests(roots[0][0]) if roots and isinstance(roots[0][0], bytes) else []
     if not listed:
         rows = database.execute("SELECT id, data FROM blobs ORDER BY rowid LIMIT ?", (_MOST_BLOBS,))
         yield from ((str(key), data) for key, data in rows if isinstance(data, bytes) and data[:1] == b"{")
@@ -198,9 +198,11 @@ def _value(database: Database, key: str) -> JsonObject:
 
 def _messages(database: Database, chat: str, about: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """Yield the messages of a chat by their ids; one that is not there is empty."""
-    inline = {r.text_of(one, "bubbleId"): one for one in r.objects_of(about, "conversation")}
-    inline |= {key: r.as_object(one) for key, one in r.object_of(about, "conversationMap").items()}
-    listed = [r.text_of(one, "bubbleId") for one in r.objects_of(about, "fullConversationHeadersOnly")]
+    inline = {r.text_of(message, "bubbleId"): message for message in r.objects_of(about, "conversation")}
+    inline |= {key: r.as_object(message) for key, message in r.object_of(about, "conversationMap").items()}
+    listed = [
+        r.text_of(message, "bubbleId") for message in r.objects_of(about, "fullConversationHeadersOnly")
+    ]
     for key in filter(None, listed or inline):
         yield key, inline.get(key) or _value(database, f"{_MESSAGE}{chat}:{key}")
 
@@ -221,8 +223,8 @@ def _head(
 
 def _workspace(chat: JsonObject, messages: list[tuple[str, JsonObject]]) -> str:
     uri = r.object_of(chat, "workspaceIdentifier", "uri")
-    told = (place for _, message in messages for place in r.as_texts(message.get("workspaceUris")))
-    place = r.text_of(uri, "fsPath") or next(filter(None, told), "")
+    uris = (place for _, message in messages for place in r.as_texts(message.get("workspaceUris")))
+    place = r.text_of(uri, "fsPath") or next(filter(None, uris), "")
     return unquote(place.removeprefix("file://")) if place.startswith("file://") else place
 
 

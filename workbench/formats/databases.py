@@ -43,7 +43,7 @@ DATABASE_FORMATS: Final = (
 )
 
 
-def open_database(data: bytes, name: str, wanted: str | None) -> tuple[str, Iterator[r.Record]]:
+def open_database(data: bytes, name: str, wanted_format: str | None) -> tuple[str, Iterator[r.Record]]:
     """Return the format of a database and its records. Raises ValueError if it is damaged or unknown."""
     try:
         database = open_in_memory(data)
@@ -55,15 +55,21 @@ def open_database(data: bytes, name: str, wanted: str | None) -> tuple[str, Iter
         database.close()
         raise ValueError(f"it starts like a database and cannot be read: {error}") from None
     for database_format in DATABASE_FORMATS:
-        if wanted in (None, database_format.name) and columns >= set(database_format.columns):
+        if wanted_format in (None, database_format.name) and columns >= set(database_format.columns):
             return database_format.name, _read(database, database_format, name)
     database.close()
-    raise ValueError(f"it is a database, but none of {' or '.join(_programs(wanted))}: its tables are others")
+    raise ValueError(
+        f"it is a database, but none of {' or '.join(_programs(wanted_format))}: its tables are others"
+    )
 
 
-def _programs(wanted: str | None) -> list[str]:
-    known = [one.program for one in DATABASE_FORMATS if wanted in (None, one.name)]
-    return known or [wanted or ""]
+def _programs(wanted_format: str | None) -> list[str]:
+    programs = [
+        database_format.program
+        for database_format in DATABASE_FORMATS
+        if wanted_format in (None, database_format.name)
+    ]
+    return programs or [wanted_format or ""]
 
 
 def _columns(database: Database) -> Iterator[str]:

@@ -169,26 +169,28 @@ def format_names() -> list[str]:
     )
 
 
-def detect_format(stream: BinaryIO, name: str, wanted: str | None = None) -> DetectedFile:
+def detect_format(stream: BinaryIO, name: str, wanted_format: str | None = None) -> DetectedFile:
     """Find out what a file is and return it ready to be read. Raises UnknownFormat."""
     head = _head_bytes(stream)
     if wide := _utf16_encoding(head):
-        return _detect_transcoded(_ReplayedStream(head, stream), wide, name, wanted)
+        return _detect_transcoded(_ReplayedStream(head, stream), wide, name, wanted_format)
     whole = _ReplayedStream(head, stream)
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\0\x1e")
     if not start:
         raise UnknownFormat("it holds NUL bytes only" if head.strip() else "it is empty")
     if command := next((how for magic, how in UNSUPPORTED_MAGIC.items() if head.startswith(magic)), ""):
         raise UnknownFormat(f"it is compressed: {command} {name} unpacks it, then import what is in it")
-    if packed := next((what for magic, what in COMPRESSION_MAGIC.items() if head.startswith(magic)), ""):
-        return _detect_decompressed(whole, packed, name, wanted)
+    if packed := next(
+        (compression for magic, compression in COMPRESSION_MAGIC.items() if head.startswith(magic)), ""
+    ):
+        return _detect_decompressed(whole, packed, name, wanted_format)
     if start[:4] == b"PK\x03\x04":
         return _read_container(whole, "zip", lambda data: ("inspect", inspect_log.read_zip(data, name)))
     if start.startswith(opencode.SQLITE_MAGIC):
-        return _read_container(whole, "database", lambda data: open_database(data, name, wanted))
+        return _read_container(whole, "database", lambda data: open_database(data, name, wanted_format))
     if start[:1] in (b"{", b"["):
-        return _detect_json(whole, head, name, wanted)
-    return _detect_text(whole, head, name, wanted)
+        return _detect_json(whole, head, name, wanted_format)
+    return _detect_text(whole, head, name, wanted_format)
 
 
 def _head_bytes(stream: BinaryIO) -> bytes:
@@ -207,23 +209,25 @@ def _utf16_encoding(head: bytes) -> str:
 
 
 def _detect_transcoded(
-    whole: "_ReplayedStream", encoding: str, name: str, wanted: str | None
+    whole: "_ReplayedStream", encoding: str, name: str, wanted_format: str | None
 ) -> DetectedFile:
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
         raise UnknownFormat(f"it is UTF-16, and over {MOST_DOCUMENT >> 20} MB")
     text = data.decode(encoding, "replace").encode("utf-8", "replace")
-    return detect_format(io.BytesIO(text), name, wanted)
+    return detect_format(io.BytesIO(text), name, wanted_format)
 
 
-def _detect_decompressed(whole: "_ReplayedStream", kind: str, name: str, wanted: str | None) -> DetectedFile:
+def _detect_decompressed(
+    whole: "_ReplayedStream", kind: str, name: str, wanted_format: str | None
+) -> DetectedFile:
     """Recognise what is in a compressed file; what is wrong with its packing is told behind what was read."""
     raw = DecompressedStream(whole, kind)
     stream = io.BufferedReader(raw, HEAD_BYTES)
     if any(stream.peek(8).startswith(magic) for magic in (*COMPRESSION_MAGIC, *UNSUPPORTED_MAGIC)):
         raise UnknownFormat(f"it is compressed twice: unpack it ({kind}), then import what is in it")
     try:
-        detected = detect_format(stream, name, wanted)
+        detected = detect_format(stream, name, wanted_format)
     except UnknownFormat as error:
         raise UnknownFormat(raw.why or str(error)) from None
     lines = None if detected.lines is None else _with_decompression_problem(detected.lines, raw)
@@ -244,11 +248,11 @@ def _with_decompression_problem(
 
 
 def _read_container(
-    whole: "_ReplayedStream", what: str, read: Callable[[bytes], tuple[str, Iterator[Record]]]
+    whole: "_ReplayedStream", container: str, read: Callable[[bytes], tuple[str, Iterator[Record]]]
 ) -> DetectedFile:
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
-        raise UnknownFormat(f"it is a {what} of over {MOST_DOCUMENT >> 20} MB")
+        raise UnknownFormat(f"it is a {container} of over {MOST_DOCUMENT >> 20} MB")
     try:
         form, items = read(data)
     except ValueError as error:
@@ -256,11 +260,13 @@ def _read_container(
     return DetectedFile(format=form, items=items)
 
 
-def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
+def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted_format: str | None) -> DetectedFile:
     sample = _sample_objects(head)
-    if wanted in (None, workbench_sessions.FORMAT_NAME) and workbench_sessions.is_workbench_session(sample):
+    if wanted_format in (None, workbench_sessions.FORMAT_NAME) and workbench_sessions.is_workbench_session(
+        sample
+    ):
         return DetectedFile(format=workbench_sessions.FORMAT_NAME, lines=json_values(raw_lines(whole)))
-    if line_format := _matching_line_format(sample, wanted):
+    if line_format := _matching_line_format(sample, wanted_format):
         meter = LineMeter(raw_lines(whole))
         return DetectedFile(
             format=line_format.name, items=line_format.read(json_values(meter), name), meter=meter
@@ -270,7 +276,7 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
         raise UnknownFormat(f"it is one document of over {MOST_DOCUMENT >> 20} MB")
     documents, problems = json_documents(data)
     for document_format in DOCUMENT_FORMATS:
-        is_wanted = wanted in (None, document_format.name)
+        is_wanted = wanted_format in (None, document_format.name)
         if is_wanted and documents and document_format.is_it(documents[0].value):
             return DetectedFile(
                 format=document_format.name,
@@ -285,7 +291,7 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
         for line in several[:_SAMPLE_SIZE]
         if isinstance(line, JsonLine) and (value := as_object(line.value))
     ]
-    if line_format := _matching_line_format(sample, wanted):
+    if line_format := _matching_line_format(sample, wanted_format):
         return DetectedFile(format=line_format.name, items=line_format.read(several, name))
     raise UnknownFormat("its keys are those of no format that is known" if documents else "it is not JSON")
 
@@ -326,31 +332,31 @@ def _sample_objects(head: bytes) -> list[JsonObject]:
     return objects
 
 
-def _matching_line_format(sample: list[JsonObject], wanted: str | None) -> LineFormat | None:
+def _matching_line_format(sample: list[JsonObject], wanted_format: str | None) -> LineFormat | None:
     return next(
         (
             line_format
             for line_format in LINE_FORMATS
-            if sample and wanted in (None, line_format.name) and line_format.is_it(sample)
+            if sample and wanted_format in (None, line_format.name) and line_format.is_it(sample)
         ),
         None,
     )
 
 
-def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
+def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted_format: str | None) -> DetectedFile:
     beginning = head.removeprefix(_BOM).decode("utf-8", "replace")
     for text_format in TEXT_FORMATS:
-        if wanted in (None, text_format.name) and text_format.is_it(beginning):
+        if wanted_format in (None, text_format.name) and text_format.is_it(beginning):
             problems: list[FileProblem] = []
             read = text_format.read(_text_lines(whole, problems), name)
             return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
     if _begins_in_example(head):
         raise UnknownFormat("it is neither JSON nor a history; what its blocks of code hold are examples")
-    if (sample := _sample_objects(head)) and (line_format := _matching_line_format(sample, wanted)):
+    if (sample := _sample_objects(head)) and (line_format := _matching_line_format(sample, wanted_format)):
         return DetectedFile(
             format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)
         )
-    if detected := _detect_after_words(whole, head, name, wanted):
+    if detected := _detect_after_words(whole, head, name, wanted_format):
         return detected
     raise UnknownFormat("it is neither JSON nor a history in text that is known")
 
@@ -362,7 +368,7 @@ def _begins_in_example(head: bytes) -> bool:
 
 
 def _detect_after_words(
-    whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None
+    whole: "_ReplayedStream", head: bytes, name: str, wanted_format: str | None
 ) -> DetectedFile | None:
     """Recognise a document before which a program has printed something else; None if there is none."""
     begin = _DOCUMENT_BEGIN.search(head)
@@ -373,7 +379,7 @@ def _detect_after_words(
     # Blank lines stand for what is left out, so that the numbers of lines stay what they are.
     blank = b"\n" * head.count(b"\n", 0, begin.start())
     try:
-        detected = _detect_json(_ReplayedStream(blank, whole), rest, name, wanted)
+        detected = _detect_json(_ReplayedStream(blank, whole), rest, name, wanted_format)
     except UnknownFormat:
         return None
     why = FileProblem(1, "words stand before the document; they were left out")
@@ -382,8 +388,8 @@ def _detect_after_words(
 
 
 class _LateProblems:
-    def __init__(self, told: list[FileProblem]) -> None:
-        self._told = told
+    def __init__(self, problems: list[FileProblem]) -> None:
+        self._told = problems
 
     def __iter__(self) -> Iterator[FileProblem]:
         yield from self._told
@@ -448,7 +454,7 @@ def open_file(
     stream: BinaryIO,
     name: str,
     time_us: int,
-    wanted: str | None,
+    wanted_format: str | None,
     *,
     store: StoreBlob,
     current_id: CurrentSessionId,
@@ -465,11 +471,11 @@ def open_file(
     what stands before is read and not assembled. Reading raises PrefixChanged where it begins otherwise.
     `is_paid` tells what another session has paid.
 
-    `time_us` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
-    is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
+    `time_us` is for what has no time, `wanted_format` what the user named, `recorded_at` when this is taken
+    in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
     `beside` reads what lies beside the file.
     """
-    detected = detect_format(stream, name, wanted)
+    detected = detect_format(stream, name, wanted_format)
     if detected.lines is not None:
         ours = OpenedFile(format=detected.format, events=iter(()))
         reading = workbench_sessions.SessionReader(store, current_id, ours.summaries, is_elsewhere)

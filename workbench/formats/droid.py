@@ -131,9 +131,9 @@ def join_settings(records: Iterator[r.Record], documents: list[JsonObject]) -> I
         r.object_of(settings, "tokenUsage"), "inputTokens", ("outputTokens", "thinkingTokens"),
         "cacheReadTokens", "cacheCreationTokens",
     )  # fmt: skip
-    spent = [r.UsageRecord(usage=total)] if total != Usage() else []
+    totals = [r.UsageRecord(usage=total)] if total != Usage() else []
     named = with_heads(records, lambda head: replace(head, model=head.model or model))
-    yield from join_usage_before(chain(named, spent))
+    yield from join_usage_before(chain(named, totals))
 
 
 def read_stream(lines: JsonLines, name: str) -> Iterator[r.Record]:
@@ -171,8 +171,8 @@ class _StreamReader:
             case "tool_call":
                 arguments = parse_arguments(row.get("parameters", row.get("input")))
                 tool = r.first_text(row, "toolName", "name", "toolId")
-                asked = r.ToolCall(call, tool, arguments)
-                yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
+                tool_call = r.ToolCall(call, tool, arguments)
+                yield r.Reply(calls=(tool_call,), model=self._model, at=time_us, line=number)
             case "tool_result":
                 value = row.get("value", row.get("error"))
                 yield _result(call, value, time_us, number, is_error=row.get("isError") is True)

@@ -54,8 +54,8 @@ def sarif_log(rows: Sequence[ExportedIncident], source: str = "", status: str = 
         "results": [_result(row, numbers[row.incident.rule]) for row in rows],
     }  # fmt: skip
     facts = {"source": source, "status": status}
-    if told := {name: text for name, text in facts.items() if text}:
-        run["properties"] = told
+    if facts_by_name := {name: text for name, text in facts.items() if text}:
+        run["properties"] = facts_by_name
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
@@ -101,11 +101,11 @@ def _region(row: ExportedIncident) -> JsonObject:
 
 
 def _properties(row: ExportedIncident) -> JsonObject:
-    told = {
+    facts_by_name = {
         "id": row.incident.id, "outcome": row.state, "reason": row.reason, "severity": row.incident.severity,
         "files": list(row.files), "prompts": row.prompts, "duration_ms": row.duration_ms,
     }  # fmt: skip
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in facts_by_name.items() if value}
 
 
 def junit_xml(rows: Sequence[ExportedIncident], name: str = "incidents") -> str:

@@ -96,8 +96,8 @@ class _ChatReplay:
         elif "sessionId" in row:
             self.facts.update(row)
         elif "$set" not in row:
-            kept = r.UnmappedRecord("record", row, line=number, is_understood=False)
-            self.rest.append(kept)
+            record = r.UnmappedRecord("record", row, line=number, is_understood=False)
+            self.rest.append(record)
 
     def _put(self, message: JsonObject, number: int) -> None:
         key = r.text_of(message, "id") or f"line {number}"
@@ -112,9 +112,9 @@ class _ChatReplay:
 
     def _rewind(self, target: str, number: int) -> None:
         keys = list(self.messages)
-        gone = keys[keys.index(target) :] if target in self.messages else []
-        taken: list[Json] = [self.messages.pop(key)[0] for key in gone]
-        self.rest.append(r.UnmappedRecord("rewind", {"to": target, "messages": taken}, line=number))
+        dropped_keys = keys[keys.index(target) :] if target in self.messages else []
+        dropped: list[Json] = [self.messages.pop(key)[0] for key in dropped_keys]
+        self.rest.append(r.UnmappedRecord("rewind", {"to": target, "messages": dropped}, line=number))
 
 
 def read_checkpoint(value: Json, name: str) -> Iterator[r.Record]:
@@ -242,11 +242,11 @@ def read_result(call: JsonObject, number: int) -> r.CallResult:
 
 
 def _edits_of_call(call: JsonObject) -> tuple[r.FileEdit, ...]:
-    shown, arguments = r.object_of(call, "resultDisplay"), r.object_of(call, "args")
-    path = r.first_text(arguments, "file_path", "absolute_path") or r.text_of(shown, "fileName")
-    if patch := r.text_of(shown, "fileDiff"):
-        before = shown.get("originalContent")
-        is_new = before is None and "originalContent" in shown
+    display, arguments = r.object_of(call, "resultDisplay"), r.object_of(call, "args")
+    path = r.first_text(arguments, "file_path", "absolute_path") or r.text_of(display, "fileName")
+    if patch := r.text_of(display, "fileDiff"):
+        before = display.get("originalContent")
+        is_new = before is None and "originalContent" in display
         return (r.FileEdit(path=path, change="create" if is_new else "modify", patch=patch),)
     if r.text_of(call, "name") == "replace":
         return (

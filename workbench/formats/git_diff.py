@@ -123,15 +123,15 @@ def diff_stat_lines(diffs: Sequence[FileDiff], width: int) -> Iterator[str]:
     most = max(diff.added + diff.removed for diff in diffs)
     digits, room = len(str(most)), max(5, min(40, width - column - 12))
     for name, diff in zip(names, diffs, strict=True):
-        shown = name if cell_width(name) <= column else f"…{name[-column + 1 :]}"
+        shortened = name if cell_width(name) <= column else f"…{name[-column + 1 :]}"
         if BINARY in diff.notes:
-            yield f" {_padded(shown, column)} | {'Bin':>{digits}}"
+            yield f" {_padded(shortened, column)} | {'Bin':>{digits}}"
             continue
         total = diff.added + diff.removed
         scale = min(1.0, room / most) if most else 1.0
         plus = max(1, round(diff.added * scale)) if diff.added else 0
         minus = max(1, round(diff.removed * scale)) if diff.removed else 0
-        yield f" {_padded(shown, column)} | {total:>{digits}} {'+' * plus}{'-' * minus}".rstrip()
+        yield f" {_padded(shortened, column)} | {total:>{digits}} {'+' * plus}{'-' * minus}".rstrip()
     yield f" {_sum_text(diffs)}"
 
 

@@ -244,19 +244,19 @@ def _read_document(path: Path) -> bytes:
 def sources_below(folder: Path) -> Iterator[ImportSource]:
     """Yield what is in a folder, in the order of its names; a folder that cannot be read is one of them."""
     errors: list[OSError] = []
-    for here, folders, names in os.walk(folder, onerror=errors.append):
-        place = Path(here)
+    for parent, folders, names in os.walk(folder, onerror=errors.append):
+        place = Path(parent)
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         if _is_opencode_store(place):
             yield from store_sources(place)
             folders[:] = [name for name in folders if name not in _PIECE_FOLDERS]
-        files = [name for name in sorted(names) if _is_regular(f"{here}/{name}")]
+        files = [name for name in sorted(names) if _is_regular(f"{parent}/{name}")]
         if place.name in ("events", "event_stream") and (numbered := _numbered_names(files)):
-            yield _EventFolder(name=here, files=tuple(numbered))
+            yield _EventFolder(name=parent, files=tuple(numbered))
             files = [name for name in files if name not in numbered]
         for name in files:
             if not name.endswith(("-wal", "-shm")) and not is_told_with_another(name, names):
-                yield ImportSource(name=f"{here}/{name}")
+                yield ImportSource(name=f"{parent}/{name}")
     yield from (_UnreadableFolder(name=str(error.filename), error=error) for error in errors)
 
 
@@ -264,9 +264,9 @@ def listed_sources(folder: Path, is_wanted: Callable[[str], bool]) -> Iterator[I
     """Yield the files below a folder whose path below it is wanted, and each folder that cannot be read."""
     errors: list[OSError] = []
     start = len(str(folder)) + 1
-    for here, folders, names in os.walk(folder, onerror=errors.append):
+    for parent, folders, names in os.walk(folder, onerror=errors.append):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        for path in (f"{here}/{name}" for name in sorted(names)):
+        for path in (f"{parent}/{name}" for name in sorted(names)):
             if is_wanted(path[start:]) and _is_regular(path):
                 yield ImportSource(name=path)
     yield from (_UnreadableFolder(name=str(error.filename), error=error) for error in errors)

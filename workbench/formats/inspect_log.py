@@ -108,10 +108,10 @@ def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) ->
     answers = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     decided = {r.text_of(event, "call", "id"): event for event in events if event.get("event") == "approval"}
     times = SampleTimes(events)
-    asked = {r.text_of(call, "id") for row in messages for call in r.objects_of(row, "tool_calls")}
+    call_ids = {r.text_of(call, "id") for row in messages for call in r.objects_of(row, "tool_calls")}
     usage = _ReplyUsage(sample, events, [row for row in messages if row.get("role") == "assistant"])
     for position, row in enumerate(messages, 1):
-        if row.get("role") == "tool" and r.text_of(row, "tool_call_id") not in asked:
+        if row.get("role") == "tool" and r.text_of(row, "tool_call_id") not in call_ids:
             call, text = r.text_of(row, "tool_call_id"), r.content_of(row, "content")
             yield r.CallResult(call=call, text=text, at=times.of_result(call), line=position)
             continue
@@ -129,15 +129,15 @@ class SampleTimes:
         self._calls: dict[str, tuple[int | None, int | None]] = {}
         self._last: int | None = None
         for event in events:
-            begun, ended = r.time_of(event, "timestamp"), r.time_of(event, "completed")
+            start_us, end_us = r.time_of(event, "timestamp"), r.time_of(event, "completed")
             match event.get("event"):
                 case "model":
                     for choice in r.objects_of(event, "output", "choices"):
-                        self._replies[r.text_of(choice, "message", "id")] = ended or begun
+                        self._replies[r.text_of(choice, "message", "id")] = end_us or start_us
                 case "tool":
-                    self._calls[r.text_of(event, "id")] = (begun, ended or begun)
+                    self._calls[r.text_of(event, "id")] = (start_us, end_us or start_us)
                 case "sample_init":
-                    self._last = begun
+                    self._last = start_us
                 case _:
                     pass
 
@@ -211,8 +211,8 @@ def _read_message(
 def _read_answer(
     call: r.ToolCall, answer: JsonObject | None, decided: JsonObject | None, number: int, times: "SampleTimes"
 ) -> Iterator[r.Record]:
-    if begun := times.of_call(call.id):
-        yield r.CallStart(call.id, begun)
+    if start_us := times.of_call(call.id):
+        yield r.CallStart(call.id, start_us)
     when = r.time_of(decided or {}, "timestamp")
     verdict = r.as_text((decided or {}).get("decision"))
     reason = r.as_text((decided or {}).get("explanation"))
@@ -231,13 +231,13 @@ def _read_answer(
 
 def usage_of_counts(counts: JsonObject) -> Usage:
     """Return tokens as Inspect counts them; services differ in whether cached ones are among the input."""
-    sent, got = r.count_of(counts, "input_tokens"), r.count_of(counts, "output_tokens")
+    sent, received = r.count_of(counts, "input_tokens"), r.count_of(counts, "output_tokens")
     read = r.count_of(counts, "input_tokens_cache_read")
     written = r.count_of(counts, "input_tokens_cache_write")
-    if (read or written) and r.count_of(counts, "total_tokens") != sent + got:
+    if (read or written) and r.count_of(counts, "total_tokens") != sent + received:
         sent += read + written
     return Usage(
-        input_tokens=sent, output_tokens=got, cache_read_tokens=read, cache_write_tokens=written,
+        input_tokens=sent, output_tokens=received, cache_read_tokens=read, cache_write_tokens=written,
         cost_microdollars=r.as_cost(counts.get("total_cost")),
     )  # fmt: skip
 
@@ -253,8 +253,8 @@ class _ReplyUsage:
                 key = r.text_of(choice, "message", "id")
                 if event.get("event") == "model" and key:
                     self._known[key] = usage_of_counts(r.object_of(output, "usage"))
-        shown = {r.text_of(row, "id") for row in replies}
-        self._known = {key: used for key, used in self._known.items() if key in shown}
+        reply_ids = {r.text_of(row, "id") for row in replies}
+        self._known = {key: used for key, used in self._known.items() if key in reply_ids}
         whole = Usage()
         for counts in r.object_of(sample, "model_usage").values():
             whole = whole.plus(usage_of_counts(r.as_object(counts)))

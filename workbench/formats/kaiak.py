@@ -162,7 +162,7 @@ class _MessageReader:
 
     def _change(self, proposal: str, edit: r.FileEdit) -> None:
         """Note a change; what was made of a proposal stands for the proposal."""
-        others = [one for one in self._changes if (one[0], one[1].path) != (proposal, edit.path)]
+        others = [change for change in self._changes if (change[0], change[1].path) != (proposal, edit.path)]
         self._changes = [*others, (proposal, edit)]
 
     def _head(self, row: JsonObject, time_us: int | None) -> r.SessionHead:
@@ -176,26 +176,26 @@ class _MessageReader:
 
     def _facts(self, settings: JsonObject) -> JsonObject:
         """Return what S2 says of a session and nothing here has a place for; an export says it again."""
-        told = {
+        facts = {
             "goose_session_id": self._session.get("goose_session_id"), "timeout": settings.get("timeout"),
             "max_turns": settings.get("max_turns"), "incident_ids": self._session.get("incident_ids"),
         }  # fmt: skip
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in facts.items() if value}
 
-    def _numbered(self, here: int | None, number: int) -> Iterator[r.Record]:
-        if here is not None and self._last and here not in (self._last, self._last + 1):
-            what = "comes again" if here < self._last else "follows a gap"
-            yield r.FileProblem(number, f"sequence number {here} {what} after {self._last}")
-        self._last = here if here is not None else self._last
+    def _numbered(self, number: int | None, line: int) -> Iterator[r.Record]:
+        if number is not None and self._last and number not in (self._last, self._last + 1):
+            problem = "comes again" if number < self._last else "follows a gap"
+            yield r.FileProblem(line, f"sequence number {number} {problem} after {self._last}")
+        self._last = number if number is not None else self._last
 
     def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        said = r.first_text(payload, "text", "content")
+        piece = r.first_text(payload, "text", "content")
         if payload.get("partial") is True:
-            self._partial.append(said)
+            self._partial.append(piece)
             return
         before, self._partial = "".join(self._partial), []
         yield from self._flushed()
-        text = said if said.startswith(before) or not before else before + said
+        text = piece if piece.startswith(before) or not before else before + piece
         self._reply = self._said(text, time_us, number)
 
     def _said(self, text: str, time_us: int | None, number: int) -> r.Reply:
@@ -230,8 +230,8 @@ class _MessageReader:
     def _ask(self, key: str, payload: JsonObject, time_us: int | None, number: int) -> None:
         """Add a call to the reply that waits, or to one of its own."""
         self._asked.add(key)
-        known = self._calls.get(key, payload)
-        tool, arguments = r.first_text(known, "tool_name") or "tool", r.object_of(known, "parameters")
+        about = self._calls.get(key, payload)
+        tool, arguments = r.first_text(about, "tool_name") or "tool", r.object_of(about, "parameters")
         call = r.ToolCall(key, tool, arguments)
         reply = self._reply or r.Reply(at=time_us, line=number)
         self._reply = replace(reply, calls=(*reply.calls, call))
@@ -282,11 +282,11 @@ class _MessageReader:
         self._changes = theirs
         if any(edit.old is not None or edit.new is not None for edit in changes):
             return changes
-        known = self._calls.get(key, {})
-        call = r.ToolCall(key, r.text_of(known, "tool_name"), r.object_of(known, "parameters"))
-        told = patches.edits_of_call(call) if changes else ()
+        about = self._calls.get(key, {})
+        call = r.ToolCall(key, r.text_of(about, "tool_name"), r.object_of(about, "parameters"))
+        call_edits = patches.edits_of_call(call) if changes else ()
         paths = {edit.path for edit in changes}
-        return told if told and {edit.path for edit in told} <= paths else changes
+        return call_edits if call_edits and {edit.path for edit in call_edits} <= paths else changes
 
     def _interaction(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         action = r.text_of(payload, "interaction_id")
@@ -310,8 +310,8 @@ class _MessageReader:
         call = r.text_of(about, "tool_call_id") or self._actions.get(request, "")
         text = r.first_text(payload, "text") or r.text_of(about, "text")
         if event == "call.proposed" and call and r.text_of(about, "tool"):
-            known = {"tool_name": r.text_of(about, "tool"), "parameters": r.object_of(about, "parameters")}
-            self._calls.setdefault(call, known)
+            proposed = {"tool_name": r.text_of(about, "tool"), "parameters": r.object_of(about, "parameters")}
+            self._calls.setdefault(call, proposed)
         match event:
             case "prompt.submitted" if text:
                 yield from self._flushed()

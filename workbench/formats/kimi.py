@@ -159,12 +159,12 @@ class _WireReader:
             case "context.append_message" if self._is_prompt_again(row):
                 return
             case _:
-                kept = r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
+                record = r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
                 if self._approvals:
                     # The call that was approved comes next, and was asked for before this.
-                    self._behind.append(kept)
+                    self._behind.append(record)
                 else:
-                    yield kept
+                    yield record
 
     def _is_prompt_again(self, row: JsonObject) -> bool:
         """Return whether a message is what was typed, which stands in a record of its own too."""

@@ -105,13 +105,13 @@ def _read_result(part: JsonObject, number: int) -> r.CallResult:
         r.object_of(state, "time"),
         r.text_of(state, "status"),
     )
-    begun, ended = r.time_of(times, "start"), r.time_of(times, "end")
+    start_us, end_us = r.time_of(times, "start"), r.time_of(times, "end")
     error = r.text_of(state, "error")
     return r.CallResult(
         call=key, text=r.text_of(state, "output") or error, state=_result_state(status, error), error=error,
-        exit_code=r.integer_of(meta, "exit"), at=ended or begun, line=number,
+        exit_code=r.integer_of(meta, "exit"), at=end_us or start_us, line=number,
         child=r.text_of(meta, "sessionId") if r.text_of(part, "tool") == "task" else "",
-        duration_ms=(ended - begun) // 1000 if begun and ended else None,
+        duration_ms=(end_us - start_us) // 1000 if start_us and end_us else None,
         reason=error.partition("with the following feedback:")[2].strip(),
         changes=_edits_of_result(r.text_of(part, "tool"), r.object_of(state, "input"), meta),
     )  # fmt: skip
@@ -288,16 +288,16 @@ def _creation_time(row: JsonObject) -> int:
 def _row_object(row: dict[str, Json]) -> Json:
     data = row.pop("data", None)
     try:
-        held = r.as_object(orjson.loads(data) if isinstance(data, str | bytes) else None)
+        document = r.as_object(orjson.loads(data) if isinstance(data, str | bytes) else None)
     except ValueError:
-        held = {"type": "damaged"}
+        document = {"type": "damaged"}
     times = {"created": row.pop("time_created", None), "updated": row.pop("time_updated", None)}
     named = {
         _CAMEL_CASE_COLUMNS.get(key, key): value
         for key, value in row.items()
         if isinstance(value, str | int | float)
     }
-    return {"time": times, **named, **held}
+    return {"time": times, **named, **document}
 
 
 _CAMEL_CASE_COLUMNS: Final = {

@@ -63,12 +63,12 @@ def read_rows(lines: JsonLines, name: str) -> Iterator[r.Record]:
 def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[r.Record]:
     start = next((r.time_of(event, "timestamp") for _, event in events if event.get("timestamp")), None)
     model = r.text_of(row, "metadata", "llm_config", "model")
-    shown = r.as_object(
+    system_event = r.as_object(
         next((event for _, event in events if event.get("kind") == "SystemPromptEvent"), None)
     )
     yield r.SessionHead(
         key=r.first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
-        system_prompt=r.content_text([shown.get("system_prompt")]),
+        system_prompt=r.content_text([system_event.get("system_prompt")]),
     )  # fmt: skip
     if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
         yield r.FileProblem(1, "times have no zone; they are taken as UTC")
@@ -153,8 +153,8 @@ class _EventReader:
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
             yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=time_us)
         else:
-            known = kind in _UNDERSTOOD_TYPES
-            yield r.UnmappedRecord(f"observation.{kind}", row, time_us, number, known)
+            is_known = kind in _UNDERSTOOD_TYPES
+            yield r.UnmappedRecord(f"observation.{kind}", row, time_us, number, is_known)
 
     def _result(
         self, call: tuple[str, str, JsonObject], row: JsonObject, kind: str, text: str, time_us: int | None,

@@ -44,9 +44,9 @@ def edits_to_hunks(changes: tuple[FileEdit, ...]) -> tuple[Hunk, ...]:
         for hunk in _edit_hunks(change):
             if room <= 0:
                 return tuple(hunks)
-            kept = hunk.lines[:room]
-            room -= len(kept)
-            hunks.append(_numbered_hunk(hunk, len(hunks) + 1, kept))
+            lines = hunk.lines[:room]
+            room -= len(lines)
+            hunks.append(_numbered_hunk(hunk, len(hunks) + 1, lines))
     return tuple(hunks)
 
 

@@ -71,20 +71,20 @@ def _read_reply(
     message: JsonObject, time_us: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
 ) -> Iterator[r.Record]:
     blocks = r.objects_of(message, "content")
-    asked = tuple(
+    tool_calls = tuple(
         r.ToolCall(r.text_of(block, "id"), r.text_of(block, "name"), r.object_of(block, "arguments"))
         for block in blocks
         if block.get("type") == "toolCall"
     )
-    calls.update({call.id: (call.tool, call.arguments) for call in asked})
+    calls.update({call.id: (call.tool, call.arguments) for call in tool_calls})
     used = r.object_of(message, "usage")
     cost = r.value_of(used, "cost", "total")
-    spent = usage_apart(used, "input", "output", "cacheRead", "cacheWrite", cost)
+    usage = usage_apart(used, "input", "output", "cacheRead", "cacheWrite", cost)
     reason = r.text_of(message, "stopReason")
     yield r.Reply(
         text=texts_of(blocks, "text"), thinking=texts_of(blocks, "thinking", "thinking"),
         may_be_empty=reason in ("aborted", "error"),
-        calls=asked, usage=spent, model=r.text_of(message, "model"), at=time_us, line=number,
+        calls=tool_calls, usage=usage, model=r.text_of(message, "model"), at=time_us, line=number,
     )  # fmt: skip
     if reason == "aborted":
         yield r.TurnStop(at=time_us)

@@ -26,7 +26,7 @@ def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     calls: dict[str, JsonObject] = {}
-    begun: set[str] = set()
+    session_keys: set[str] = set()
     above: set[str] = set()
     for line in object_lines(lines):
         if isinstance(line, r.FileProblem):
@@ -35,9 +35,13 @@ def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
         row, number = line
         key = r.text_of(row, "sessionId")
         # One of another id that hangs below no message that was read is another session.
-        is_other = key not in begun | {""} and "" not in begun and r.text_of(row, "parentUuid") not in above
-        if not begun or is_other:
-            begun.add(key)
+        is_other = (
+            key not in session_keys | {""}
+            and "" not in session_keys
+            and r.text_of(row, "parentUuid") not in above
+        )
+        if not session_keys or is_other:
+            session_keys.add(key)
             calls = {}
             facts = {fact: row[fact] for fact in ("version", "gitBranch") if r.as_text(row.get(fact))}
             yield r.SessionHead(
@@ -74,17 +78,17 @@ def _typed_text(row: JsonObject, parts: list[JsonObject]) -> str:
 def _reply(
     row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, JsonObject]
 ) -> r.Reply:
-    asked: list[r.ToolCall] = []
+    tool_calls: list[r.ToolCall] = []
     for place, part in enumerate(parts):
         if fields := r.object_of(part, "functionCall"):
             key = r.text_of(fields, "id") or f"call-{number}.{place}"
             calls[key] = fields
             call = r.ToolCall(key, r.text_of(fields, "name"), r.object_of(fields, "args"))
-            asked.append(call)
+            tool_calls.append(call)
     text: list[Json] = [part for part in parts if part.get("thought") is not True]
     thoughts = (r.text_of(part, "text") for part in parts if part.get("thought") is True)
     return r.Reply(
-        text=r.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tuple(asked),
+        text=r.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tuple(tool_calls),
         usage=_usage(r.object_of(row, "usageMetadata")), model=r.text_of(row, "model"), at=time_us,
         line=number,
     )  # fmt: skip
@@ -92,9 +96,9 @@ def _reply(
 
 def _usage(counts: JsonObject) -> Usage:
     """Return tokens; some services count thoughts among the candidates, and the total tells which."""
-    sent, got = r.count_of(counts, "promptTokenCount"), r.count_of(counts, "candidatesTokenCount")
+    sent, received = r.count_of(counts, "promptTokenCount"), r.count_of(counts, "candidatesTokenCount")
     return Usage(
-        input_tokens=sent, output_tokens=max(got, r.count_of(counts, "totalTokenCount") - sent),
+        input_tokens=sent, output_tokens=max(received, r.count_of(counts, "totalTokenCount") - sent),
         cache_read_tokens=min(sent, r.count_of(counts, "cachedContentTokenCount")),
     )  # fmt: skip
 
@@ -103,12 +107,12 @@ def _results(
     row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, JsonObject]
 ) -> Iterator[r.Record]:
     outcome = r.object_of(row, "toolCallResult")
-    found = 0
+    count = 0
     for part in parts:
         response = r.object_of(part, "functionResponse")
         if not response:
             continue
-        found += 1
+        count += 1
         key = r.text_of(response, "id") or r.text_of(outcome, "callId")
         status = r.text_of(outcome, "status")
         if not status:
@@ -118,5 +122,5 @@ def _results(
             "resultDisplay": outcome.get("resultDisplay"), "timestamp": row.get("timestamp"),
         }  # fmt: skip
         yield gemini.read_result(ended, number)
-    if not found and row.get("type") == "tool_result":
+    if not count and row.get("type") == "tool_result":
         yield r.UnmappedRecord("tool_result", row, time_us, number, is_understood=False)

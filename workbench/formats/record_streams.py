@@ -129,27 +129,27 @@ def with_heads(
 def head_with_model(records: Iterable[r.Record]) -> Iterator[r.Record]:
     """Yield records with the model of a session's first reply in its head, where the head names none."""
     head: r.SessionHead | None = None
-    held: list[r.Record] = []
+    waiting: list[r.Record] = []
     for record in records:
         if isinstance(record, r.SessionHead) and not record.model:
-            yield from _begun(head, "", held)
-            head, held = record, []
+            yield from _begun(head, "", waiting)
+            head, waiting = record, []
             continue
         if head is None:
             yield record
             continue
-        held.append(record)
+        waiting.append(record)
         model = record.model if isinstance(record, r.Reply) else ""
-        if model or len(held) >= _MOST_RECORDS_WITHOUT_MODEL:
-            yield from _begun(head, model, held)
-            head, held = None, []
-    yield from _begun(head, "", held)
+        if model or len(waiting) >= _MOST_RECORDS_WITHOUT_MODEL:
+            yield from _begun(head, model, waiting)
+            head, waiting = None, []
+    yield from _begun(head, "", waiting)
 
 
-def _begun(head: r.SessionHead | None, model: str, held: list[r.Record]) -> Iterator[r.Record]:
+def _begun(head: r.SessionHead | None, model: str, waiting: list[r.Record]) -> Iterator[r.Record]:
     if head is not None:
         yield replace(head, model=model)
-        yield from held
+        yield from waiting
 
 
 def join_usage(records: Iterable[r.Record]) -> Iterator[r.Record]:
@@ -181,10 +181,10 @@ def join_usage(records: Iterable[r.Record]) -> Iterator[r.Record]:
         yield r.UsageRecord(usage=waiting, is_last=True)
 
 
-def _with_usage(held: list[r.Record], usage: Usage) -> list[r.Record]:
+def _with_usage(records: list[r.Record], usage: Usage) -> list[r.Record]:
     return [
         replace(record, usage=record.usage.plus(usage)) if isinstance(record, r.Reply) else record
-        for record in held
+        for record in records
     ]
 
 

@@ -64,11 +64,11 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
         case e.ReplyCompleted() as body:
             calls = [_wink_call(writing.calls[c.call_id]) for c in body.calls if c.call_id in writing.calls]
             writing.asked |= {c.call_id for c in body.calls}
-            asked: JsonObject = {"tool_calls": calls} if calls else {}
+            tool_calls: JsonObject = {"tool_calls": calls} if calls else {}
             if body.text or calls:
                 tokens = {"token_count": body.usage.output_tokens, "model": body.model}
                 writing.messages.append(
-                    {**_wink_message("assistant", body.text, event.at), **asked, "metadata": tokens}
+                    {**_wink_message("assistant", body.text, event.at), **tool_calls, "metadata": tokens}
                 )
         case e.CallFinished() as body:
             call = writing.calls.get(event.call_id or "")
@@ -78,8 +78,8 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
                 _write_wink_result(writing, call, body, event.at)
             elif body.state == "succeeded":
                 # The user's own call, an undo: no model asked for it, and a result has to have its call.
-                said = body.preview or body.summary or body.state
-                writing.messages.append(_wink_message("user", f"{call.tool}: {said}", event.at))
+                output = body.preview or body.summary or body.state
+                writing.messages.append(_wink_message("user", f"{call.tool}: {output}", event.at))
         case _:
             pass
 
@@ -271,12 +271,12 @@ def wink_violations(document: JsonObject) -> Iterator[RuleViolation]:
 
 
 def _message_list_violations(messages: Sequence[JsonObject]) -> Iterator[RuleViolation]:
-    known: set[str] = set()
+    call_ids: set[str] = set()
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
-        yield from _message_violations(where, message, known)
+        yield from _message_violations(where, message, call_ids)
         for index, call in enumerate(r.objects_of(message, "tool_calls")):
-            known.add(str(call.get("id", "")))
+            call_ids.add(str(call.get("id", "")))
             if str(call.get("status", "pending")) not in WINK_CALL_STATUSES:
                 yield RuleViolation(
                     where=f"{where}.tool_calls[{index}].status", why="it is not a status of a call"
@@ -290,7 +290,7 @@ def _message_list_violations(messages: Sequence[JsonObject]) -> Iterator[RuleVio
             )
 
 
-def _message_violations(where: str, message: JsonObject, known: set[str]) -> Iterator[RuleViolation]:
+def _message_violations(where: str, message: JsonObject, call_ids: set[str]) -> Iterator[RuleViolation]:
     role, calls = message.get("role"), message.get("tool_calls")
     if str(role) not in WINK_ROLES:
         yield RuleViolation(where=f"{where}.role", why=f"it is none of {', '.join(WINK_ROLES)}")
@@ -300,7 +300,7 @@ def _message_violations(where: str, message: JsonObject, known: set[str]) -> Ite
         yield RuleViolation(where=f"{where}.tool_calls", why="a user message has none")
     if role == "tool" and not message.get("tool_call_id"):
         yield RuleViolation(where=f"{where}.tool_call_id", why="it is missing")
-    elif role == "tool" and str(message["tool_call_id"]) not in known:
+    elif role == "tool" and str(message["tool_call_id"]) not in call_ids:
         yield RuleViolation(where=f"{where}.tool_call_id", why="no earlier message made this call")
 
 
@@ -308,14 +308,14 @@ def _result_list_violations(document: JsonObject) -> Iterator[RuleViolation]:
     calls = {
         str(c.get("id")) for m in r.objects_of(document, "messages") for c in r.objects_of(m, "tool_calls")
     }
-    seen: set[str] = set()
+    earlier_ids: set[str] = set()
     for number, result in enumerate(r.objects_of(document, "tool_results")):
         where, call_id = f"tool_results[{number}]", str(result.get("tool_call_id", ""))
         if call_id not in calls:
             yield RuleViolation(where=f"{where}.tool_call_id", why="no message made this call")
-        if call_id in seen:
+        if call_id in earlier_ids:
             yield RuleViolation(where=f"{where}.tool_call_id", why="the call has a result already")
-        seen.add(call_id)
+        earlier_ids.add(call_id)
         yield from _result_violations(where, result, str(document["working_dir"]))
 
 

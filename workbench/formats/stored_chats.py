@@ -129,9 +129,9 @@ def _goose_question(part: JsonObject, time_us: int | None, number: int) -> Itera
 def _goose_result(part: JsonObject, time_us: int | None, number: int) -> r.CallResult:
     result = r.object_of(part, "toolResult")
     value = result.get("value")
-    held = r.as_object(value)
-    text = r.content_text(held.get("content") if held else value) or r.text_of(result, "error")
-    is_bad = r.text_of(result, "status") == "error" or held.get("isError") is True
+    fields = r.as_object(value)
+    text = r.content_text(fields.get("content") if fields else value) or r.text_of(result, "error")
+    is_bad = r.text_of(result, "status") == "error" or fields.get("isError") is True
     state = end_state(is_bad=is_bad, is_refused=_is_declined(text))
     return call_result(r.text_of(part, "id"), text, state, at=time_us, line=number)
 

@@ -88,8 +88,10 @@ def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
                 yield r.Reply(text=text, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
                 named = next(r.as_texts(row.get("tool_call_ids")), "")
-                asked = waiting.pop(named if named in waiting else next(iter(waiting)))
-                yield _result_with_edits(editor, asked, r.CallResult(call=asked.id, text=text, line=number))
+                call_of_result = waiting.pop(named if named in waiting else next(iter(waiting)))
+                yield _result_with_edits(
+                    editor, call_of_result, r.CallResult(call=call_of_result.id, text=text, line=number)
+                )
             case "user" | "tool":
                 yield r.Prompt(text, line=number)
             case role:
@@ -111,9 +113,9 @@ class EditorWindow:
         return (() if has_failed else edits), has_failed
 
     def _see(self, text: str) -> None:
-        if shown := _SHOWN_FILE.search(text):
-            self._open = shown[1]
-            self._lines = {int(match[1]): match[2] for match in _SHOWN_LINE.finditer(text, shown.end())}
+        if opened_file := _SHOWN_FILE.search(text):
+            self._open = opened_file[1]
+            self._lines = {int(match[1]): match[2] for match in _SHOWN_LINE.finditer(text, opened_file.end())}
         if (opened := _OPEN_FILE.search(text)) and opened[1] != "n/a":
             self._open = opened[1]
 
@@ -149,10 +151,10 @@ class EditorWindow:
 
     def _between(self, begin: int, end: int, new: str) -> r.FileEdit:
         old = [self._lines.get(number) for number in range(begin, min(end, begin + 5_000) + 1)]
-        gone = [f"-{line}" for line in old if line is not None]
+        removed = [f"-{line}" for line in old if line is not None]
         added = [f"+{line}" for line in new.split("\n")] if new else []
-        head = f"@@ -{begin},{len(gone)} +{begin},{len(added)} @@"
-        return r.FileEdit(path=self._open or "?", patch="\n".join([head, *gone, *added]))
+        head = f"@@ -{begin},{len(removed)} +{begin},{len(added)} @@"
+        return r.FileEdit(path=self._open or "?", patch="\n".join([head, *removed, *added]))
 
     def _added(self, line: int, new: str, path: str = "") -> r.FileEdit:
         added = [f"+{line_text}" for line_text in new.removesuffix("\n").split("\n")]
@@ -250,8 +252,8 @@ def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall])
         yield r.Reply(text=text, calls=calls, at=time_us, line=number)
     elif role in ("user", "tool") and waiting:
         key = r.text_of(row, "tool_call_id")
-        asked = waiting.pop(key if key in waiting else next(iter(waiting)))
-        yield _read_mini_result(row, asked, text, time_us, number)
+        call_of_result = waiting.pop(key if key in waiting else next(iter(waiting)))
+        yield _read_mini_result(row, call_of_result, text, time_us, number)
     elif role == "user":
         yield r.Prompt(text, time_us, number)
     elif role != "system":

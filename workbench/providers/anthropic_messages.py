@@ -67,7 +67,7 @@ class AnthropicMessages(ServerProvider):
 
     async def request_body(self, request: ModelRequest) -> RequestBody:
         sampling, thinking = self.endpoint.sampling, self.endpoint.thinking_tokens
-        system = "\n\n".join(one.content for one in request.messages if one.role == "system")
+        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
         body: RequestBody = {
             "model": request.model, "messages": conversation(request.messages), "stream": True,
             "max_tokens": (sampling.max_tokens or _DEFAULT_MAX_TOKENS) + (thinking or 0),
@@ -89,9 +89,9 @@ class AnthropicMessages(ServerProvider):
             body["stop_sequences"] = list(sampling.stop)
         return body
 
-    def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
+    def adapted_body(self, body: RequestBody, refusal: str) -> RequestBody | None:
         for name in ("temperature", "thinking", "output_config"):
-            if name in body and name in said.lower():
+            if name in body and name in refusal.lower():
                 return {key: value for key, value in body.items() if key != name}
         return None
 
@@ -274,12 +274,12 @@ class MessageReader:
 
     def _called(self, index: int, block: ForeignObject) -> Iterator[ReplyPart]:
         name = text_or_empty(block.get("name"))
-        given = block.get("input")
+        arguments = block.get("input")
         call = self._calls.place(index, text_or_empty(block.get("id")), name)
         if call is not None:
             self.is_empty = False
             # A stream begins with an empty object, and the arguments follow as text.
-            call.add(text_or_empty(block.get("id")), name, argument_text(given) if given else "")
+            call.add(text_or_empty(block.get("id")), name, argument_text(arguments) if arguments else "")
             yield ProgressPart(received=len(name))
 
     def _arguments(self, index: int, piece: str) -> Iterator[ReplyPart]:

@@ -94,18 +94,18 @@ def broken_off_failure(endpoint: Endpoint) -> FailurePart:
     return connection_failure(endpoint, HttpFailed("broken"))
 
 
-def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> FailurePart:
-    what = f"{kind}: " if kind else ""
-    answer = f"{what}{quote_server_text(seen)}"
+def not_a_completion_failure(endpoint: Endpoint, answered: str, kind: str = "") -> FailurePart:
+    prefix = f"{kind}: " if kind else ""
+    answer = f"{prefix}{quote_server_text(answered)}"
     why = f"{endpoint.base_url} answered something that is not a reply of a model: {answer}"
     remedy = f"base_url of {endpoint.setting} must be {endpoint.kind.address_hint}."
     return mendable_failure("not_openai", why, remedy)
 
 
-def too_large_failure(what: str, most: str) -> FailurePart:
+def too_large_failure(subject: str, most: str) -> FailurePart:
     remedy = "Continue to ask again, in smaller steps."
     return mendable_failure(
-        "reply_too_large", f"{what} is larger than {most}; the connection was closed", remedy
+        "reply_too_large", f"{subject} is larger than {most}; the connection was closed", remedy
     )
 
 
@@ -165,10 +165,15 @@ def error_object_failure(
 
 
 def _code_message_remedy(
-    endpoint: Endpoint, model: str, status: int, error: Mapping[str, object], said: str, headers: HeaderFields
+    endpoint: Endpoint,
+    model: str,
+    status: int,
+    error: Mapping[str, object],
+    server_text: str,
+    headers: HeaderFields,
 ) -> tuple[str, str, str]:
     codes = {str(error.get(name)).lower() for name in ("code", "type") if error.get(name)}
-    lowered, host = said.lower(), urlsplit(endpoint.base_url).hostname
+    lowered, host = server_text.lower(), urlsplit(endpoint.base_url).hostname
     final = _final_failure(str(host), status, codes, lowered)
     if final is not None:
         return final

@@ -76,9 +76,9 @@ class OllamaChat(ServerProvider):
             body["think"] = self.endpoint.thinking_tokens > 0
         return body
 
-    def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
+    def adapted_body(self, body: RequestBody, refusal: str) -> RequestBody | None:
         for name in ("think", "truncate", "format"):
-            if name in body and name in said.lower():
+            if name in body and name in refusal.lower():
                 return {key: value for key, value in body.items() if key != name}
         return None
 
@@ -90,8 +90,8 @@ class OllamaChat(ServerProvider):
         """
         if self.endpoint.context_tokens:
             return self.endpoint.context_tokens
-        known = await self.context_tokens(model, _SHOW_SECONDS)
-        return min(known or _MOST_UNASKED_CONTEXT, _MOST_UNASKED_CONTEXT)
+        model_context = await self.context_tokens(model, _SHOW_SECONDS)
+        return min(model_context or _MOST_UNASKED_CONTEXT, _MOST_UNASKED_CONTEXT)
 
     async def must_load(self, model: str) -> bool:
         loaded = await self._loaded_models(_PS_SECONDS)
@@ -101,8 +101,8 @@ class OllamaChat(ServerProvider):
         return ChatLineReader(sent, token_count(json_object(body.get("options")).get("num_ctx")) or 0)
 
     def error_in(self, document: object) -> ForeignObject:
-        said = json_object(document).get("error")
-        return {"message": said} if isinstance(said, str) and said else json_object(said)
+        error = json_object(document).get("error")
+        return {"message": error} if isinstance(error, str) and error else json_object(error)
 
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         answer = await ask_object(self.endpoint, f"{self.endpoint.base_url}/api/tags", seconds)
@@ -117,9 +117,9 @@ class OllamaChat(ServerProvider):
         listed, loaded = await self.list_models(seconds), await self._loaded_models(seconds)
 
         async def describe(model: ListedModel) -> ListedModel:
-            said = await self._show(model.id, seconds)
+            description = await self._show(model.id, seconds)
             return ListedModel(
-                id=model.id, context=_model_context(said), abilities=server_abilities(said),
+                id=model.id, context=_model_context(description), abilities=server_abilities(description),
                 is_loaded=model.id in (loaded or ()),
             )  # fmt: skip
 
@@ -149,8 +149,8 @@ class OllamaChat(ServerProvider):
         return frozenset(text_or_empty(item.get(key)) for item in items for key in ("name", "model"))
 
 
-def _model_context(said: ForeignObject) -> int | None:
-    info = json_object(said.get("model_info"))
+def _model_context(description: ForeignObject) -> int | None:
+    info = json_object(description.get("model_info"))
     sizes = (token_count(size) for name, size in info.items() if name.endswith(".context_length"))
     return next((size for size in sizes if size), None)
 

@@ -53,8 +53,8 @@ class OpenAICompatible(ServerProvider):
         del body, sent
         return CompletionReader()
 
-    def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
-        return without_refused_part(body, said)
+    def adapted_body(self, body: RequestBody, refusal: str) -> RequestBody | None:
+        return without_refused_part(body, refusal)
 
     async def context_tokens(self, model: str, seconds: float) -> int | None:
         del model
@@ -79,16 +79,16 @@ def request_body(request: ModelRequest, sampling: Sampling) -> RequestBody:
     return body
 
 
-def without_refused_part(body: RequestBody, said: str) -> RequestBody | None:
+def without_refused_part(body: RequestBody, refusal: str) -> RequestBody | None:
     """Return a body without what the server refused by name; None where nothing can be left out."""
-    if "stream_options" in said and "stream_options" in body:
+    if "stream_options" in refusal and "stream_options" in body:
         return {name: value for name, value in body.items() if name != "stream_options"}
-    if "max_completion_tokens" in said and "max_tokens" in body:
+    if "max_completion_tokens" in refusal and "max_tokens" in body:
         renamed = {name: value for name, value in body.items() if name != "max_tokens"}
         return {**renamed, "max_completion_tokens": body["max_tokens"]}
-    if any(word in said for word in _ANSWER_WORDS) and "response_format" in body:
+    if any(word in refusal for word in _ANSWER_WORDS) and "response_format" in body:
         return {name: value for name, value in body.items() if name != "response_format"}
-    if any(word in said.lower() for word in SHORT_ID_WORDS):
+    if any(word in refusal.lower() for word in SHORT_ID_WORDS):
         messages = short_call_ids(items_of(body["messages"]))
         return None if messages == body["messages"] else {**body, "messages": messages}
     return None

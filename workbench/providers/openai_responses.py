@@ -54,7 +54,9 @@ class OpenAIResponses(ServerProvider):
 
     async def request_body(self, request: ModelRequest) -> RequestBody:
         sampling = self.endpoint.sampling
-        instructions = "\n\n".join(one.content for one in request.messages if one.role == "system")
+        instructions = "\n\n".join(
+            message.content for message in request.messages if message.role == "system"
+        )
         body: RequestBody = {
             "model": request.model, "input": list(input_items(request.messages)),
             "stream": True, "store": False,
@@ -76,18 +78,18 @@ class OpenAIResponses(ServerProvider):
             body["text"] = {"format": {"type": "json_schema", **schema}}
         return body
 
-    def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
-        said = said.lower()
-        if "text" in body and _ANSWER_WORDS.search(said):
+    def adapted_body(self, body: RequestBody, refusal: str) -> RequestBody | None:
+        refusal = refusal.lower()
+        if "text" in body and _ANSWER_WORDS.search(refusal):
             return {name: value for name, value in body.items() if name != "text"}
-        if "temperature" in body and "temperature" in said:
+        if "temperature" in body and "temperature" in refusal:
             return {name: value for name, value in body.items() if name != "temperature"}
-        if "reasoning" in body and ("summar" in said or "'reasoning'" in said):
+        if "reasoning" in body and ("summar" in refusal or "'reasoning'" in refusal):
             return {name: value for name, value in body.items() if name != "reasoning"}
-        if "include" in body and ("encrypted" in said or "include" in said or "reasoning" in said):
-            kept = {name: value for name, value in body.items() if name not in ("include", "reasoning")}
-            given = map(json_object, items_of(body["input"]))
-            return {**kept, "input": [item for item in given if item.get("type") != "reasoning"]}
+        if "include" in body and ("encrypted" in refusal or "include" in refusal or "reasoning" in refusal):
+            rest = {name: value for name, value in body.items() if name not in ("include", "reasoning")}
+            inputs = map(json_object, items_of(body["input"]))
+            return {**rest, "input": [item for item in inputs if item.get("type") != "reasoning"]}
         return None
 
     def new_reader(self, body: RequestBody, sent: int) -> ReplyReader:

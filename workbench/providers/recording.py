@@ -448,14 +448,14 @@ class ReplyRecorder:
 
     async def replied(self, provider: Provider, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
         """Pass a reply on and keep it; one that was cancelled is kept as far as it came."""
-        kept = _ExchangeRecorder(self._clock)
+        recorder = _ExchangeRecorder(self._clock)
         try:
             async with aclosing(provider.reply(request)) as parts:
                 async for part in parts:
-                    kept.take(part)
+                    recorder.take(part)
                     yield part
         finally:
-            self._exchanges.append({"reply": kept.items()})
+            self._exchanges.append({"reply": recorder.items()})
             document = {"recording": RECORDING_VERSION, "model": request.model, "exchanges": self._exchanges}
             self._write(json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace") + b"\n")
 

@@ -228,11 +228,11 @@ class ThinkTagReader:
 
     def _start(self, text: str) -> Iterator[TextPart | ThinkingPart]:
         self._held += text
-        begun = self._held.lstrip()
-        if begun.startswith(_OPEN):
+        beginning = self._held.lstrip()
+        if beginning.startswith(_OPEN):
             self._state, self._held = "thought", ""
-            yield from self._think(begun[len(_OPEN) :])
-        elif not _OPEN.startswith(begun) or len(self._held) > _MOST_SPACE:
+            yield from self._think(beginning[len(_OPEN) :])
+        elif not _OPEN.startswith(beginning) or len(self._held) > _MOST_SPACE:
             self._state = "answer"
             yield from self._answer("")
 
@@ -245,10 +245,10 @@ class ThinkTagReader:
             yield from self._answer(answer)
 
     def _thinking(self, text: str) -> Iterator[ThinkingPart]:
-        shown = text if self._thought else text.lstrip()
-        if shown:
-            self._thought.append(shown)
-            yield ThinkingPart(text=shown)
+        visible = text if self._thought else text.lstrip()
+        if visible:
+            self._thought.append(visible)
+            yield ThinkingPart(text=visible)
 
     def _answer(self, text: str) -> Iterator[TextPart]:
         text, self._held = self._held + text, ""

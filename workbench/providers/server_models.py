@@ -156,17 +156,17 @@ def _listed_model(item: ForeignObject) -> ListedModel | None:
 
 def server_abilities(values: ForeignObject) -> tuple[str, ...]:
     """Return what a server says that a model can do: a list of words, or an object of yes and no."""
-    said = values.get("capabilities")
-    if isinstance(said, dict):
-        found = [name for name, can in cast("dict[str, object]", said).items() if _is_supported(can)]
+    capabilities = values.get("capabilities")
+    if isinstance(capabilities, dict):
+        names = [name for name, can in cast("dict[str, object]", capabilities).items() if _is_supported(can)]
     else:
-        found = [word for word in items_of(said) if isinstance(word, str)]
-    words = (errors.quote_server_text(word)[:_MAX_ABILITY] for word in found[:_MAX_ABILITIES])
+        names = [word for word in items_of(capabilities) if isinstance(word, str)]
+    words = (errors.quote_server_text(word)[:_MAX_ABILITY] for word in names[:_MAX_ABILITIES])
     return tuple(dict.fromkeys(word for word in words if word and word not in _UNSAID_ABILITIES))
 
 
-def _is_supported(said: object) -> bool:
-    return said is True or json_object(said).get("supported") is True
+def _is_supported(ability: object) -> bool:
+    return ability is True or json_object(ability).get("supported") is True
 
 
 def _context_tokens(values: ForeignObject) -> int | None:

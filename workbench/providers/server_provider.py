@@ -90,9 +90,9 @@ class ServerProvider(ABC):
         """Return headers that the protocol demands besides the key."""
         return {}
 
-    def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
+    def adapted_body(self, body: RequestBody, refusal: str) -> RequestBody | None:
         """Return a body without what the server refused by name; None where nothing can be left out."""
-        del body, said
+        del body, refusal
         return None
 
     def error_in(self, document: object) -> ForeignObject:
