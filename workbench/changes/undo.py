@@ -46,7 +46,7 @@ def net_changes(writes: Iterable[FileWrite], *, is_redo: bool = False) -> tuple[
     by_path: dict[str, list[FileWrite]] = {}
     for write in writes:
         by_path.setdefault(write.path, []).append(write)
-    net = (_net_change(path, made, is_redo=is_redo) for path, made in sorted(by_path.items()))
+    net = (_net_change(path, file_writes, is_redo=is_redo) for path, file_writes in sorted(by_path.items()))
     return tuple(change for change in net if change.expected != change.wanted)
 
 

@@ -513,8 +513,8 @@ def _step_of_round(
 
 
 def _reset_item(event: Event, step: str, look: RowLookup) -> StepState | None:
-    known = look.step_state(step_key(event.session_id, step))
-    return _reset_step(known, event.at) if known is not None and known.matrix else None
+    state = look.step_state(step_key(event.session_id, step))
+    return _reset_step(state, event.at) if state is not None and state.matrix else None
 
 
 def _reset_step(step: StepState, moved_at: int) -> StepState:

@@ -104,13 +104,13 @@ class CommandOutput:
             return None
 
     def _accept(self, chunk: bytes) -> None:
-        taken = chunk[: self._room]
+        accepted = chunk[: self._room]
         if len(chunk) > self._room:
             self.is_flooded = True
             self.over.set()
-        self._room -= len(taken)
-        if taken and self._failure is None:
-            self._hand_on(taken)
+        self._room -= len(accepted)
+        if accepted and self._failure is None:
+            self._hand_on(accepted)
 
     def _hand_on(self, chunk: bytes) -> None:
         try:
@@ -193,8 +193,8 @@ class Command:
             )
         )
         try:
-            reason, left = await self._run(output, timeout, stop, grace)
-            leftovers = await self._end_rest(output, left)
+            reason, grace_left = await self._run(output, timeout, stop, grace)
+            leftovers = await self._end_rest(output, grace_left)
         finally:
             self._close()
         reason = "flooded" if output.is_flooded else reason
@@ -215,13 +215,13 @@ class Command:
             waits[asyncio.create_task(stop.wait())] = "stopped"
         try:
             self._release()
-            done, _ = await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-            reason = "exited" if ended in done else next((waits[task] for task in done), "timed_out")
-            left = grace if reason == "exited" else await self._end(ended, grace)
+            finished, _ = await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            reason = "exited" if ended in finished else next((waits[task] for task in finished), "timed_out")
+            grace_left = grace if reason == "exited" else await self._end(ended, grace)
         finally:
             await _cancel_tasks(pump, *waits)
         output.raise_failure()
-        return reason, left
+        return reason, grace_left
 
     def _release(self) -> None:
         if self._gate is not None:
@@ -483,13 +483,13 @@ def run_with_input(command: str, data: bytes, cwd: str) -> int:
 def capture_output(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000) -> bytes | None:
     """Return what a program prints, at most `most` bytes; None if it fails, is missing or takes too long."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             list(argv), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             timeout=seconds, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout[:most]
+    return completed.stdout[:most]
 
 
 class EditorFailed(Exception):

@@ -313,8 +313,8 @@ def _commit_file(directory: int, name: str, staged: StagedFile, expect: Expected
             raise FileRefused(staged.path, "its temporary file was changed by somebody else", "do it again")
         _require_same(directory, name, staged.path, stamp)
         try:
-            put = file_primitives.put_new_file if stamp is None else file_primitives.replace_file
-            put(directory, staged.temporary, name)
+            place_file = file_primitives.put_new_file if stamp is None else file_primitives.replace_file
+            place_file(directory, staged.temporary, name)
         except FileExistsError:
             raise BaseMoved(staged.path) from None
 

@@ -198,21 +198,14 @@ def folder_changes(
     Missing folders are passed over; with none left nothing is yielded. Raises OSError or RuntimeError: they
     cannot be watched.
     """
-    import watchfiles
 
-    there = [folder for folder in folders if Path(folder).is_dir()]
-    if not there:
-        return
-
-    def is_told(_change: object, path: str) -> bool:
+    def passes(_change: object, path: str) -> bool:
         return is_wanted(path)
 
-    watch = cast("Any", watchfiles).watch
-    for group in watch(
-        *there, watch_filter=is_told, stop_event=stop, step=_STEP_MS, debounce=_SETTLE_MS,
-        rust_timeout=5_000, recursive=False, raise_interrupt=False,
-    ):  # fmt: skip
-        yield frozenset(str(path) for _, path in group)
+    return _watched_changes(
+        folders, watch_filter=passes, stop_event=stop, step=_STEP_MS,
+        debounce=_SETTLE_MS, rust_timeout=5_000, recursive=False,
+    )  # fmt: skip
 
 
 def tree_changes(folders: Iterable[str], stop: threading.Event) -> Iterator[frozenset[str]]:
@@ -221,16 +214,18 @@ def tree_changes(folders: Iterable[str], stop: threading.Event) -> Iterator[froz
     An empty group is yielded every 10 seconds in which nothing changed. Missing folders are passed over; with
     none left nothing is yielded. Raises OSError or RuntimeError: they cannot be watched.
     """
+    return _watched_changes(
+        folders, watch_filter=None, stop_event=stop, step=_REST_STEP_MS, debounce=_SETTLE_MS * 4,
+        rust_timeout=_CHECK_MS, recursive=True, yield_on_timeout=True,
+    )  # fmt: skip
+
+
+def _watched_changes(folders: Iterable[str], **options: Any) -> Iterator[frozenset[str]]:
     import watchfiles
 
-    there = [folder for folder in folders if Path(folder).is_dir()]
-    if not there:
-        return
+    existing = [folder for folder in folders if Path(folder).is_dir()]
     watch = cast("Any", watchfiles).watch
-    for group in watch(
-        *there, watch_filter=None, stop_event=stop, step=_REST_STEP_MS, debounce=_SETTLE_MS * 4,
-        rust_timeout=_CHECK_MS, recursive=True, raise_interrupt=False, yield_on_timeout=True,
-    ):  # fmt: skip
+    for group in watch(*existing, raise_interrupt=False, **options) if existing else ():
         yield frozenset(str(path) for _, path in group)
 
 
@@ -276,8 +271,8 @@ def _watchable_folders(folders: Collection[str]) -> frozenset[str]:
     """Return the folders that are there, each with the one above it: there a missing one appears."""
     nearest: set[str] = set()
     for folder in map(Path, folders):
-        there = next(above for above in (folder, *folder.parents) if above.is_dir())
-        nearest |= {str(there), str(there.parent)} if there == folder else {str(there)}
+        existing = next(above for above in (folder, *folder.parents) if above.is_dir())
+        nearest |= {str(existing), str(existing.parent)} if existing == folder else {str(existing)}
     return frozenset(nearest)
 
 
@@ -368,8 +363,8 @@ def is_about_names(data: bytes, names: frozenset[bytes]) -> bool:
     """Return whether one of the events that were read is about a name, or whether some were lost."""
     offset = 0
     while offset + _EVENT_HEAD.size <= len(data):
-        _, what, _, length = _EVENT_HEAD.unpack_from(data, offset)
+        _, mask, _, length = _EVENT_HEAD.unpack_from(data, offset)
         offset += _EVENT_HEAD.size + length
-        if what & _TOO_MANY or data[offset - length : offset].rstrip(b"\0") in names:
+        if mask & _TOO_MANY or data[offset - length : offset].rstrip(b"\0") in names:
             return True
     return False

@@ -288,12 +288,12 @@ class ChildRegistry:
         me, session = os.getpid(), os.getsid(0)
         # After the table was read: whoever is in it and still being made is remembered once this is free.
         with self._making:
-            known = frozenset(self._children)
+            own_children = frozenset(self._children)
         # Children in our own session are not orphans of a command: those begin in sessions of their own.
         return [
             row
             for row in table.values()
-            if row.parent == me and row.session != session and row.pid not in known
+            if row.parent == me and row.session != session and row.pid not in own_children
         ]
 
 

@@ -12,14 +12,10 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import httpcore
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    import httpcore
-
 
 # ruff: noqa: ARG002 -- the parameters are those of httpcore
 
@@ -110,10 +106,10 @@ class FetchDeadline(Struct, frozen=True, kw_only=True):
         """Return the seconds that are left. Raises FetchFailed: none are, or the call was stopped."""
         if self.is_stopped():
             raise FetchFailed("it was stopped")
-        left = self.until - time.monotonic()
-        if left <= 0:
+        seconds = self.until - time.monotonic()
+        if seconds <= 0:
             raise FetchFailed("it took too long")
-        return left
+        return seconds
 
 
 class FetchRequest(Struct, frozen=True, kw_only=True):

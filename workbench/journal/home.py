@@ -308,6 +308,6 @@ class BlobStore:
 
 
 def _blob_not_stored(error: FileRefused) -> JournalFull | JournalFailed:
-    what = "the bytes were not stored"
+    failure = "the bytes were not stored"
     is_full = error.errno is not None and isinstance(as_journal_error(OSError(error.errno, "")), JournalFull)
-    return (JournalFull if is_full else JournalFailed)(what, error.why, error.remedy)
+    return (JournalFull if is_full else JournalFailed)(failure, error.why, error.remedy)

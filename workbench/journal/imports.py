@@ -13,8 +13,8 @@ stored session replaces it from there on, unless the file is older or the sessio
 # session here stays.
 #
 # An import touches its own session only. It may not name calls or questions of others, a rule or trust in
-# it is kept and grants nothing, no driver takes what was imported (`lease.take`), and its open questions
-# are withdrawn. Going on is a fork.
+# it is kept and grants nothing, no driver takes what was imported (`leases.take_lease`), and its open
+# questions are withdrawn. Going on is a fork.
 #
 # A deleted session that is imported again gets the next id: ids of deleted sessions are never used again.
 #

@@ -161,8 +161,12 @@ def _refuse_imported(live: "TransactionTables", session_id: str) -> None:
     """Refuse to go on with what came from a file: its words are not those of this human."""
     first = "SELECT recorded_at FROM event WHERE session_id = ? AND sequence_number = 1"
     if live.value(first, session_id) is not None:
-        what, why = f"session {session_id} was not taken", "it was imported, and nothing of it is run here"
-        raise GuardFailed(what, why, f"workbench sessions fork {session_id} continues from its end")
+        why = "it was imported, and nothing of it is run here"
+        raise GuardFailed(
+            f"session {session_id} was not taken",
+            why,
+            f"workbench sessions fork {session_id} continues from its end",
+        )
 
 
 def release_lease(journal: Journal, lease: Lease, read_position: int | None = None) -> bool:

@@ -173,7 +173,7 @@ def hits_by_session(database: Database, match: str, most: int = -1) -> dict[str,
 def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:
     """Return the sessions that hold what an expression asks for, in no order.
 
-    `match`: an FTS5 expression, as `views.query` makes it. `most`: only the newest so many places are
+    `match`: an FTS5 expression, as the views make it. `most`: only the newest so many places are
     counted, of the sessions that came last: a word that is everywhere narrows nothing, and nobody waits for
     it while typing. -1 counts all.
     """

@@ -159,7 +159,7 @@ def command_texts(database: Database, ids: Iterable[str]) -> dict[str, CommandTe
 
 
 def count_in_other_workspaces(database: Database, workspace: str) -> int:
-    """Return how many sessions of other workspaces `shelf` has, archived ones left out."""
+    """Return how many sessions of other workspaces the library lists, archived ones left out."""
     statement = (
         "SELECT count(*) FROM session WHERE kind != 'step' AND id != ? AND workspace != ? AND NOT archived"
     )
@@ -219,7 +219,7 @@ _COUNT_STATEMENTS: Final = (
     " sum(coalesce(json_extract(body, '$.removed'), 0)), 0"
     f" FROM {_COUNTED_EVENTS} AND kind = 'file.changed' GROUP BY 1",
 )
-"""Columns in the order of the fields of `Glance`; each question fills its own."""
+"""Columns in the order of the fields of `SessionCounts`; each statement fills its own."""
 
 
 def session_counts(database: Database, ids: Iterable[str]) -> dict[str, SessionCounts]:

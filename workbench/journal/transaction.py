@@ -113,7 +113,7 @@ class LookupCache:
 
 
 class TransactionTables(storage.RowLookup):
-    """Rows as they stand at this point of the transaction; a `fold.Lookup`."""
+    """Rows as they stand at this point of the transaction; a `fold.RowLookup`."""
 
     def __init__(
         self,

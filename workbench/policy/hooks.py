@@ -250,7 +250,7 @@ HookEvent = Literal["PreToolUse", "PostToolUse"]
 
 
 class HookProcessEnd(Protocol):
-    """How a hook's process ended; `effects.hook.HookExit` is one."""
+    """How a hook's process ended; `effects.child_processes.HookExit` is one."""
 
     @property
     def code(self) -> int | None:

@@ -334,12 +334,12 @@ def _permission_rule_problems(
     if parsed.problem is not None:
         yield f"pattern: {one_line(pattern, 80)}: {parsed.problem}"
         return
-    named = [descriptor for descriptor in covered if permissions.permission_names_tool(parsed, descriptor)]
-    if covered and not named and not parsed.name.startswith(MCP_PREFIX):
+    tools = [descriptor for descriptor in covered if permissions.permission_names_tool(parsed, descriptor)]
+    if covered and not tools and not parsed.name.startswith(MCP_PREFIX):
         yield f"pattern: {one_line(pattern, 80)} is about another tool than the rule"
     if effect != "allow" or scope == "run":
         return
-    for descriptor in named:
+    for descriptor in tools:
         if why := _breadth_problem(parsed, pattern, descriptor):
             yield f"pattern: {one_line(pattern, 80)} {why}"
 

@@ -52,8 +52,8 @@ def is_rule_in_force(rule: Rule, moment: RuleMoment) -> bool:
         return False
     if rule.scope == "always":
         return True
-    here = {"session": moment.session_id, "workspace": moment.workspace, "run": moment.run_id}[rule.scope]
-    return here is not None and rule.scope_id == here
+    scope_id = {"session": moment.session_id, "workspace": moment.workspace, "run": moment.run_id}[rule.scope]
+    return scope_id is not None and rule.scope_id == scope_id
 
 
 def rule_covers(rule: Rule, subject: RuleSubject) -> bool:
@@ -74,8 +74,8 @@ def rule_covers(rule: Rule, subject: RuleSubject) -> bool:
 
 def first_rule_passing(rules: Iterable[Rule], subject: RuleSubject, simple: SimpleCommand) -> Rule | None:
     """Return the first of some allowing rules that allows one simple command of a plain line."""
-    named = (rule for rule in rules if rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor))
-    return next((rule for rule in named if _passes_command(rule, subject, simple)), None)
+    candidates = (rule for rule in rules if rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor))
+    return next((rule for rule in candidates if _passes_command(rule, subject, simple)), None)
 
 
 def rules_in_force(effect: RuleEffect, rules: Iterable[Rule], moment: RuleMoment) -> list[Rule]:
@@ -176,40 +176,42 @@ def regex_allows(
     pattern: str, descriptor: ToolDescriptor, parameters: JsonObject, targets: Mapping[str, ResolvedPath]
 ) -> bool:
     """Say whether an expression allows a call that runs no command; unresolved paths are not allowed."""
-    named = [name for name in descriptor.path_parameters if name in parameters]
-    if not targets.keys() >= set(named):
+    acted_on = [name for name in descriptor.path_parameters if name in parameters]
+    if not targets.keys() >= set(acted_on):
         return False
-    if not named and descriptor.url_parameter in parameters:
-        named = [str(descriptor.url_parameter)]
-    return any(_matches_target(pattern, real, named) for real in with_real_paths(parameters, targets))
+    if not acted_on and descriptor.url_parameter in parameters:
+        acted_on = [str(descriptor.url_parameter)]
+    return any(_matches_target(pattern, real, acted_on) for real in with_real_paths(parameters, targets))
 
 
-def _matches_target(pattern: str, parameters: JsonObject, named: list[str]) -> bool:
+def _matches_target(pattern: str, parameters: JsonObject, acted_on: list[str]) -> bool:
     if pattern == exact_regex(parameters):
         return True
     whole = canonical.dumps(dict(parameters))
     if not _finds_any(pattern, (whole,), in_doubt=False):
         return False
-    if not named:
+    if not acted_on:
         members = (_canonical_member(parameters, name) for name in parameters)
         return _matches_at_start(pattern, whole) or any(_matches_at_start(pattern, text) for text in members)
-    if all(_matches_at_start(pattern, _canonical_member(parameters, name)) for name in named):
+    if all(_matches_at_start(pattern, _canonical_member(parameters, name)) for name in acted_on):
         return True
     if not _matches_at_start(pattern, whole):
         return False
-    return _pins_members(pattern, parameters, named) or _depends_on(pattern, parameters, named)
+    return _pins_members(pattern, parameters, acted_on) or _depends_on(pattern, parameters, acted_on)
 
 
-def _pins_members(pattern: str, parameters: JsonObject, named: list[str]) -> bool:
+def _pins_members(pattern: str, parameters: JsonObject, acted_on: list[str]) -> bool:
     """Say whether an expression over the whole JSON fixes how each of these members begins."""
-    others = ({**parameters, name: f"{permissions.UNRELATED_WORD}{parameters[name]}"} for name in named)
+    others = ({**parameters, name: f"{permissions.UNRELATED_WORD}{parameters[name]}"} for name in acted_on)
     return not any(_matches_at_start(pattern, canonical.dumps(other), in_doubt=True) for other in others)
 
 
-def _depends_on(pattern: str, parameters: JsonObject, named: list[str]) -> bool:
+def _depends_on(pattern: str, parameters: JsonObject, acted_on: list[str]) -> bool:
     """Say whether an expression over the whole JSON matches because of these members and nothing else."""
-    neutral = {name: value if name in named else _neutral_value(value) for name, value in parameters.items()}
-    others = ({**neutral, name: permissions.UNRELATED_WORD} for name in named)
+    neutral = {
+        name: value if name in acted_on else _neutral_value(value) for name, value in parameters.items()
+    }
+    others = ({**neutral, name: permissions.UNRELATED_WORD} for name in acted_on)
     return _matches_at_start(pattern, canonical.dumps(neutral)) and not any(
         _matches_at_start(pattern, canonical.dumps(other), in_doubt=True) for other in others
     )

@@ -114,13 +114,13 @@ def _plain_json(value: Json) -> Json:
 
 
 def _messages(errors: Iterable[Any]) -> Iterator[str]:
-    seen: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for error in errors:
         for message in _sentences(error):
-            seen.setdefault(message)
-        if len(seen) >= MAX_MESSAGES:
+            messages.setdefault(message)
+        if len(messages) >= MAX_MESSAGES:
             break
-    yield from list(seen)[:MAX_MESSAGES]
+    yield from list(messages)[:MAX_MESSAGES]
 
 
 def _sentences(error: Any) -> list[str]:
@@ -132,18 +132,18 @@ def _sentences(error: Any) -> list[str]:
                 f"{prefix}{name}: missing" for name in error.validator_value if name not in error.instance
             ]
         case "additionalProperties" if error.validator_value is False:
-            known = list(error.schema.get("properties", {}))
-            unknown = [one_line(name, 60) for name in error.instance if name not in known]
-            return [f"{prefix}{name}: not known; known are {', '.join(known)}" for name in unknown]
+            allowed = list(error.schema.get("properties", {}))
+            unknown = [one_line(name, 60) for name in error.instance if name not in allowed]
+            return [f"{prefix}{name}: not known; known are {', '.join(allowed)}" for name in unknown]
         case "type":
             types = error.validator_value
-            wanted = types if isinstance(types, str) else " or ".join(types)
-            return [f"{place or 'parameters'}: must be {wanted}"]
+            expected = types if isinstance(types, str) else " or ".join(types)
+            return [f"{place or 'parameters'}: must be {expected}"]
         case "pattern":
             return [f"{place or 'parameters'}: {error.message}"]
         case keyword:
-            wanted = one_line(json.dumps(error.validator_value, default=str), 80)
-            return [f"{place or 'parameters'}: does not satisfy {keyword} {wanted}"]
+            expected = one_line(json.dumps(error.validator_value, default=str), 80)
+            return [f"{place or 'parameters'}: does not satisfy {keyword} {expected}"]
 
 
 def _member_path(path: Iterable[object]) -> str:

@@ -385,8 +385,8 @@ def _require_allowed_addresses(
     if not is_loopback:
         for address in addresses:
             if (why := non_public_reason(address)) is not None:
-                where = "" if place.address is not None else f"{one_line(place.host, 80)} leads to "
-                raise UrlRefused(f"{where}{address}: {why}, not the public internet")
+                subject = "" if place.address is not None else f"{one_line(place.host, 80)} leads to "
+                raise UrlRefused(f"{subject}{address}: {why}, not the public internet")
     elif any(not hop.is_loopback for hop in before):
         raise UrlRefused("a redirect from elsewhere leads to this machine")
     return is_loopback

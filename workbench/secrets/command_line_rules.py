@@ -10,7 +10,6 @@ RuleRow = tuple[str, str, tuple[str, ...], Callable[[re.Match[str]], bool] | Non
 """Kind, expression, hints, check, anchors."""
 _GAP: Final = r"[ \t]{1,8}"
 _OPTION_VALUE: Final = r"""["']?(?P<s>[^\s"'⟨⟩-][^\s"'⟨⟩]{2,}+)"""
-_OPTION_LINE_END: Final = r"(?=[ \t]{0,8}(?:$|[\r\n;&|'\"`)]|\\[nr]))"
 
 
 def _option_of(*programs: str) -> Callable[[re.Match[str]], bool]:

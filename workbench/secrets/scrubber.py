@@ -49,13 +49,13 @@ def scrub(text: str) -> Scrubbed:
     Lines of a key that were cut apart are not recognised one by one: scrub the whole, then split.
     """
     result = _scrub_once(text)
-    found = result.found
+    kinds = result.found
     for _ in range(_MAX_PASSES - 1):
         if not result.found:
             break
         result = _scrub_once(result.text)
-        found += result.found
-    return Scrubbed(text=result.text, found=tuple(dict.fromkeys(found)))
+        kinds += result.found
+    return Scrubbed(text=result.text, found=tuple(dict.fromkeys(kinds)))
 
 
 def _scrub_once(text: str) -> Scrubbed:

@@ -230,7 +230,7 @@ _SERVICE_KEY_ROWS: Final = (
 SERVICE_KEY_RULES: Final = tuple(
     (kind, _allow_escaped_line_end(source), hints) for kind, source, hints in _SERVICE_KEY_ROWS
 )
-"""All of them; in the same form as `VENDORS`."""
+"""All of them."""
 _ANCHOR_OFFSETS: Final = {
     "_mmk": (36,), ".atlasv1.": (14,), "q~": (4,), ":aa": (8, 9, 10), "_v1_": (3,), "-us1": (32,),
     "k_live_": (1,), "sig=": (1,), "signature=": (1,), "key=": (1,), "akia": (0,), "md": (0,),

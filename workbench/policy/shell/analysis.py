@@ -211,8 +211,8 @@ def _scan_line(command: str, *, agreed: bool) -> ShellScan:
 
 
 def _with_agreed_commands(scan: ShellScan, commands: Sequence[SimpleCommand]) -> ShellScan:
-    known = {words for segment in scan.segments for words in (segment.words, segment.bare)}
-    more = tuple(_as_scanned(simple) for simple in commands if simple.words not in known)
+    scanned = {words for segment in scan.segments for words in (segment.words, segment.bare)}
+    more = tuple(_as_scanned(simple) for simple in commands if simple.words not in scanned)
     return replace(scan, segments=(*scan.segments, *more)) if more else scan
 
 
@@ -275,8 +275,8 @@ def _judge_plain_rows(
         )
     ordered = [simples[words] for words in rows]
     _reasons_after_cd(ordered, folder, reasons)
-    kept = ordered if any(simple.moves for simple in simples.values()) else simples.values()
-    return reasons, [_mark_redundant_cd(simple, folder) for simple in kept]
+    judged = ordered if any(simple.moves for simple in simples.values()) else simples.values()
+    return reasons, [_mark_redundant_cd(simple, folder) for simple in judged]
 
 
 def _count_brackets(token: ShellToken) -> int:
@@ -371,8 +371,8 @@ def _judge_tokens(
         if simple.words:
             verdict = assess_command(simple.words)
             reasons.update(dict.fromkeys(verdict.reasons))
-            known = replace(simple, spelled=verdict.spelled, literal=verdict.literal, text=verdict.text)
-            commands.append((node.start, node.end, known))
+            assessed = replace(simple, spelled=verdict.spelled, literal=verdict.literal, text=verdict.text)
+            commands.append((node.start, node.end, assessed))
     _judge_redirects(tokens, commands, reasons)
     simples = [simple for _, _, simple in commands]
     if not simples:

@@ -366,11 +366,11 @@ class _PathLookup:
 
     def reasons(self, folders: Sequence[str], path: str) -> Iterator[str]:
         for folder in folders:
-            known = self._known.get((folder, path))
-            if known is None:
-                known = self._known[folder, path] = self._reason(folder, path)
-            if known:
-                yield known
+            reason = self._known.get((folder, path))
+            if reason is None:
+                reason = self._known[folder, path] = self._reason(folder, path)
+            if reason:
+                yield reason
 
     def program(self, folders: Sequence[str], word: str) -> Iterator[str]:
         """Yield why a relative program may not be run: its folder is not in the workspace."""
@@ -455,18 +455,18 @@ class _PathLookup:
             if why := self._by_name(real, relative) or self._by_place(real, name, exists):
                 return f"{_shortened_path(path)} {why}"
         if self._boundary.is_denied is not None:
-            named = os.path.relpath(os.path.join(folder, path), self.root)  # noqa: PTH118 -- text
-            target = ResolvedPath(path=real, relative=relative, exists=exists, given=named)
+            spelled = os.path.relpath(os.path.join(folder, path), self.root)  # noqa: PTH118 -- text
+            target = ResolvedPath(path=real, relative=relative, exists=exists, given=spelled)
             if self._boundary.is_denied(target):
                 return f"reading {_shortened_path(path)} is denied here"
         return ""
 
     def _by_name(self, real: str, relative: str) -> str | None:
-        shown = f"/{folded_path(relative)}"
+        folded = f"/{folded_path(relative)}"
         home = _real_path_cached(os.path.expanduser("~"))  # noqa: PTH111 -- text
-        if not _PROTECTED_SIGNS.search(shown) and not _one_holds_other(self.root, home):
+        if not _PROTECTED_SIGNS.search(folded) and not _one_holds_other(self.root, home):
             return None
-        if shown.startswith("/.agents") and shown[8:9] in ("", "/"):
+        if folded.startswith("/.agents") and folded[8:9] in ("", "/"):
             return "controls this workspace"
         return protection_reason(real, relative, home)
 
@@ -478,12 +478,12 @@ class _PathLookup:
         return None
 
     def _is_in_bare(self, real: str) -> bool:
-        here = real
-        while here != self.root:
-            here = os.path.dirname(here)  # noqa: PTH120 -- text, not a file
-            if here not in self._bare:
-                self._bare[here] = is_bare_repository(here)
-            if self._bare[here]:
+        current = real
+        while current != self.root:
+            current = os.path.dirname(current)  # noqa: PTH120 -- text, not a file
+            if current not in self._bare:
+                self._bare[current] = is_bare_repository(current)
+            if self._bare[current]:
                 return True
         return False
 

@@ -278,13 +278,11 @@ def _is_long_option(word: str, option: str) -> bool:
 
 
 def _subcommand_reasons(name: str, words: Sequence[str]) -> Iterator[str]:
-    listed_here = RISKY_SUBCOMMANDS.get(name, ())
-    operands = (
-        [word for word in words if not word.startswith("-") or word in ("-w", "-u")] if listed_here else []
-    )
-    said = " ".join(operands[:3]) + " "
-    for listed in listed_here:
-        if said.startswith(f"{listed} "):
+    risky = RISKY_SUBCOMMANDS.get(name, ())
+    operands = [word for word in words if not word.startswith("-") or word in ("-w", "-u")] if risky else []
+    text = " ".join(operands[:3]) + " "
+    for listed in risky:
+        if text.startswith(f"{listed} "):
             yield f"{name} {listed} can run programs or change what later ones run"
             return
 

@@ -102,9 +102,9 @@ def _echoed_commands(segments: Iterable[ScannedCommand]) -> Iterator[str]:
     """Yield what `echo` gives a shell that reads it: `echo git push | sh`."""
     for words in (words for segment in segments for words in _command_forms(segment)):
         if words[0] in _ECHO_PROGRAMS:
-            said = " ".join(words[1:]).split()
-            for start in range(min(len(said), _MAX_ECHOED)):
-                yield from command_variants(said[start:])
+            printed = " ".join(words[1:]).split()
+            for start in range(min(len(printed), _MAX_ECHOED)):
+                yield from command_variants(printed[start:])
 
 
 def _code_commands(text: str, deep: int, *, is_written: bool = True) -> Iterator[str]:
@@ -132,14 +132,14 @@ def _words_run_text(words: Sequence[str]) -> bool:
 
 
 def _command_forms(segment: ScannedCommand) -> Iterator[tuple[str, ...]]:
-    seen: dict[tuple[str, ...], None] = {segment.words: None, segment.bare: None}
+    forms: dict[tuple[str, ...], None] = {segment.words: None, segment.bare: None}
     if any("{" in word for word in segment.bare):
-        seen.setdefault(tuple(_BRACE_SIGNS.sub(" ", " ".join(segment.bare)).split()))
-    seen.setdefault(tuple(_without_redirects(segment.bare)))
-    seen.setdefault(tuple(_without_signs(segment.bare)))
+        forms.setdefault(tuple(_BRACE_SIGNS.sub(" ", " ".join(segment.bare)).split()))
+    forms.setdefault(tuple(_without_redirects(segment.bare)))
+    forms.setdefault(tuple(_without_signs(segment.bare)))
     if any("$" in word for word in segment.words):
-        seen.setdefault(tuple(_IFS_EXPANSION.sub(" ", " ".join(segment.words)).split()))
-    yield from filter(None, seen)
+        forms.setdefault(tuple(_IFS_EXPANSION.sub(" ", " ".join(segment.words)).split()))
+    yield from filter(None, forms)
 
 
 def _without_redirects(words: Iterable[str]) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _word_spellings(words: Sequence[str]) -> Iterator[str]:
         heads += [base.lower(), program_name(words[0].lower())]  # its file systems do not tell them apart
     for head in dict.fromkeys(heads):
         yield " ".join((head, *rest))
-        yield from (" ".join((head, *left)) for left in _without_options(program_name(head), rest))
+        yield from (" ".join((head, *remaining)) for remaining in _without_options(program_name(head), rest))
 
 
 def _without_options(head: str, rest: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -244,12 +244,12 @@ def _crude_commands(command: str) -> Iterator[tuple[str, ...]]:
 
 def texts_by_real_name(texts: Iterable[str], folder: str, path: str | None) -> Iterator[str]:
     """Yield the texts again under the names of the programs that their first words lead to."""
-    known: dict[str, tuple[str, ...]] = {}
+    names: dict[str, tuple[str, ...]] = {}
     for text in texts:
         head, space, rest = text.partition(" ")
-        if head not in known:
-            known[head] = tuple(_real_program_names(head, folder, path or os.environ.get("PATH", "")))
-        yield from (f"{name}{space}{rest}" for name in known[head])
+        if head not in names:
+            names[head] = tuple(_real_program_names(head, folder, path or os.environ.get("PATH", "")))
+        yield from (f"{name}{space}{rest}" for name in names[head])
 
 
 def _real_program_names(head: str, folder: str, path: str) -> Iterator[str]:

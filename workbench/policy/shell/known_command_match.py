@@ -239,8 +239,8 @@ def _read_following_values(
 
 
 def _is_known_value(reading: _CommandReading, name: str, value: str) -> bool:
-    wanted = KNOWN_VALUES.get(f"{reading.key} {name}")
-    return wanted is None or re.fullmatch(wanted, value) is not None
+    pattern = KNOWN_VALUES.get(f"{reading.key} {name}")
+    return pattern is None or re.fullmatch(pattern, value) is not None
 
 
 # --- what that says ----------------------------------------------------------------------------------

@@ -75,16 +75,16 @@ def tokenize(command: str) -> list[ShellToken]:
 
 def without_heredoc_bodies(command: str) -> str:
     """Return a line without the texts of its here-documents; raises `UnclearCommand` as `tokenize` does."""
-    data, kept, position = command.encode("utf-8", "surrogatepass"), b"", 0
+    data, result, position = command.encode("utf-8", "surrogatepass"), b"", 0
     expects = False
     tokens = tokenize(command)
     for number, token in enumerate(tokens):
         expects = expects or (token.kind == "redirect" and token.text.lstrip("0123456789") in ("<<", "<<-"))
         if expects and token.kind == "op" and token.text == "\n":
-            kept += data[position : token.end]
+            result += data[position : token.end]
             position = tokens[number + 1].start if number + 1 < len(tokens) else len(data)
             expects = False
-    return (kept + data[position:]).decode("utf-8", "surrogatepass")
+    return (result + data[position:]).decode("utf-8", "surrogatepass")
 
 
 def plain_command_rows(command: str) -> list[tuple[str, ...]]:
@@ -227,9 +227,9 @@ def _expansion_reason(open_text: str) -> str:
 def _obstacle_reason(sign: str) -> str:
     if sign[0] in "<>":
         return "process substitution"
-    named = {"'": "a quote that does not close", '"': "an expansion, or a quote that does not close"}
-    named |= {"$": "an expansion", "`": "a substitution", "\\": "a backslash at the end"}
-    return named.get(sign[0], "a character that is not expected there")
+    reasons = {"'": "a quote that does not close", '"': "an expansion, or a quote that does not close"}
+    reasons |= {"$": "an expansion", "`": "a substitution", "\\": "a backslash at the end"}
+    return reasons.get(sign[0], "a character that is not expected there")
 
 
 _TRANSPARENT_NODES: Final = frozenset({

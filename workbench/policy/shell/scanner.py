@@ -200,8 +200,8 @@ class _Scanner:
         if any(frame.closer == "`" for frame in self._frames):
             self._is_certain = False  # the shell reads backslashes between backticks twice
         if following != "\n":
-            kept = "\\" if self._frames[-1].is_quoted and following not in '$`"\\' else ""
-            self._add(kept + following, kept + following)
+            prefix = "\\" if self._frames[-1].is_quoted and following not in '$`"\\' else ""
+            self._add(prefix + following, prefix + following)
         self._at += 2
 
     def _dollar(self) -> None:
