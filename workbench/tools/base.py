@@ -295,9 +295,17 @@ class OutputLines:
         else:
             self.missing += 1
 
-    def text(self, *words: str) -> str:
+    def text(self, *notices: str) -> str:
         """Return the lines, and below them what there is to say."""
-        return "\n".join((*self._lines, *(f"[{said}]" for said in words if said)))
+        return "\n".join((*self._lines, *(f"[{word}]" for word in notices if word)))
+
+
+def parameters_schema(*required: str, **properties: JsonObject) -> dict[str, Json]:
+    """Return the schema of a tool's parameters; others than these are refused."""
+    return {
+        "type": "object", "properties": dict(properties),
+        **({"required": list(required)} if required else {}), "additionalProperties": False,
+    }  # fmt: skip
 
 
 def result_schema(**properties: JsonObject) -> dict[str, Json]:
@@ -312,6 +320,12 @@ def result_schema(**properties: JsonObject) -> dict[str, Json]:
 COUNT_SCHEMA: Final[JsonObject] = {"type": "integer", "minimum": 0}
 FLAG_SCHEMA: Final[JsonObject] = {"type": "boolean"}
 TEXT_SCHEMA: Final[JsonObject] = {"type": "string"}
+FILLED_SCHEMA: Final[JsonObject] = {"type": "string", "minLength": 1}
+PATH_SCHEMA: Final[JsonObject] = {
+    "type": "string",
+    "minLength": 1,
+    "description": "Relative to the workspace.",
+}
 PREVIEW_BYTES: Final = 10_240
 """Bytes; S0 ToolResult."""
 
@@ -332,30 +346,26 @@ def preview_output(
 
     Bytes that are not UTF-8 become U+FFFD; `total_bytes` is the whole size where `data` is a part.
     """
-    here = len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "replace"))
-    total = here if total_bytes is None else total_bytes
-    raw = _readable_bytes(data, limit)
-    if total <= limit and len(raw) <= limit:
-        return OutputPreview(text=raw.decode(), total_bytes=total, truncated=False)
-    line = f"\n[… output cut: {total} bytes in all, the middle is left out …]\n".encode()
-    room = max(0, limit - len(line))
-    head = without_cut_character(raw[: room - room // 2])
-    tail = _without_cut_start(raw[len(raw) - room // 2 :])
-    return OutputPreview(text=(head + line + tail).decode(), total_bytes=total, truncated=True)
+    data_bytes = len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "replace"))
+    total = data_bytes if total_bytes is None else total_bytes
+    readable = _readable_bytes(data, limit)
+    if total <= limit and len(readable) <= limit:
+        return OutputPreview(text=readable.decode(), total_bytes=total, truncated=False)
+    notice = f"\n[… output cut: {total} bytes in all, the middle is left out …]\n".encode()
+    remaining = max(0, limit - len(notice))
+    head = without_cut_character(readable[: remaining - remaining // 2])
+    tail = _without_cut_start(readable[len(readable) - remaining // 2 :])
+    return OutputPreview(text=(head + notice + tail).decode(), total_bytes=total, truncated=True)
 
 
 def _readable_bytes(data: bytes | str, limit: int) -> bytes:
     """Return valid UTF-8, of a long output only what may be shown of both ends."""
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
-    if len(data) <= 2 * limit:
-        return _repaired_utf8(data)
-    head, tail = data[:limit], data[-limit:]
-    return _repaired_utf8(without_cut_character(head)) + _repaired_utf8(_without_cut_start(tail))
-
-
-def _repaired_utf8(data: bytes) -> bytes:
-    return data.decode("utf-8", "replace").encode()
+    ends = (data,)
+    if len(data) > 2 * limit:
+        ends = (without_cut_character(data[:limit]), _without_cut_start(data[-limit:]))
+    return b"".join(end.decode("utf-8", "replace").encode() for end in ends)
 
 
 def without_cut_character(data: bytes) -> bytes:

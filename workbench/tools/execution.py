@@ -10,6 +10,7 @@ from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.text.human import duration_text
 from workbench.tools.base import (
     COUNT_SCHEMA,
+    FILLED_SCHEMA,
     TEXT_SCHEMA,
     CallContext,
     CommandSpec,
@@ -18,83 +19,63 @@ from workbench.tools.base import (
     ToolLimits,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
 )
 
 MAX_COMMAND_SECONDS: Final = 300
-RUN_IN_TERMINAL_DESCRIPTOR: Final = ToolDescriptor(
-    id="run_in_terminal",
-    wire_name="run_in_terminal",
-    description=(
-        "Run a shell command in the workspace without a terminal or input. Returns its output and exit code; "
-        "a command that ends with another code than 0 has failed. Each command starts in a new shell."
-    ),
-    capability="execute",
-    risk_level="dangerous",
-    verb="run",
-    command_parameter="command",
-    target_parameter="command",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "minLength": 1},
-            "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": MAX_COMMAND_SECONDS},
-        },
-        "required": ["command"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(exit_code={"type": ["integer", "null"]}),
-    examples=(
-        ToolExample(description="Run the tests", parameters={"command": "pytest -q"}),
-        ToolExample(
-            description="Build, with more time", parameters={"command": "make", "timeout_seconds": 300}
-        ),
-    ),
-)
 
 
 class RunInTerminal:
-    """The tool."""
+    """The tool run_in_terminal."""
 
-    descriptor = RUN_IN_TERMINAL_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="run_in_terminal", wire_name="run_in_terminal",
+        description="Run a shell command in the workspace without a terminal or input. Returns its output "
+        "and exit code; a command that ends with another code than 0 has failed. Each command starts in a "
+        "new shell.",
+        capability="execute", risk_level="dangerous", verb="run",
+        command_parameter="command", target_parameter="command",
+        input_schema=parameters_schema(
+            "command",
+            command=FILLED_SCHEMA,
+            timeout_seconds={"type": "integer", "minimum": 1, "maximum": MAX_COMMAND_SECONDS},
+        ),
+        output_schema=result_schema(exit_code={"type": ["integer", "null"]}),
+        examples=(
+            ToolExample(description="Run the tests", parameters={"command": "pytest -q"}),
+            ToolExample(description="Build, with more time",
+                        parameters={"command": "make", "timeout_seconds": 300}),
+        ),
+    )  # fmt: skip
 
     def command(self, parameters: JsonObject, limits: ToolLimits) -> CommandSpec:
         command = str(parameters["command"])
         if not command.strip() or "\0" in command:
             raise ToolRefused("Not run: the command is empty or holds a NUL character; send shell text.")
         shell = shutil.which("bash") or "/bin/sh"
-        wanted_seconds = parameters.get("timeout_seconds")
+        asked_seconds = parameters.get("timeout_seconds")
         seconds = min(
-            float(wanted_seconds if wanted_seconds is not None else limits.command_seconds),
+            float(asked_seconds if asked_seconds is not None else limits.command_seconds),
             MAX_COMMAND_SECONDS,
         )
         # Behind `--` a command that begins with a dash is no option of the shell.
         return CommandSpec(argv=(shell, "-c", "--", command), command=command, timeout_seconds=seconds)
 
 
-LAST_COMMAND_DESCRIPTOR: Final = ToolDescriptor(
-    id="terminal_last_command",
-    wire_name="terminal_last_command",
-    description=(
-        "Return the last command that this session ran with run_in_terminal, its exit code and its output. "
-        "Runs nothing."
-    ),
-    capability="read",
-    risk_level="read_only",
-    verb="read",
-    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
-    output_schema=result_schema(command=TEXT_SCHEMA),
-    examples=(ToolExample(description="The last command", parameters={}),),
-)
-
-
 class TerminalLastCommand:
-    """The tool."""
+    """The tool terminal_last_command."""
 
-    descriptor = LAST_COMMAND_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="terminal_last_command", wire_name="terminal_last_command",
+        description="Return the last command that this session ran with run_in_terminal, its exit code and "
+        "its output. Runs nothing.",
+        capability="read", risk_level="read_only", verb="read", input_schema=parameters_schema(),
+        output_schema=result_schema(command=TEXT_SCHEMA),
+        examples=(ToolExample(description="The last command", parameters={}),),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:  # noqa: ARG002 -- it takes none
-        """Return the last command; see the descriptor."""
         last = context.last_command()
         if last is None:
             words = "No command was run in this session yet."
@@ -183,6 +164,5 @@ class PipelineRun:
         return "\n".join([*lines, f"Exactly this text runs: {subject.get('digest')}"])
 
     def commit(self, changes: Sequence[FileChange], subject: JsonObject, context: CallContext) -> ToolOutput:
-        """Run it to its end, as it was sealed."""
         del changes
         return context.pipelines.run(str(subject["digest"]), str(subject["sealed"]), context.is_stopped)

@@ -29,6 +29,7 @@ from workbench.tools.base import (
     CallContext,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
     without_cut_character,
 )
@@ -181,38 +182,27 @@ MAX_FETCH_SECONDS: Final = 20.0
 MAX_PAGE_BYTES: Final = 1_048_576
 _RESERVED_FOR_NOTICE: Final = 1000
 _REDIRECT_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
-FETCH_WEBPAGE_DESCRIPTOR: Final = ToolDescriptor(
-    id="fetch_webpage",
-    wire_name="fetch_webpage",
-    description=(
-        "Fetch a public web page and return its text (to 100 KB). http and https only; robots.txt is "
-        "respected, at most 5 redirects are followed, and it takes 20 s at most. Scripts are not run."
-    ),
-    capability="network",
-    risk_level="dangerous",
-    verb="fetch",
-    url_parameter="url",
-    target_parameter="url",
-    input_schema={
-        "type": "object",
-        "properties": {"url": {"type": "string", "minLength": 1, "maxLength": 8192}},
-        "required": ["url"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(url=TEXT_SCHEMA, status=COUNT_SCHEMA, bytes=COUNT_SCHEMA),
-    examples=(
-        ToolExample(description="A page of documentation", parameters={"url": "https://docs.python.org/3/"}),
-    ),
-)
 
 
 class FetchWebpage:
-    """The tool."""
+    """The tool fetch_webpage."""
 
-    descriptor = FETCH_WEBPAGE_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="fetch_webpage", wire_name="fetch_webpage",
+        description="Fetch a public web page and return its text (to 100 KB). http and https only; "
+        "robots.txt is respected, at most 5 redirects are followed, and it takes 20 s at most. Scripts are "
+        "not run.",
+        capability="network", risk_level="dangerous", verb="fetch",
+        url_parameter="url", target_parameter="url",
+        input_schema=parameters_schema("url", url={"type": "string", "minLength": 1, "maxLength": 8192}),
+        output_schema=result_schema(url=TEXT_SCHEMA, status=COUNT_SCHEMA, bytes=COUNT_SCHEMA),
+        examples=(
+            ToolExample(description="A page of documentation",
+                        parameters={"url": "https://docs.python.org/3/"}),
+        ),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Fetch a page; see the descriptor."""
         url = str(parameters["url"])
         patience = FetchDeadline(until=time.monotonic() + MAX_FETCH_SECONDS, is_stopped=context.is_stopped)
         fetch = _PageFetch(context=context, patience=patience)
@@ -281,18 +271,18 @@ class _PageFetch(Struct, kw_only=True):
 
     def _robots_of(self, site: ParsedUrl, site_verdict: UrlVerdict) -> str | None:
         """Return a site's robots.txt: empty if there is none, None if the site cannot say (RFC 9309)."""
-        here = replace(site, target="/robots.txt")
-        chain = [replace(site_verdict, place=here)]
+        robots_site = replace(site, target="/robots.txt")
+        chain = [replace(site_verdict, place=robots_site)]
         while True:
-            answer = self._get(here, chain[-1], MAX_ROBOTS_BYTES)
+            answer = self._get(robots_site, chain[-1], MAX_ROBOTS_BYTES)
             location = answer.headers.get("location")
             if answer.status not in _REDIRECT_STATUSES or not location:
                 break
             try:
-                here, verdict = self._judged(location, chain)
+                robots_site, verdict = self._judged(location, chain)
             except ToolRefused:
                 return ""
-            if self.context.may_follow(here.url):
+            if self.context.may_follow(robots_site.url):
                 return ""
             chain.append(verdict)
         if answer.status >= 500 or answer.status == 429:

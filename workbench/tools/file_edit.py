@@ -1,55 +1,40 @@
 """The tools create_file, create_directory and replace_string_in_file."""
 
-from typing import Final
-
 from workbench.changes.diff import FileChange
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.tools.base import (
     COUNT_SCHEMA,
+    FILLED_SCHEMA,
     NEW_FILE_MODE,
+    PATH_SCHEMA,
+    TEXT_SCHEMA,
     BaseImage,
     CallContext,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
-)
-
-CREATE_FILE_DESCRIPTOR: Final = ToolDescriptor(
-    id="create_file",
-    wire_name="create_file",
-    description=(
-        "Create a new file in the workspace with this content; missing folders are made. "
-        "Fails if there is a file of that name: change it with replace_string_in_file."
-    ),
-    capability="write",
-    risk_level="safe_write",
-    verb="write",
-    path_parameters=("path",),
-    target_parameter="path",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
-            "content": {"type": "string"},
-        },
-        "required": ["path", "content"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(bytes_written=COUNT_SCHEMA),
-    examples=(
-        ToolExample(
-            description="A module with one line", parameters={"path": "src/new.py", "content": "VALUE = 1\n"}
-        ),
-    ),
 )
 
 
 class CreateFile:
-    """The tool."""
+    """The tool create_file."""
 
-    descriptor = CREATE_FILE_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="create_file", wire_name="create_file",
+        description="Create a new file in the workspace with this content; missing folders are made. "
+        "Fails if there is a file of that name: change it with replace_string_in_file.",
+        capability="write", risk_level="safe_write", verb="write",
+        path_parameters=("path",), target_parameter="path",
+        input_schema=parameters_schema("path", "content", path=PATH_SCHEMA, content=TEXT_SCHEMA),
+        output_schema=result_schema(bytes_written=COUNT_SCHEMA),
+        examples=(
+            ToolExample(description="A module with one line",
+                        parameters={"path": "src/new.py", "content": "VALUE = 1\n"}),
+        ),
+    )  # fmt: skip
 
     def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
         path = str(parameters["path"])
@@ -65,38 +50,21 @@ class CreateFile:
         return (FileChange(path=path, before=None, after=content, mode=NEW_FILE_MODE),)
 
 
-CREATE_DIRECTORY_DESCRIPTOR: Final = ToolDescriptor(
-    id="create_directory",
-    wire_name="create_directory",
-    description=(
-        "Create a folder in the workspace, and the folders on the way to it. create_file makes its folders "
-        "by itself, so this is needed only for empty ones."
-    ),
-    capability="write",
-    risk_level="safe_write",
-    verb="write",
-    path_parameters=("path",),
-    target_parameter="path",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(created={"type": "array", "items": {"type": "string"}}),
-    examples=(ToolExample(description="A folder in another", parameters={"path": "build/reports"}),),
-)
-
-
 class CreateDirectory:
-    """The tool."""
+    """The tool create_directory."""
 
-    descriptor = CREATE_DIRECTORY_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="create_directory", wire_name="create_directory",
+        description="Create a folder in the workspace, and the folders on the way to it. create_file makes "
+        "its folders by itself, so this is needed only for empty ones.",
+        capability="write", risk_level="safe_write", verb="write",
+        path_parameters=("path",), target_parameter="path",
+        input_schema=parameters_schema("path", path=PATH_SCHEMA),
+        output_schema=result_schema(created={"type": "array", "items": TEXT_SCHEMA}),
+        examples=(ToolExample(description="A folder in another", parameters={"path": "build/reports"}),),
+    )  # fmt: skip
 
     def check(self, parameters: JsonObject, context: CallContext) -> None:
-        """Refuse what cannot be made, and what is there already; see the descriptor."""
         path = str(parameters["path"])
         try:
             kind = context.root.stat(path).kind
@@ -108,7 +76,6 @@ class CreateDirectory:
             raise ToolRefused(f"Not created: there is a {kind} of the name {path}; choose another name.")
 
     def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Create the folder; see the descriptor."""
         try:
             created = context.root.make_directory(str(parameters["path"]))
         except FileRefused as error:
@@ -116,7 +83,6 @@ class CreateDirectory:
         return _created_output(str(parameters["path"]), created)
 
     def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
-        """Look whether the folder is there."""
         path = str(parameters["path"])
         try:
             is_there = context.root.stat(path).kind == "folder"
@@ -130,46 +96,30 @@ def _created_output(path: str, created: list[str]) -> ToolOutput:
     return ToolOutput(text=words, summary=words, metadata={"created": list(created)}, affected=tuple(created))
 
 
-REPLACE_STRING_DESCRIPTOR: Final = ToolDescriptor(
-    id="replace_string_in_file",
-    wire_name="replace_string_in_file",
-    description=(
-        "Replace old_string by new_string in a file of the workspace. old_string has to be there exactly "
-        "once: give enough lines around it. If it is not, nothing is written and the count is returned."
-    ),
-    capability="write",
-    risk_level="dangerous",
-    verb="edit",
-    path_parameters=("path",),
-    target_parameter="path",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
-            "old_string": {"type": "string", "minLength": 1},
-            "new_string": {"type": "string"},
-        },
-        "required": ["path", "old_string", "new_string"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(bytes_written=COUNT_SCHEMA),
-    examples=(
-        ToolExample(
-            description="Rename a function where it is defined",
-            parameters={
-                "path": "src/app.py",
-                "old_string": "def old(value):",
-                "new_string": "def new(value):",
-            },
-        ),
-    ),
-)
-
-
 class ReplaceString:
-    """The tool."""
+    """The tool replace_string_in_file."""
 
-    descriptor = REPLACE_STRING_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="replace_string_in_file", wire_name="replace_string_in_file",
+        description="Replace old_string by new_string in a file of the workspace. old_string has to be there "
+        "exactly once: give enough lines around it. If it is not, nothing is written and the count is "
+        "returned.",
+        capability="write", risk_level="dangerous", verb="edit",
+        path_parameters=("path",), target_parameter="path",
+        input_schema=parameters_schema(
+            "path", "old_string", "new_string",
+            path=PATH_SCHEMA, old_string=FILLED_SCHEMA, new_string=TEXT_SCHEMA,
+        ),
+        output_schema=result_schema(bytes_written=COUNT_SCHEMA),
+        examples=(
+            ToolExample(
+                description="Rename a function where it is defined",
+                parameters={
+                    "path": "src/app.py", "old_string": "def old(value):", "new_string": "def new(value):",
+                },
+            ),
+        ),
+    )  # fmt: skip
 
     def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
         path = str(parameters["path"])

@@ -15,10 +15,12 @@ from workbench.text.human import size_text
 from workbench.tools.base import (
     COUNT_SCHEMA,
     FLAG_SCHEMA,
+    PATH_SCHEMA,
     CallContext,
     OutputLines,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
     without_cut_character,
 )
@@ -26,47 +28,31 @@ from workbench.tools.base import (
 _CHUNK_BYTES: Final = 65_536
 _SNIFFED_BYTES: Final = 8192
 _HEX_BYTES: Final = 1024
-READ_FILE_DESCRIPTOR: Final = ToolDescriptor(
-    id="read_file",
-    wire_name="read_file",
-    description=(
-        "Read a text file of the workspace. start_line and end_line count from 1, both inclusive; "
-        "without them the file is read from its beginning to a limit of 100 KB. "
-        "Of a binary file the first 1 KB is returned in hexadecimal."
-    ),
-    capability="read",
-    risk_level="read_only",
-    verb="read",
-    path_parameters=("path",),
-    target_parameter="path",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
-            "start_line": {"type": "integer", "minimum": 1},
-            "end_line": {"type": "integer", "minimum": 1},
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(bytes=COUNT_SCHEMA),
-    examples=(
-        ToolExample(description="A whole file", parameters={"path": "src/app.py"}),
-        ToolExample(
-            description="Lines 10 to 40",
-            parameters={"path": "src/app.py", "start_line": 10, "end_line": 40},
-        ),
-    ),
-)
+_LINE_SCHEMA: Final[JsonObject] = {"type": "integer", "minimum": 1}
 
 
 class ReadFile:
-    """The tool."""
+    """The tool read_file."""
 
-    descriptor = READ_FILE_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="read_file", wire_name="read_file",
+        description="Read a text file of the workspace. start_line and end_line count from 1, both "
+        "inclusive; without them the file is read from its beginning to a limit of 100 KB. "
+        "Of a binary file the first 1 KB is returned in hexadecimal.",
+        capability="read", risk_level="read_only", verb="read",
+        path_parameters=("path",), target_parameter="path",
+        input_schema=parameters_schema(
+            "path", path=PATH_SCHEMA, start_line=_LINE_SCHEMA, end_line=_LINE_SCHEMA
+        ),
+        output_schema=result_schema(bytes=COUNT_SCHEMA),
+        examples=(
+            ToolExample(description="A whole file", parameters={"path": "src/app.py"}),
+            ToolExample(description="Lines 10 to 40",
+                        parameters={"path": "src/app.py", "start_line": 10, "end_line": 40}),
+        ),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Read a file; see the descriptor."""
         path, (first, last) = str(parameters["path"]), _line_range(parameters)
         try:
             total = context.root.stat(path).size
@@ -157,10 +143,10 @@ def _decoded_text(data: bytes) -> tuple[str, bool]:
 
 
 def _cut_notice(path: str, part: _FilePart, total: int) -> str:
-    shown = f"{size_text(len(part.data))} of the {size_text(total)} of {path}"
+    amount = f"{size_text(len(part.data))} of the {size_text(total)} of {path}"
     if part.data.endswith(b"\n"):
-        return f"[… cut: {shown} are shown, to line {part.last}; read on with start_line {part.last + 1} …]"
-    return f"[… cut: {shown} are shown; line {part.last} is longer than that …]"
+        return f"[… cut: {amount} are shown, to line {part.last}; read on with start_line {part.last + 1} …]"
+    return f"[… cut: {amount} are shown; line {part.last} is longer than that …]"
 
 
 def _binary_output(path: str, data: bytes, total: int) -> ToolOutput:
@@ -169,79 +155,51 @@ def _binary_output(path: str, data: bytes, total: int) -> ToolOutput:
     return ToolOutput(text="\n".join((head, *rows)), metadata={"bytes": total, "encoding": "binary"})
 
 
-CONTEXT_READ_DESCRIPTOR: Final = ToolDescriptor(
-    id="context.read",
-    wire_name="context_read",
-    description="Return a file of the workspace, to a limit of 100 KB, as context for the work.",
-    capability="read",
-    risk_level="read_only",
-    verb="read",
-    path_parameters=("path",),
-    target_parameter="path",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(bytes=COUNT_SCHEMA),
-    examples=(ToolExample(description="The project's own words", parameters={"path": "README.md"}),),
-)
-
-
 class ContextRead:
-    """The tool."""
+    """The tool context.read."""
 
-    descriptor = CONTEXT_READ_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="context.read", wire_name="context_read",
+        description="Return a file of the workspace, to a limit of 100 KB, as context for the work.",
+        capability="read", risk_level="read_only", verb="read",
+        path_parameters=("path",), target_parameter="path",
+        input_schema=parameters_schema("path", path=PATH_SCHEMA),
+        output_schema=result_schema(bytes=COUNT_SCHEMA),
+        examples=(ToolExample(description="The project's own words", parameters={"path": "README.md"}),),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Read a file; see the descriptor."""
         return ReadFile().read({"path": parameters["path"]}, context)
 
 
 MAX_ENTRIES: Final = 1000
 _KIND_SIGNS: Final = {"folder": "/", "link": "@", "fifo": "|", "socket": "=", "device": "%", "file": ""}
-LIST_DIR_DESCRIPTOR: Final = ToolDescriptor(
-    id="list_dir",
-    wire_name="list_dir",
-    description=(
-        "List the names in a folder of the workspace, folders first, files with their size; hidden ones too. "
-        "Folders end in /, links in @. At most 1000 names are given."
-    ),
-    capability="read",
-    risk_level="read_only",
-    verb="read",
-    path_parameters=("path",),
-    target_parameter="path",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "minLength": 1,
-                "description": "Relative to the workspace; . is the workspace itself.",
-            },
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(entries=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
-    examples=(
-        ToolExample(description="The workspace itself", parameters={"path": "."}),
-        ToolExample(description="A folder", parameters={"path": "src"}),
-    ),
-)
 
 
 class ListDir:
-    """The tool."""
+    """The tool list_dir."""
 
-    descriptor = LIST_DIR_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="list_dir", wire_name="list_dir",
+        description="List the names in a folder of the workspace, folders first, files with their size; "
+        "hidden ones too. Folders end in /, links in @. At most 1000 names are given.",
+        capability="read", risk_level="read_only", verb="read",
+        path_parameters=("path",), target_parameter="path",
+        input_schema=parameters_schema(
+            "path",
+            path={
+                "type": "string", "minLength": 1,
+                "description": "Relative to the workspace; . is the workspace itself.",
+            },
+        ),
+        output_schema=result_schema(entries=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
+        examples=(
+            ToolExample(description="The workspace itself", parameters={"path": "."}),
+            ToolExample(description="A folder", parameters={"path": "src"}),
+        ),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """List a folder; see the descriptor."""
         path = str(parameters["path"])
         try:
             entries = context.root.list(path)

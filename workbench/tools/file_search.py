@@ -21,6 +21,7 @@ from workbench.tools.base import (
     OutputLines,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
 )
 
@@ -55,9 +56,11 @@ class IgnoreFilter:
             folder.folders[:] = [
                 name
                 for name in folder.folders
-                if name not in _NEVER_SEARCHED and self._is_seen(folder.below(name), specs, "/")
+                if name not in _NEVER_SEARCHED and self._is_visible(folder.below(name), specs, "/")
             ]
-            folder.files[:] = [name for name in folder.files if self._is_seen(folder.below(name), specs, "")]
+            folder.files[:] = [
+                name for name in folder.files if self._is_visible(folder.below(name), specs, "")
+            ]
             yield folder
 
     def _above(self, rel: str) -> tuple[IgnoreSpec, ...]:
@@ -85,13 +88,13 @@ class IgnoreFilter:
             return file.read(_MAX_IGNORE_BYTES)
         return b""
 
-    def _is_seen(self, path: str, specs: tuple[IgnoreSpec, ...], end: str) -> bool:
+    def _is_visible(self, path: str, specs: tuple[IgnoreSpec, ...], end: str) -> bool:
         if self._is_closed(path):
             return False
         for base, spec in reversed(specs):
-            said = spec.check_file(path.removeprefix(base) + end).include
-            if said is not None:
-                return not said
+            is_ignored = spec.check_file(path.removeprefix(base) + end).include
+            if is_ignored is not None:
+                return not is_ignored
         return True
 
 
@@ -122,72 +125,61 @@ MAX_FILES: Final = 1000
 MAX_SEARCH_SECONDS: Final = 30.0
 _MAX_GLOB_LENGTH: Final = 500
 _MAX_BRACE_CHOICES: Final = 64
-FILE_SEARCH_DESCRIPTOR: Final = ToolDescriptor(
-    id="file_search",
-    wire_name="file_search",
-    description=(
-        "Find files of the workspace by a glob: * is any text in a name, ** crosses folders, {a,b} is one "
-        "of several. A pattern without / is looked for in every folder. What .gitignore names is left out "
-        "unless include_ignored is true. At most 1000 paths are given."
-    ),
-    capability="read",
-    risk_level="read_only",
-    verb="read",
-    target_parameter="pattern",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "minLength": 1, "maxLength": _MAX_GLOB_LENGTH},
-            "include_ignored": {"type": "boolean"},
-        },
-        "required": ["pattern"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(files=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
-    examples=(
-        ToolExample(description="Every Python file", parameters={"pattern": "*.py"}),
-        ToolExample(
-            description="Tests in one folder and below", parameters={"pattern": "tests/**/test_*.py"}
-        ),
-        ToolExample(description="Two endings", parameters={"pattern": "src/**/*.{ts,tsx}"}),
-    ),
-)
 
 
 class FileSearch:
-    """The tool."""
+    """The tool file_search."""
 
-    descriptor = FILE_SEARCH_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="file_search", wire_name="file_search",
+        description="Find files of the workspace by a glob: * is any text in a name, ** crosses folders, "
+        "{a,b} is one of several. A pattern without / is looked for in every folder. What .gitignore names "
+        "is left out unless include_ignored is true. At most 1000 paths are given.",
+        capability="read", risk_level="read_only", verb="read", target_parameter="pattern",
+        input_schema=parameters_schema(
+            "pattern",
+            pattern={"type": "string", "minLength": 1, "maxLength": _MAX_GLOB_LENGTH},
+            include_ignored=FLAG_SCHEMA,
+        ),
+        output_schema=result_schema(files=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
+        examples=(
+            ToolExample(description="Every Python file", parameters={"pattern": "*.py"}),
+            ToolExample(description="Tests in one folder and below",
+                        parameters={"pattern": "tests/**/test_*.py"}),
+            ToolExample(description="Two endings", parameters={"pattern": "src/**/*.{ts,tsx}"}),
+        ),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Search for files; see the descriptor."""
-        wanted = compile_glob(str(parameters["pattern"]))
-        sieve = IgnoreFilter(
+        matcher = compile_glob(str(parameters["pattern"]))
+        ignore_filter = IgnoreFilter(
             context.root, context.is_closed, with_ignored=bool(parameters.get("include_ignored"))
         )
-        lines, file_count, ended = OutputLines(context.limits.tool_output_bytes), 0, ""
+        lines, file_count, stop_reason = OutputLines(context.limits.tool_output_bytes), 0, ""
         deadline = time.monotonic() + MAX_SEARCH_SECONDS
-        for path in _visible_paths(sieve, context, deadline):
-            if path is not None and not wanted.is_in(path):
+        for path in _visible_paths(ignore_filter, context, deadline):
+            if path is not None and not matcher.is_in(path):
                 continue
             if path is None or file_count == MAX_FILES:
-                ended = search_stop_reason(context, deadline) or f"more than {MAX_FILES} files match"
+                stop_reason = search_stop_reason(context, deadline) or f"more than {MAX_FILES} files match"
                 break
             file_count += 1
             lines.add(path.encode("utf-8", "replace").decode())
         missing = f"{lines.missing} more files match; make the pattern narrower" if lines.missing else ""
-        deep = "some folders are too deep or too large to be searched whole" if sieve.is_cut else ""
+        deep = "some folders are too deep or too large to be searched whole" if ignore_filter.is_cut else ""
         none = "" if file_count else "no file matches"
         return ToolOutput(
-            text=lines.text(missing, ended and f"the search ended early: {ended}", deep, none),
-            metadata={"files": file_count, "truncated": bool(missing or ended or deep)},
+            text=lines.text(missing, stop_reason and f"the search ended early: {stop_reason}", deep, none),
+            metadata={"files": file_count, "truncated": bool(missing or stop_reason or deep)},
             summary=f"{file_count} {'file' if file_count == 1 else 'files'}",
         )
 
 
-def _visible_paths(sieve: IgnoreFilter, context: CallContext, deadline: float) -> Iterator[str | None]:
+def _visible_paths(
+    ignore_filter: IgnoreFilter, context: CallContext, deadline: float
+) -> Iterator[str | None]:
     """Yield every path that is to be seen; None when the search has to end."""
-    for folder in sieve.folders("."):
+    for folder in ignore_filter.folders("."):
         if search_stop_reason(context, deadline):
             yield None
         yield from map(folder.below, folder.files)

@@ -18,6 +18,7 @@ from workbench.tools.base import (
     OutputLines,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
 )
 from workbench.tools.file_search import MAX_SEARCH_SECONDS, IgnoreFilter, compile_glob, search_stop_reason
@@ -54,10 +55,12 @@ def is_binary_file(file: BinaryIO) -> bool:
     return b"\0" in beginning
 
 
-def matching_lines(file: BinaryIO, wanted: regex.LineFinder, around: int) -> Iterator[MatchLine | None]:
+def matching_lines(
+    file: BinaryIO, finder: regex.LineFinder, context_lines: int
+) -> Iterator[MatchLine | None]:
     """Yield the lines that match and those around them; None after each block, to ask whether to go on."""
-    search = _MatchState(wanted, around)
-    for block in _blocks(file, wanted.block(BLOCK_BYTES)):
+    search = _MatchState(finder, context_lines)
+    for block in _blocks(file, finder.block(BLOCK_BYTES)):
         yield from search.block(block)
         yield None
 
@@ -65,74 +68,76 @@ def matching_lines(file: BinaryIO, wanted: regex.LineFinder, around: int) -> Ite
 class _MatchState:
     """The state between two blocks: what may still have to be shown before or after a match."""
 
-    def __init__(self, wanted: regex.LineFinder, around: int) -> None:
-        self._wanted, self._around = wanted, around
-        self._before: deque[tuple[int, str]] = deque(maxlen=around or None) if around else deque(maxlen=0)
+    def __init__(self, finder: regex.LineFinder, context_lines: int) -> None:
+        self._finder, self._context_lines = finder, context_lines
+        self._before: deque[tuple[int, str]] = (
+            deque(maxlen=context_lines or None) if context_lines else deque(maxlen=0)
+        )
         self._after = 0
-        self._shown = 0
+        self._last_number = 0
         """Number of the last line that was shown."""
 
     def block(self, block: _Block) -> Iterator[MatchLine]:
         position, number = 0, block.number
-        for start, end, column in _line_matches(block.data, self._wanted):
+        for start, end, column in _line_matches(block.data, self._finder):
             hit = number + block.data.count(b"\n", position, start)
             yield from self._between(block.data, position, start, number)
-            if hit > self._shown:
+            if hit > self._last_number:
                 yield from self._leading(hit)
                 yield self._line(hit, _shown_line(block.data[start:end], column), is_match=True)
-            self._after = self._around
+            self._after = self._context_lines
             position, number = min(end + 1, len(block.data)), hit + 1
         yield from self._between(block.data, position, len(block.data), number)
 
     def _leading(self, hit: int) -> Iterator[MatchLine]:
         for number, text in self._before:
-            if self._shown < number < hit:
+            if self._last_number < number < hit:
                 yield self._line(number, text, is_match=False)
         self._before.clear()
 
     def _between(self, data: bytes, position: int, end: int, number: int) -> Iterator[MatchLine]:
         """Show what follows a match, and keep what may come before the next."""
-        if not self._around:
+        if not self._context_lines:
             return
         while self._after and position < end:
             cut = _line_end(data, position, end)
-            if number > self._shown:
+            if number > self._last_number:
                 yield self._line(number, _shown_line(data[position:cut]), is_match=False)
             position, number, self._after = cut + 1, number + 1, self._after - 1
-        self._before.extend(_last_lines(data, position, end, number, self._around))
+        self._before.extend(_last_lines(data, position, end, number, self._context_lines))
 
     def _line(self, number: int, text: str, *, is_match: bool) -> MatchLine:
-        is_first = number != self._shown + 1 and self._shown > 0
-        self._shown = number
+        is_first = number != self._last_number + 1 and self._last_number > 0
+        self._last_number = number
         return MatchLine(number, text, is_match, is_first)
 
 
 def _blocks(file: BinaryIO, size: int) -> Iterator[_Block]:
     """Yield whole lines, as many as fit; a line that does not fit comes in pieces that overlap."""
-    kept, number = b"", 1
+    rest, number = b"", 1
     while chunk := file.read(size):
-        data = kept + chunk
+        data = rest + chunk
         cut = data.rfind(b"\n") + 1
         if cut:
             yield _Block(data[:cut].replace(b"\r\n", b"\n"), number)
-            number, kept = number + data.count(b"\n", 0, cut), data[cut:]
+            number, rest = number + data.count(b"\n", 0, cut), data[cut:]
         elif len(data) >= size:
             yield _Block(data, number)
-            kept = data[-_PIECE_OVERLAP:]
+            rest = data[-_PIECE_OVERLAP:]
         else:
-            kept = data
-    if kept:
-        yield _Block(kept.removesuffix(b"\r"), number)
+            rest = data
+    if rest:
+        yield _Block(rest.removesuffix(b"\r"), number)
 
 
-def _line_matches(data: bytes, wanted: regex.LineFinder) -> Iterator[tuple[int, int, int]]:
+def _line_matches(data: bytes, finder: regex.LineFinder) -> Iterator[tuple[int, int, int]]:
     """Yield begin and end of every line that matches, and where in it."""
     position = 0
-    while position < len(data) and (match_start := wanted.find(data, position)) is not None:
+    while position < len(data) and (match_start := finder.find(data, position)) is not None:
         start = data.rfind(b"\n", position, match_start) + 1 or position
         end = _line_end(data, start, len(data))
         # What the search found may go over the end of the line; a line matches by itself or not at all.
-        column = wanted.find(data[start:end], 0)
+        column = finder.find(data[start:end], 0)
         if column is not None:
             yield start, end, column
         position = end + 1
@@ -168,73 +173,56 @@ def _shown_line(line: bytes, column: int = 0) -> str:
 MAX_RESULTS: Final = 1000
 DEFAULT_RESULTS: Final = 200
 MAX_CONTEXT_LINES: Final = 10
-GREP_SEARCH_DESCRIPTOR: Final = ToolDescriptor(
-    id="grep_search",
-    wire_name="grep_search",
-    description=(
-        "Search the text of the workspace's files line by line. The pattern is taken literally unless "
-        "is_regex is true (RE2 syntax: no look-around, no back-references). include narrows to files by a "
-        "glob such as src/**/*.py. Results are path:line:text, the lines around them path-line-text. Binary "
-        "files, links and what .gitignore names are left out."
-    ),
-    capability="read",
-    risk_level="read_only",
-    verb="read",
-    target_parameter="pattern",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "minLength": 1, "maxLength": regex.MAX_REGEX_LENGTH},
-            "is_regex": {"type": "boolean"},
-            "include": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 500,
-                "description": "A glob of paths.",
-            },
-            "ignore_case": {"type": "boolean"},
-            "context_lines": {"type": "integer", "minimum": 0, "maximum": MAX_CONTEXT_LINES},
-            "max_results": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS},
-            "include_ignored": {"type": "boolean"},
-        },
-        "required": ["pattern"],
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(matches=COUNT_SCHEMA, files=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
-    examples=(
-        ToolExample(description="A text as it is", parameters={"pattern": "TODO(", "include": "src/**"}),
-        ToolExample(
-            description="Definitions, with two lines around each",
-            parameters={"pattern": r"^def \w+_handler\(", "is_regex": True, "context_lines": 2},
-        ),
-    ),
-)
 
 
 class GrepSearch:
-    """The tool."""
+    """The tool grep_search."""
 
-    descriptor = GREP_SEARCH_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="grep_search", wire_name="grep_search",
+        description="Search the text of the workspace's files line by line. The pattern is taken literally "
+        "unless is_regex is true (RE2 syntax: no look-around, no back-references). include narrows to files "
+        "by a glob such as src/**/*.py. Results are path:line:text, the lines around them path-line-text. "
+        "Binary files, links and what .gitignore names are left out.",
+        capability="read", risk_level="read_only", verb="read", target_parameter="pattern",
+        input_schema=parameters_schema(
+            "pattern",
+            pattern={"type": "string", "minLength": 1, "maxLength": regex.MAX_REGEX_LENGTH},
+            is_regex=FLAG_SCHEMA,
+            include={"type": "string", "minLength": 1, "maxLength": 500, "description": "A glob of paths."},
+            ignore_case=FLAG_SCHEMA,
+            context_lines={"type": "integer", "minimum": 0, "maximum": MAX_CONTEXT_LINES},
+            max_results={"type": "integer", "minimum": 1, "maximum": MAX_RESULTS},
+            include_ignored=FLAG_SCHEMA,
+        ),
+        output_schema=result_schema(matches=COUNT_SCHEMA, files=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
+        examples=(
+            ToolExample(description="A text as it is", parameters={"pattern": "TODO(", "include": "src/**"}),
+            ToolExample(
+                description="Definitions, with two lines around each",
+                parameters={"pattern": r"^def \w+_handler\(", "is_regex": True, "context_lines": 2},
+            ),
+        ),
+    )  # fmt: skip
 
     def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Search files; see the descriptor."""
         search = _FolderSearch(
             context=context,
-            wanted=_line_finder(parameters),
+            finder=_line_finder(parameters),
             include=compile_glob(str(parameters["include"])) if "include" in parameters else None,
-            around=int(parameters.get("context_lines", 0)),
+            context_lines=int(parameters.get("context_lines", 0)),
             most=int(parameters.get("max_results", DEFAULT_RESULTS)),
             lines=OutputLines(context.limits.tool_output_bytes),
             deadline=time.monotonic() + MAX_SEARCH_SECONDS,
         )
-        sieve = IgnoreFilter(
+        ignore_filter = IgnoreFilter(
             context.root, context.is_closed, with_ignored=bool(parameters.get("include_ignored"))
         )
-        for folder in sieve.folders("."):
+        for folder in ignore_filter.folders("."):
             search.folder(folder)
-            if search.ended:
+            if search.stop_reason:
                 break
-        return search.output(is_cut=sieve.is_cut)
+        return search.output(is_cut=ignore_filter.is_cut)
 
 
 def _line_finder(parameters: JsonObject) -> regex.LineFinder:
@@ -252,9 +240,9 @@ def _line_finder(parameters: JsonObject) -> regex.LineFinder:
 
 class _FolderSearch(Struct, kw_only=True):
     context: CallContext
-    wanted: regex.LineFinder
+    finder: regex.LineFinder
     include: regex.Regex | None
-    around: int
+    context_lines: int
     most: int
     lines: OutputLines
     deadline: float
@@ -262,12 +250,12 @@ class _FolderSearch(Struct, kw_only=True):
     files: int = 0
     binary: int = 0
     unread: list[str] = field(default_factory=list[str])
-    ended: str = ""
+    stop_reason: str = ""
 
     def folder(self, folder: WalkedFolder) -> None:
-        self.ended = self.ended or search_stop_reason(self.context, self.deadline)
+        self.stop_reason = self.stop_reason or search_stop_reason(self.context, self.deadline)
         for name in folder.files:
-            if self.ended:
+            if self.stop_reason:
                 return
             if self.include is None or self.include.is_in(folder.below(name)):
                 self._file(folder, name)
@@ -279,9 +267,9 @@ class _FolderSearch(Struct, kw_only=True):
                 if is_binary_file(file):
                     self.binary += 1
                     return
-                for line in matching_lines(file, self.wanted, self.around):
+                for line in matching_lines(file, self.finder, self.context_lines):
                     self._take(path, line, is_first=self.matches == before)
-                    if self.ended:
+                    if self.stop_reason:
                         break
         except (FileRefused, OSError):
             self.unread.append(path)
@@ -289,13 +277,13 @@ class _FolderSearch(Struct, kw_only=True):
 
     def _take(self, path: str, line: MatchLine | None, *, is_first: bool) -> None:
         if line is None:
-            self.ended = search_stop_reason(self.context, self.deadline)
+            self.stop_reason = search_stop_reason(self.context, self.deadline)
             return
         if line.is_match and self.matches == self.most:
-            self.ended = f"there are more than {self.most} matches; narrow the pattern or name include"
+            self.stop_reason = f"there are more than {self.most} matches; narrow the pattern or name include"
             return
         self.matches += line.is_match
-        if self.around and (line.is_first or (is_first and self.files)) and line.is_first != is_first:
+        if self.context_lines and (line.is_first or (is_first and self.files)) and line.is_first != is_first:
             self.lines.add("--")
         sign = ":" if line.is_match else "-"
         self.lines.add(f"{path}{sign}{line.number}{sign}{line.text}")
@@ -305,12 +293,12 @@ class _FolderSearch(Struct, kw_only=True):
         words = (
             "" if self.matches else "no line matches",
             f"{missing} more lines are not shown; narrow the pattern or name include" if missing else "",
-            f"the search ended early: {self.ended}" if self.ended else "",
+            f"the search ended early: {self.stop_reason}" if self.stop_reason else "",
             "some folders are too deep or too large to be searched whole" if is_cut else "",
             f"{self.binary} binary files were passed over" if self.binary else "",
             f"not readable: {', '.join(self.unread[:5])}" if self.unread else "",
         )
-        is_short = bool(missing or self.ended or is_cut)
+        is_short = bool(missing or self.stop_reason or is_cut)
         return ToolOutput(
             text=self.lines.text(*words),
             metadata={"matches": self.matches, "files": self.files, "truncated": is_short},

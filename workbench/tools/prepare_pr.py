@@ -27,6 +27,7 @@ from workbench.tools.base import (
     SessionFacts,
     ToolOutput,
     ToolRefused,
+    parameters_schema,
     result_schema,
 )
 
@@ -48,24 +49,24 @@ class Repository:
 
     def __init__(self, git: Git, head: RepositoryHead) -> None:
         self.head = head
-        self._git = git
+        self.git = git
 
     def blob(self, path: str) -> tuple[bytes, int] | None:
         """Return what HEAD holds at a path, and its permission bits; None for nothing. Raises ToolRefused."""
-        row = self._git.run("ls-tree", "-z", "--full-tree", self.head.commit, "--", self.head.prefix + path)
+        row = self.git.run("ls-tree", "-z", "--full-tree", self.head.commit, "--", self.head.prefix + path)
         if not row:
             return None
         mode, kind, rest = row.decode("utf-8", "surrogateescape").split(" ", 2)
         if kind != "blob" or mode == "120000":
             raise ToolRefused(f"{path} is a link, a folder or another repository in git")
-        return self._git.run("cat-file", "blob", rest.split("\t")[0]), 0o755 if mode == "100755" else 0o644
+        return self.git.run("cat-file", "blob", rest.split("\t")[0]), 0o755 if mode == "100755" else 0o644
 
     def stored(self, path: str, data: bytes) -> bytes:
         """Return bytes as git would store them. Raises ToolRefused: a filter would have to run."""
         if b"\r" not in data:
             return data
-        name = self._git.run("hash-object", "-w", "--stdin", f"--path={path}", stdin=data)
-        return self._git.run("cat-file", "blob", name.decode().strip())
+        name = self.git.run("hash-object", "-w", "--stdin", f"--path={path}", stdin=data)
+        return self.git.run("cat-file", "blob", name.decode().strip())
 
     def require_plain(self, paths: Sequence[str]) -> None:
         """Refuse paths that git keeps in another form than the files have.
@@ -74,7 +75,7 @@ class Repository:
             ToolRefused: Names the path and the attribute.
         """
         stdin = "\0".join(paths).encode()
-        output = self._git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
+        output = self.git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
         parts = output.decode("utf-8", "surrogateescape").split("\0")
         for path, attribute, value in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
             if value not in ("unspecified", "unset", "false"):
@@ -85,28 +86,24 @@ class Repository:
     def ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Return those paths that git ignores."""
         stdin = "\0".join(paths).encode()
-        output = self._git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
+        output = self.git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
         return frozenset(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
-    def free_name(self, wanted: str, *, is_given: bool) -> str:
+    def free_name(self, branch: str, *, is_given: bool) -> str:
         """Return the name of a branch that is not there yet.
 
         Raises:
             ToolRefused: The name is none, or a given one is taken.
         """
-        if wanted.startswith("-") or not self._git.run("check-ref-format", "--branch", wanted, no=(1, 128)):
-            raise ToolRefused(f"{wanted} cannot be the name of a branch")
+        if branch.startswith("-") or not self.git.run("check-ref-format", "--branch", branch, no=(1, 128)):
+            raise ToolRefused(f"{branch} cannot be the name of a branch")
         for number in range(1, _MAX_BRANCH_NAMES):
-            name = wanted if number == 1 else f"{wanted}-{number}"
-            if not self._git.run("rev-parse", "-q", "--verify", f"refs/heads/{name}", no=(1,)):
+            name = branch if number == 1 else f"{branch}-{number}"
+            if not self.git.run("rev-parse", "-q", "--verify", f"refs/heads/{name}", no=(1,)):
                 return name
             if is_given:
                 raise ToolRefused(f"there is a branch {name} already; name another or leave it out")
-        raise ToolRefused(f"all names like {wanted} are taken; name a branch")
-
-    def merge(self, ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
-        """Return our bytes with the change from base to theirs in them; None for a conflict."""
-        return self._git.merge(ours, base, theirs)
+        raise ToolRefused(f"all names like {branch} are taken; name a branch")
 
     def commit(self, changes: Sequence[FileChange], message: str, branch: str) -> str:
         """Commit HEAD with changes on a new branch and return the commit's name.
@@ -114,16 +111,16 @@ class Repository:
         Raises:
             GitFailed: Nothing but loose objects was made.
         """
-        self._git.run("read-tree", self.head.commit)
+        self.git.run("read-tree", self.head.commit)
         rows = b"".join(map(self._row, changes))
-        self._git.run("update-index", "-z", "--index-info", stdin=rows)
-        tree = self._git.run("write-tree").decode().strip()
-        output = self._git.run(
+        self.git.run("update-index", "-z", "--index-info", stdin=rows)
+        tree = self.git.run("write-tree").decode().strip()
+        output = self.git.run(
             "commit-tree", tree, "-p", self.head.commit, "-F", "-", stdin=message.encode("utf-8", "replace")
         )
         commit = output.decode().strip()
         zeros = "0" * len(commit)
-        self._git.run("update-ref", "-m", "workbench: prepared", f"refs/heads/{branch}", commit, zeros)
+        self.git.run("update-ref", "-m", "workbench: prepared", f"refs/heads/{branch}", commit, zeros)
         return commit
 
     def _row(self, change: FileChange) -> bytes:
@@ -132,7 +129,7 @@ class Repository:
             zeros = "0" * len(self.head.commit)
             return f"0 {zeros}\t".encode() + path + b"\0"
         name = (
-            self._git.run("hash-object", "-w", "--stdin", "--no-filters", stdin=change.after).decode().strip()
+            self.git.run("hash-object", "-w", "--stdin", "--no-filters", stdin=change.after).decode().strip()
         )
         mode = "100755" if change.mode & 0o111 else "100644"
         return f"{mode} {name}\t".encode() + path + b"\0"
@@ -183,43 +180,34 @@ def _read_head(git: Git) -> RepositoryHead:
 
 _MAX_TITLE: Final = 72
 _MAX_PROMPTS: Final = 10
-PREPARE_PR_DESCRIPTOR: Final = ToolDescriptor(
-    id="git.preparePr",
-    wire_name="git_preparePr",
-    description=(
-        "Prepare a pull request: commit exactly what this session's file tools changed to a new branch, and "
-        "return its title and body. Nothing is pushed or opened, and the user's index and files stay as they "
-        "are. What commands changed is not in it."
-    ),
-    capability="git",
-    risk_level="dangerous",
-    verb="write",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200},
-            "branch": {"type": "string", "minLength": 1, "maxLength": 100},
-        },
-        "additionalProperties": False,
-    },
-    output_schema=result_schema(branch=TEXT_SCHEMA, commit=TEXT_SCHEMA, title=TEXT_SCHEMA, body=TEXT_SCHEMA),
-    examples=(
-        ToolExample(description="With words made from the session", parameters={}),
-        ToolExample(
-            description="With a title and a branch",
-            parameters={"title": "Fix the flaky login test", "branch": "fix/flaky-login"},
-        ),
-    ),
-)
 
 
 class PreparePr:
-    """The tool."""
+    """The tool git.preparePr."""
 
-    descriptor = PREPARE_PR_DESCRIPTOR
+    descriptor = ToolDescriptor(
+        id="git.preparePr", wire_name="git_preparePr",
+        description="Prepare a pull request: commit exactly what this session's file tools changed to a new "
+        "branch, and return its title and body. Nothing is pushed or opened, and the user's index and files "
+        "stay as they are. What commands changed is not in it.",
+        capability="git", risk_level="dangerous", verb="write",
+        input_schema=parameters_schema(
+            title={"type": "string", "minLength": 1, "maxLength": 200},
+            branch={"type": "string", "minLength": 1, "maxLength": 100},
+        ),
+        output_schema=result_schema(
+            branch=TEXT_SCHEMA, commit=TEXT_SCHEMA, title=TEXT_SCHEMA, body=TEXT_SCHEMA
+        ),
+        examples=(
+            ToolExample(description="With words made from the session", parameters={}),
+            ToolExample(
+                description="With a title and a branch",
+                parameters={"title": "Fix the flaky login test", "branch": "fix/flaky-login"},
+            ),
+        ),
+    )  # fmt: skip
 
     def draft(self, parameters: JsonObject, context: CallContext) -> CommitDraft:
-        """Return the commit as it would be; see the descriptor."""
         session = context.session()
         try:
             with open_repository(context.root.path, context.environment, is_draft=True) as repository:
@@ -256,7 +244,7 @@ class PreparePr:
 def _commit_draft(
     repository: Repository, session: SessionFacts, parameters: JsonObject
 ) -> tuple[tuple[FileChange, ...], dict[str, Json]]:
-    changes, left = _changes_on_head(repository, session)
+    changes, ignored = _changes_on_head(repository, session)
     title = one_line(str(parameters.get("title") or session.title or "Changes of a session"), _MAX_TITLE)
     branch = repository.free_name(
         str(parameters.get("branch") or f"workbench/{_branch_slug(title)}-{session.id[:8]}"),
@@ -267,7 +255,7 @@ def _commit_draft(
         "from": repository.head.branch,
         "base": repository.head.commit,
         "title": title,
-        "body": _pull_request_body(session, changes, left),
+        "body": _pull_request_body(session, changes, ignored),
     }
     return changes, subject
 
@@ -292,13 +280,15 @@ def _changes_on_head(
     return changes, tuple(sorted(ignored))
 
 
-def _change_on_head(repository: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
+def _change_on_head(
+    repository: Repository, path: str, session_changes: Sequence[FileChange]
+) -> FileChange | None:
     """Return the change of one file from HEAD; None where HEAD has it already."""
-    held = repository.blob(path)
-    before = held[0] if held else None
+    head_blob = repository.blob(path)
+    before = head_blob[0] if head_blob else None
     images = [
         (_stored_by_git(repository, path, step.before), _stored_by_git(repository, path, step.after))
-        for step in steps
+        for step in session_changes
     ]
     after = before
     if before != images[-1][1]:
@@ -306,7 +296,7 @@ def _change_on_head(repository: Repository, path: str, steps: Sequence[FileChang
             after = _next_image(repository, path, after, base, image)
     if after == before:
         return None
-    mode = held[1] if held else 0o755 if steps[-1].mode & 0o111 else 0o644
+    mode = head_blob[1] if head_blob else 0o755 if session_changes[-1].mode & 0o111 else 0o644
     return FileChange(path=path, before=before, after=after, mode=mode)
 
 
@@ -315,17 +305,17 @@ def _stored_by_git(repository: Repository, path: str, data: bytes | None) -> byt
 
 
 def _next_image(
-    repository: Repository, path: str, here: bytes | None, base: bytes | None, after: bytes | None
+    repository: Repository, path: str, current: bytes | None, base: bytes | None, after: bytes | None
 ) -> bytes | None:
-    if here in (base, after):
+    if current in (base, after):
         return after
-    if here is None:
+    if current is None:
         raise ToolRefused(f"{path} is not in HEAD: it was there before the session; add and commit it first")
     if base is None or after is None:
         raise ToolRefused(
             f"{path} in HEAD is another file than this session made or deleted; commit it yourself"
         )
-    merged = repository.merge(here, base, after)
+    merged = repository.git.merge(current, base, after)
     if merged is None:
         raise ToolRefused(
             f"{path}: what this session changed touches lines of yours that are not committed; "

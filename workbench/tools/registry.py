@@ -51,7 +51,6 @@ class ToolRegistry:
         self._tools: Mapping[str, AnyTool] = MappingProxyType(by_name)
 
     def get(self, name: str) -> AnyTool | None:
-        """Return a tool by id or wire name, or None."""
         return self._tools.get(name)
 
     def descriptors(self, settings: Mapping[str, ToolSettings] = _NO_SETTINGS) -> dict[str, ToolDescriptor]:
@@ -137,5 +136,5 @@ def _unknown_parameters(descriptor: ToolDescriptor) -> Iterator[str]:
         descriptor.url_parameter,
         descriptor.target_parameter,
     )
-    known = descriptor.input_schema.get("properties", {})
-    yield from (f"{name}: not a parameter of its schema" for name in named if name and name not in known)
+    properties = descriptor.input_schema.get("properties", {})
+    yield from (f"{name}: not a parameter of its schema" for name in named if name and name not in properties)
