@@ -153,7 +153,7 @@ class Command:
     ) -> None:
         self.identity: Final = process_identity(child.pid)
         """Recorded before `go`, so that whoever takes over can end what is left."""
-        self._hunt = Terminator(termination_target(self.identity, mark))
+        self._terminator = Terminator(termination_target(self.identity, mark))
         self._child = child
         self._gate: int | None = gate
         self._pipes = (output,) if apart is None else (output, apart)
@@ -184,7 +184,7 @@ class Command:
         if stop is not None and stop.is_set():
             self.abandon()
             return _command_exit(None, "stopped", 0, 0.0)
-        begun = time.monotonic()
+        started = time.monotonic()
         receivers = (on_output, on_stdout or on_output)
         output = CommandOutputs(
             *(
@@ -198,7 +198,7 @@ class Command:
         finally:
             self._close()
         reason = "flooded" if output.is_flooded else reason
-        return _command_exit(self._child.returncode, reason, leftovers, time.monotonic() - begun)
+        return _command_exit(self._child.returncode, reason, leftovers, time.monotonic() - started)
 
     def abandon(self) -> None:
         """Close the gate: the helper exits without executing anything. Twice, or after `go`, is harmless."""
@@ -244,7 +244,7 @@ class Command:
     async def _end(self, ended: asyncio.Task[None], grace: float) -> float:
         deadline = time.monotonic() + grace
         # Noticed before their parent is gone: without it and without a mark nobody could tell whose they are.
-        await asyncio.to_thread(self._hunt.notice)
+        await asyncio.to_thread(self._terminator.notice)
         for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _KILL_WAIT_SECONDS)):
             signal_group(self.identity.group, number)
             signal_group(self.identity.group, signal.SIGCONT)
@@ -255,7 +255,7 @@ class Command:
     async def _end_rest(self, output: CommandOutputs, grace: float) -> int:
         pump = asyncio.create_task(output.pump())
         try:
-            leftovers = await asyncio.to_thread(self._hunt.end, grace)
+            leftovers = await asyncio.to_thread(self._terminator.end, grace)
             self._is_settled = True
         finally:
             await _cancel_tasks(pump)
@@ -267,7 +267,7 @@ class Command:
         self._close_gate()
         if not self._is_settled:
             self._is_settled = True
-            self._hunt.end(0.0)
+            self._terminator.end(0.0)
         for pipe_end in self._pipes:
             os.close(pipe_end)
         try:

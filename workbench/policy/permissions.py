@@ -223,22 +223,22 @@ def first_permission_covering(
     globs: Iterable[PermissionPattern], descriptor: ToolDescriptor, simple: SimpleCommand
 ) -> PermissionPattern | None:
     """Return the first pattern that allows one simple command of a plain line."""
-    spellings = tuple(simple.ways())
+    spellings = tuple(simple.spellings())
     for glob in globs:
         parsed = parse_permission(glob.text)
         if (
             parsed.problem is None
             and permission_names_tool(parsed, descriptor)
-            and _covers_any_way(parsed, spellings)
+            and _covers_any_spelling(parsed, spellings)
         ):
             return glob
     return None
 
 
-_SpelledWays = Sequence[tuple[str, tuple[tuple[int, int], ...]]]
+_Spellings = Sequence[tuple[str, tuple[tuple[int, int], ...]]]
 
 
-def _covers_any_way(parsed: ParsedPermission, spellings: _SpelledWays) -> bool:
+def _covers_any_spelling(parsed: ParsedPermission, spellings: _Spellings) -> bool:
     if parsed.is_bare or parsed.argument is None:
         return any(not spans for _, spans in spellings)
     return any(
@@ -334,7 +334,9 @@ def _command_matches(parsed: ParsedPermission, view: ShellView | None, purpose: 
             and len(view.segments) == 1
             and _covers_command(parsed.argument or "", view.segments[0])
         )
-    return view.plain and all(_covers_any_way(parsed, tuple(simple.ways())) for simple in view.commands)
+    return view.plain and all(
+        _covers_any_spelling(parsed, tuple(simple.spellings())) for simple in view.commands
+    )
 
 
 def _denies_command(argument: str, view: ShellView) -> bool:

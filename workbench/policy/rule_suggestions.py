@@ -274,7 +274,7 @@ def suggestion_refusal(
     if rules.rule_covers(unsaved_rule(candidate, effect), subject):
         return ""
     view = subject.view
-    if view is not None and any(spans for simple in view.commands for _, spans in simple.ways()):
+    if view is not None and any(spans for simple in view.commands for _, spans in simple.spellings()):
         return "it does not spell out every word that could do harm"
     return "it does not cover this call"
 

@@ -62,22 +62,18 @@ def _scrub_once(text: str) -> Scrubbed:
     if not text or text.isspace():
         return Scrubbed(text=text, found=())  # a flood of empty lines is a hundred thousand of them
     kinds: list[str] = []
-    without_known = replace_registered_secrets(text)
-    if without_known != text:
-        text = without_known
-        kinds.append(REGISTERED_KIND)
-    without_manifests = replace_manifest_values(text)
-    if without_manifests is not text and without_manifests != text:
-        text = without_manifests
-        kinds.append(MANIFEST_KIND)
-    without_tails = replace_key_tails(text)
-    if without_tails != text:
-        text = without_tails
-        kinds.append(KEY_TAIL_KIND)
-    sheet = TextScrubber(text)
-    for block in sheet.hinted(SECRET_RULE_BLOCKS):
-        kinds += sheet.take(block)
-    return Scrubbed(text=sheet.text, found=tuple(dict.fromkeys(kinds)))
+    for kind, replace_secrets in (
+        (REGISTERED_KIND, replace_registered_secrets), (MANIFEST_KIND, replace_manifest_values),
+        (KEY_TAIL_KIND, replace_key_tails),
+    ):  # fmt: skip
+        replaced = replace_secrets(text)
+        if replaced != text:
+            text = replaced
+            kinds.append(kind)
+    scrubber = TextScrubber(text)
+    for block in scrubber.hinted(SECRET_RULE_BLOCKS):
+        kinds += scrubber.take(block)
+    return Scrubbed(text=scrubber.text, found=tuple(dict.fromkeys(kinds)))
 
 
 def scrub_value(value: object) -> tuple[object, tuple[str, ...]]:

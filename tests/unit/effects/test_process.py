@@ -89,7 +89,7 @@ def test_folder_environment_input_and_session(tmp_path: Path) -> None:
     command = ready('pwd -P; echo "$A"; cat; echo "$WORKBENCH_CALL"; tty', tmp_path, {**ENV, "A": "b"})
     done, output = run(command)
     assert output.decode().splitlines() == [
-        str(tmp_path.resolve()), "b", command._hunt._target.mark, "not a tty"
+        str(tmp_path.resolve()), "b", command._terminator._target.mark, "not a tty"
     ]  # fmt: skip
     assert done.code == 1
 

@@ -20,9 +20,9 @@ FORMS = "\n".join(
 
 
 def taken(text: str, *patterns: SecretRule) -> str:
-    sheet = TextScrubber(text)
-    sheet.take(list(patterns))
-    return sheet.text
+    scrubber = TextScrubber(text)
+    scrubber.take(list(patterns))
+    return scrubber.text
 
 
 @pytest.mark.spec(202)

@@ -95,8 +95,8 @@ class SimpleCommand(Struct, frozen=True, kw_only=True):
     stays: bool = False
     """It changes to the folder in which the line runs anyway, and does nothing else."""
 
-    def ways(self) -> Iterator[tuple[str, tuple[tuple[int, int], ...]]]:
-        """Yield the ways in which a pattern that allows it may be written, each with the parts to spell out.
+    def spellings(self) -> Iterator[tuple[str, tuple[tuple[int, int], ...]]]:
+        """Yield how a pattern that allows it may be written, each with the parts to spell out.
 
         Variables that are not known to be harmless have to be spelled out as well.
         """
@@ -106,13 +106,13 @@ class SimpleCommand(Struct, frozen=True, kw_only=True):
         front = range(-len(self.assignments), 0)
         for words in dict.fromkeys((closed, self.written)):
             if is_free:
-                yield self._way(words, places)
+                yield self._spelling(words, places)
             if self.assignments:
                 spelled = {*places} if is_free else {*places, *front}
                 begin = len(front)
-                yield self._way((*self.assignments, *words), {begin + place for place in spelled})
+                yield self._spelling((*self.assignments, *words), {begin + place for place in spelled})
 
-    def _way(
+    def _spelling(
         self, words: tuple[str, ...], places: Collection[int]
     ) -> tuple[str, tuple[tuple[int, int], ...]]:
         text = " ".join(words) + "".join(f" < {name}" for name in self.inputs)
