@@ -295,10 +295,10 @@ def _alteration_text(call: TurnCall, finished: CallFinished) -> str:
 
 
 def _hunks_in_words(finished: CallFinished) -> str:
-    left = _numbers_in_words(finished.hunks_left)
+    refused = _numbers_in_words(finished.hunks_left)
     if not finished.hunks_taken:
         return f"{_counted_numbers('hunk', finished.hunks_left)} refused"
-    return f"{_counted_numbers('hunk', finished.hunks_taken)} applied, {left} refused"
+    return f"{_counted_numbers('hunk', finished.hunks_taken)} applied, {refused} refused"
 
 
 def _failure_text(call: TurnCall) -> str:

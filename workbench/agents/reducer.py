@@ -5,7 +5,7 @@ Total and pure: no event raises, a forbidden move changes nothing, and time with
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from typing import Final, cast
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -87,7 +87,7 @@ def apply_event(state: TurnState, event: Event) -> TurnState:
     if state.created is not None and event.session_id != state.session_id:
         return state
     handler = _HANDLERS.get(type(event.body))
-    state = with_turn_clock(state, handler(state, event), event) if handler else state
+    state = with_turn_clock(state, handler(state, event, event.body), event) if handler else state
     has_human_word = _has_human_word(state, event)
     return state if has_human_word == state.has_human_word else replace(state, has_human_word=has_human_word)
 
@@ -101,15 +101,13 @@ def _has_human_word(state: TurnState, event: Event) -> bool:
 # --- sessions and leases -------------------------------------------------------------------------
 
 
-def _session_created(state: TurnState, event: Event) -> TurnState:
+def _session_created(state: TurnState, event: Event, body: SessionCreated) -> TurnState:
     if state.created is not None:
         return state
-    body = cast("SessionCreated", event.body)
     return replace(state, session_id=event.session_id, created=body, status="created")
 
 
-def _status_changed(state: TurnState, event: Event) -> TurnState:
-    body = cast("SessionStatusChanged", event.body)
+def _status_changed(state: TurnState, _: Event, body: SessionStatusChanged) -> TurnState:
     if state.status is None or not may_move(SESSION_MOVES, state.status, body.status):
         return state
     reason = body.reason if body.status == "paused" else None
@@ -121,8 +119,7 @@ def _status_changed(state: TurnState, event: Event) -> TurnState:
     return replace(state, is_held=True)
 
 
-def _lease_taken(state: TurnState, event: Event) -> TurnState:
-    body = cast("LeaseTaken", event.body)
+def _lease_taken(state: TurnState, _: Event, body: LeaseTaken) -> TurnState:
     in_order = state.is_released and not _is_busy(state)
     state = _with_every_call(state, lambda c: replace(c, is_orphaned=c.state == "executing"))
     state = replace(state, lease=(body.host_id, body.epoch), is_released=False)
@@ -144,16 +141,14 @@ def _is_busy(state: TurnState) -> bool:
     return is_calling or any(call.state == "executing" for call in state.calls)
 
 
-def _lease_released(state: TurnState, event: Event) -> TurnState:
-    body = cast("LeaseReleased", event.body)
+def _lease_released(state: TurnState, _: Event, body: LeaseReleased) -> TurnState:
     return replace(state, is_released=True) if state.lease == (body.host_id, body.epoch) else state
 
 
 # --- what a human asks for -----------------------------------------------------------------------
 
 
-def _prompt_submitted(state: TurnState, event: Event) -> TurnState:
-    body = cast("PromptSubmitted", event.body)
+def _prompt_submitted(state: TurnState, _: Event, body: PromptSubmitted) -> TurnState:
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
     prompt = Prompt(text=body.text, text_ref=body.text_ref)
     return _human_spoke(
@@ -161,13 +156,11 @@ def _prompt_submitted(state: TurnState, event: Event) -> TurnState:
     )
 
 
-def _context_collected(state: TurnState, event: Event) -> TurnState:
-    body = cast("ContextCollected", event.body)
+def _context_collected(state: TurnState, _: Event, body: ContextCollected) -> TurnState:
     return replace(state, since_reply=(*state.since_reply, Prompt(text=body.text))) if body.text else state
 
 
-def _continue_requested(state: TurnState, event: Event) -> TurnState:
-    del event
+def _continue_requested(state: TurnState, _: Event, _body: ContinueRequested) -> TurnState:
     is_over = state.turn is None or state.turn.is_interrupted
     return _human_spoke(replace(state, wants_turn=state.wants_turn or is_over))
 
@@ -179,8 +172,7 @@ def _human_spoke(state: TurnState) -> TurnState:
     return replace(state, turn=turn, is_held=False, is_lost=False)
 
 
-def _interrupt_requested(state: TurnState, event: Event) -> TurnState:
-    body = cast("InterruptRequested", event.body)
+def _interrupt_requested(state: TurnState, _: Event, body: InterruptRequested) -> TurnState:
     state = state if state.compaction is None else replace(state, compaction=None)
     if state.turn is None or (body.why and state.turn.is_interrupted):
         return state
@@ -188,19 +180,16 @@ def _interrupt_requested(state: TurnState, event: Event) -> TurnState:
     return replace(state, turn=turn)
 
 
-def _compaction_requested(state: TurnState, event: Event) -> TurnState:
-    body = cast("CompactionRequested", event.body)
+def _compaction_requested(state: TurnState, _: Event, body: CompactionRequested) -> TurnState:
     return replace(state, compaction=body.words, is_compaction_begun=False, has_failed_compaction=False)
 
 
-def _progress_reported(state: TurnState, event: Event) -> TurnState:
-    del event
+def _progress_reported(state: TurnState, _: Event, _body: ProgressReported) -> TurnState:
     is_begun = state.compaction is not None and state.turn is None
     return replace(state, is_compaction_begun=True) if is_begun else state
 
 
-def _conversation_compacted(state: TurnState, event: Event) -> TurnState:
-    body = cast("ConversationCompacted", event.body)
+def _conversation_compacted(state: TurnState, _: Event, body: ConversationCompacted) -> TurnState:
     summary = Prompt(text=body.summary, text_ref=body.summary_ref)
     turn = state.turn
     if turn is not None and turn.phase == "answered":
@@ -211,14 +200,13 @@ def _conversation_compacted(state: TurnState, event: Event) -> TurnState:
     )  # fmt: skip
 
 
-def _refresh_requested(state: TurnState, event: Event) -> TurnState:
+def _refresh_requested(state: TurnState, event: Event, _body: RefreshRequested) -> TurnState:
     if event.action_id is None or event.action_id in state.refreshes:
         return state
     return replace(state, refreshes=(*state.refreshes, event.action_id))
 
 
-def _undo_requested(state: TurnState, event: Event) -> TurnState:
-    body = cast("UndoRequested", event.body)
+def _undo_requested(state: TurnState, event: Event, body: UndoRequested) -> TurnState:
     if event.action_id is None and not body.files:
         return state
     return replace(state, undos=(*state.undos, (event.action_id or "", event.id, body)))
@@ -227,8 +215,7 @@ def _undo_requested(state: TurnState, event: Event) -> TurnState:
 # --- turns ---------------------------------------------------------------------------------------
 
 
-def _turn_started(state: TurnState, event: Event) -> TurnState:
-    body = cast("TurnStarted", event.body)
+def _turn_started(state: TurnState, event: Event, body: TurnStarted) -> TurnState:
     turn_id = event.turn_id or event.id
     if state.turn is None or state.turn.id != turn_id:
         state = replace(state, turn=None)
@@ -248,8 +235,7 @@ def _take_prompts(state: TurnState) -> TurnState:
     )
 
 
-def _reply_completed(state: TurnState, event: Event) -> TurnState:
-    body = cast("ReplyCompleted", event.body)
+def _reply_completed(state: TurnState, event: Event, body: ReplyCompleted) -> TurnState:
     if state.turn is None:
         state = _take_prompts(state)
     elif event.turn_id in (None, state.turn.id):
@@ -273,8 +259,7 @@ def _with_used_exchange(state: TurnState, exchange: int | None) -> TurnState:
     return state if exchange is None else replace(state, used_exchanges=state.used_exchanges | {exchange})
 
 
-def _error_raised(state: TurnState, event: Event) -> TurnState:
-    body = cast("ErrorRaised", event.body)
+def _error_raised(state: TurnState, _: Event, body: ErrorRaised) -> TurnState:
     if body.code in _NOTED_ERROR_CODES:
         state = replace(state, untold_notes=(*state.untold_notes, ReplyNote(text=body.message)))
     if body.code == COMPACTION_FAILED:
@@ -288,8 +273,7 @@ _NOTED_ERROR_CODES: frozenset[str] = frozenset({"reply_calls", "reply_size", "re
 """Bounds of this program that cut a reply: the model reads of them before the next prompt."""
 
 
-def _turn_ended(state: TurnState, event: Event) -> TurnState:
-    body = cast("TurnEnded", event.body)
+def _turn_ended(state: TurnState, event: Event, body: TurnEnded) -> TurnState:
     turn = state.turn
     if turn is None or event.turn_id not in (None, turn.id):
         return state
@@ -304,8 +288,7 @@ def _turn_ended(state: TurnState, event: Event) -> TurnState:
 # --- calls -----------------------------------------------------------------------------------------
 
 
-def _call_proposed(state: TurnState, event: Event) -> TurnState:
-    body = cast("CallProposed", event.body)
+def _call_proposed(state: TurnState, event: Event, body: CallProposed) -> TurnState:
     undos = tuple(undo for undo in state.undos if undo[1] != body.verdict.by)
     state = _with_unannounced_call(replace(state, undos=undos), event.call_id, body)
     undoes = _undone_call_id(state, body) if body.tool == UNDO_TOOL else ""
@@ -357,18 +340,17 @@ def _base_revisions(state: TurnState, bases: tuple[str, ...]) -> tuple[tuple[str
     return tuple((base, call.revision if call else -1) for base, call in base_calls)
 
 
-def _call_executing(state: TurnState, event: Event) -> TurnState:
+def _call_executing(state: TurnState, event: Event, _body: CallExecuting) -> TurnState:
     return _with_call_state(
         state, state.call(event.call_id), "executing", lambda c: replace(c, has_begun=True)
     )
 
 
-def _process_started(state: TurnState, event: Event) -> TurnState:
+def _process_started(state: TurnState, event: Event, _body: ProcessStarted) -> TurnState:
     return _with_call(state, event.call_id, lambda c: replace(c, has_process=True))
 
 
-def _call_finished(state: TurnState, event: Event) -> TurnState:
-    body = cast("CallFinished", event.body)
+def _call_finished(state: TurnState, event: Event, body: CallFinished) -> TurnState:
     call = state.call(event.call_id)
     after = _with_call_state(state, call, body.state, lambda c: replace(c, finished=body))
     after = after if after is state else _with_counted_call(after, event.call_id)
@@ -398,13 +380,11 @@ def _with_counted_call(state: TurnState, call_id: str | None) -> TurnState:
     return _with_call(state, call.id, lambda c: replace(c, times=counted.times(c.key)))
 
 
-def _file_changed(state: TurnState, event: Event) -> TurnState:
-    del event
+def _file_changed(state: TurnState, _: Event, _body: FileChanged) -> TurnState:
     return replace(state, turn=state.turn and replace(state.turn, ended_calls=NOTHING_COUNTED))
 
 
-def _call_repeated(state: TurnState, event: Event) -> TurnState:
-    body = cast("CallRepeated", event.body)
+def _call_repeated(state: TurnState, event: Event, body: CallRepeated) -> TurnState:
     return _with_call(state, event.call_id, lambda c: replace(c, repeats=body.times))
 
 
@@ -434,33 +414,29 @@ def _with_every_call(state: TurnState, change: _CallChange) -> TurnState:
 # --- actions ---------------------------------------------------------------------------------------
 
 
-def _action_opened(state: TurnState, event: Event) -> TurnState:
-    body = cast("ActionOpened", event.body)
+def _action_opened(state: TurnState, event: Event, body: ActionOpened) -> TurnState:
     is_stale = "stale" in body.warnings
     return _with_call(
         state, event.call_id, lambda c: replace(c, action_id=event.action_id, is_stale=is_stale)
     )
 
 
-def _action_approved(state: TurnState, event: Event) -> TurnState:
-    body = cast("ActionApproved", event.body)
+def _action_approved(state: TurnState, event: Event, body: ActionApproved) -> TurnState:
     call = state.call_of(event.action_id)
     return _with_call_state(state, call, "approved", lambda c: replace(c, approval=body))
 
 
-def _action_rejected(state: TurnState, event: Event) -> TurnState:
-    body = cast("ActionRejected", event.body)
+def _action_rejected(state: TurnState, event: Event, body: ActionRejected) -> TurnState:
     call = state.call_of(event.action_id)
     after = _with_call_state(state, call, "rejected", lambda c: replace(c, rejection=body))
     return _with_counted_call(after, call.id if call else None)
 
 
-def _action_expired(state: TurnState, event: Event) -> TurnState:
+def _action_expired(state: TurnState, event: Event, _body: ActionExpired) -> TurnState:
     return _with_call_state(state, state.call_of(event.action_id), "expired", lambda c: c)
 
 
-def _action_superseded(state: TurnState, event: Event) -> TurnState:
-    body = cast("ActionSuperseded", event.body)
+def _action_superseded(state: TurnState, event: Event, body: ActionSuperseded) -> TurnState:
     state = replace(state, refreshes=tuple(key for key in state.refreshes if key != event.action_id))
     call = state.call_of(event.action_id) or state.call(event.call_id)
     if call is None or body.why == "extended":
@@ -471,12 +447,12 @@ def _action_superseded(state: TurnState, event: Event) -> TurnState:
     return _with_call(state, call.id, lambda c: replace(c, on_top_of=open_bases, revision=revision))
 
 
-def _action_became_stale(state: TurnState, event: Event) -> TurnState:
+def _action_became_stale(state: TurnState, event: Event, _body: ActionBecameStale) -> TurnState:
     call = state.call_of(event.action_id)
     return _with_call(state, call.id, lambda c: replace(c, is_stale=True)) if call else state
 
 
-_Handler = Callable[[TurnState, Event], TurnState]
+_Handler = Callable[[TurnState, Event, Any], TurnState]
 _HANDLERS: dict[type[Body], _Handler] = {
     SessionCreated: _session_created,
     SessionStatusChanged: _status_changed,

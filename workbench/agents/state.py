@@ -162,8 +162,8 @@ class TurnCall(Struct, frozen=True, kw_only=True):
 
     @property
     def is_altered(self) -> bool:
-        left = self.finished.hunks_left if self.finished else ()
-        return bool(left) or self.is_edited or any(t.lines is not None for t in self.selection)
+        hunks_left = self.finished.hunks_left if self.finished else ()
+        return bool(hunks_left) or self.is_edited or any(t.lines is not None for t in self.selection)
 
     @property
     def is_edited(self) -> bool:

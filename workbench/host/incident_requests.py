@@ -87,8 +87,10 @@ def list_incidents(
         why = "The checker's command has several lines, is very long, or holds a secret."
         remedy = "Put it into a script, and its secrets into the environment."
         raise IncidentsRefused("No list was made.", why, remedy)
-    known = frozenset(i.fingerprint for i in baseline[1].incidents) if baseline else frozenset[str]()
-    incidents, left_out = without_known(findings.incidents, known)
+    known_fingerprints = (
+        frozenset(i.fingerprint for i in baseline[1].incidents) if baseline else frozenset[str]()
+    )
+    incidents, left_out = without_known(findings.incidents, known_fingerprints)
     name = os.path.relpath(source, workspace) if source.startswith(f"{workspace}/") else source
     list_id, blobs = journal.clock.new_id(), journal.blobs
     created = SessionCreated(

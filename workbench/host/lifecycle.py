@@ -303,9 +303,9 @@ def host_differences(host: Host, variables: Iterable[str]) -> tuple[str, ...]:
 def living_host_locks(home: Home, journal: Journal | None) -> dict[Path, str]:
     """Return the lock of every host that lives in this home, with its workspace where that is known."""
     rows = journal.hosts() if journal is not None else []
-    known = {workspace_hash(host.workspace): host.workspace for host in rows if host.driver == "host"}
+    workspaces = {workspace_hash(host.workspace): host.workspace for host in rows if host.driver == "host"}
     locks = sorted(path for path in home.run.glob("*.lock") if _HOST_LOCK_NAME.fullmatch(path.name))
-    return {path: known.get(path.stem, "") for path in locks if lock_holder(path) is not None}
+    return {path: workspaces.get(path.stem, "") for path in locks if lock_holder(path) is not None}
 
 
 TIDY_INTERVAL_SECONDS: Final = 3600.0

@@ -138,17 +138,21 @@ class RetryPolicy:
 
     def wait(self, failure: FailurePart) -> float | None:
         """Return the seconds until the next try; None when there is none."""
-        asked = failure.retry_after_s
-        if not is_momentary_failure(failure) or (asked is not None and asked > MAX_WAIT_SECONDS):
+        asked_seconds = failure.retry_after_s
+        if not is_momentary_failure(failure) or (
+            asked_seconds is not None and asked_seconds > MAX_WAIT_SECONDS
+        ):
             return None
         if failure.code == MODEL_LOADING:
-            step = asked or _LOADING_STEP_SECONDS
+            step = asked_seconds or _LOADING_STEP_SECONDS
             self.loading += step
             return step if self.loading <= MAX_LOADING_SECONDS else None
         if self.tries == MAX_RETRIES:
             return None
         self.tries += 1
-        return asked or min(2.0 ** (self.tries - 1), _MAX_BACKOFF_SECONDS) * self._draw.uniform(0.75, 1.0)
+        return asked_seconds or min(2.0 ** (self.tries - 1), _MAX_BACKOFF_SECONDS) * self._draw.uniform(
+            0.75, 1.0
+        )
 
     def words(self, failure: FailurePart, wait: float) -> str:
         if failure.code == MODEL_LOADING:
@@ -157,9 +161,9 @@ class RetryPolicy:
 
     def last_words(self, failure: FailurePart) -> str:
         """Say why it is not tried again, where that is not obvious."""
-        asked = failure.retry_after_s
-        if is_momentary_failure(failure) and asked is not None and asked > MAX_WAIT_SECONDS:
-            return f"It asks to come back in {_wait_in_words(asked)}."
+        asked_seconds = failure.retry_after_s
+        if is_momentary_failure(failure) and asked_seconds is not None and asked_seconds > MAX_WAIT_SECONDS:
+            return f"It asks to come back in {_wait_in_words(asked_seconds)}."
         return f"{self.tries} more tries did not help." if self.tries > 1 else ""
 
 

@@ -62,13 +62,13 @@ def without_known(found: Iterable[FoundModel], config: Config) -> tuple[FoundMod
         _server_key(provider.base_url) for provider in config.providers.values() if provider.base_url
     }
     variables = {provider.key_env for provider in config.providers.values() if provider.key_env}
-    taken = set(config.providers)
+    used_names = set(config.providers)
     unknown: list[FoundModel] = []
     for model in found:
         if _server_key(model.base_url) in addresses or model.key_env in variables:
             continue  # the same server under another name
-        name = next(name for name in _numbered_names(model.provider) if name not in taken)
-        taken.add(name)
+        name = next(name for name in _numbered_names(model.provider) if name not in used_names)
+        used_names.add(name)
         addresses.add(_server_key(model.base_url))
         unknown.append(replace(model, provider=name))
     return tuple(unknown)

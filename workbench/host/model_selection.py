@@ -129,10 +129,10 @@ def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
     if plays_recording(name, config):
         why = f"The provider {provider_text} plays a recording."
         return NoModelSelected(why, "Name one with --recording FILE.", is_misuse=True)
-    known = ", ".join(dict.fromkeys((*usable_providers(config), *sorted(PROVIDER_KINDS))))
+    choices = ", ".join(dict.fromkeys((*usable_providers(config), *sorted(PROVIDER_KINDS))))
     why = f"There is no provider “{provider_text}”."
     return NoModelSelected(
-        why, f"Name one of these: {known}; or add it: workbench providers add.", is_misuse=True
+        why, f"Name one of these: {choices}; or add it: workbench providers add.", is_misuse=True
     )
 
 
@@ -347,8 +347,8 @@ def model_of_step(config: Config, provider: str, model: str) -> tuple[str, str]:
     except NoModelSelected:
         return "", model or config.default_model or ""
     takes_default = is_default_provider(config, name) or name not in config.providers
-    known = model or configured_model(config, preference, name)
-    return name, known or (config.default_model if takes_default else None) or ""
+    model_name = model or configured_model(config, preference, name)
+    return name, model_name or (config.default_model if takes_default else None) or ""
 
 
 def fallback_of(config: Config, name: str) -> SelectedModel | None:

@@ -36,8 +36,8 @@ def probe_provider(
     register_secrets(config)
     report = ProviderReport(provider=name, base_url="")
     if not has_server(name, config):
-        known = ", ".join(usable_providers(config)) or "none"
-        why = f"There is no provider “{one_line(name, 40)}” with a server. There are: {known}."
+        usable = ", ".join(usable_providers(config)) or "none"
+        why = f"There is no provider “{one_line(name, 40)}” with a server. There are: {usable}."
         return replace(report, problems=(why,))
     try:
         provider = server_provider(config, name)
@@ -111,17 +111,17 @@ def provider_status(
         return ProviderStatus(provider=name, why_not=failure_text(error.failure))
 
 
-def missing_model_problems(report: ProviderReport, wanted: str | None) -> Iterator[str]:
+def missing_model_problems(report: ProviderReport, model_name: str | None) -> Iterator[str]:
     """Yield why a server does not have what is wanted: no model at all, or not this one."""
     if not report.models:
         yield "It offers no model. Load one there."
-    elif wanted is not None and wanted not in {model.id for model in report.models}:
-        shown = one_line(wanted, 80)
-        yield f"{report.base_url} lists no model “{shown}”. It has {model_names(report.models)}."
+    elif model_name is not None and model_name not in {model.id for model in report.models}:
+        quoted = one_line(model_name, 80)
+        yield f"{report.base_url} lists no model “{quoted}”. It has {model_names(report.models)}."
 
 
-def _undecided_problems(report: ProviderReport, wanted: str | None) -> Iterator[str]:
-    if wanted is None and len(report.models) > 1:
+def _undecided_problems(report: ProviderReport, model_name: str | None) -> Iterator[str]:
+    if model_name is None and len(report.models) > 1:
         yield f"No model is named, and it has {model_names(report.models)}. Name one with --model."
 
 
@@ -137,11 +137,13 @@ def model_names(models: tuple[OfferedModel, ...]) -> str:
 
 def with_result(report: ProviderReport, model: str, result: ProbeResult) -> ProviderReport:
     """Add to a report what two replies of a model have shown."""
-    listed = next((listed_model.context for listed_model in report.models if listed_model.id == model), None)
+    listed_context = next(
+        (listed_model.context for listed_model in report.models if listed_model.id == model), None
+    )
     return replace(
         report, model=model, answers=result.failure is None, streams=result.streams,
         calls_tools=result.calls_tools, counts_tokens=result.counts_tokens, thinks=result.thinks,
-        context=result.context or listed, problems=tuple(_missing_capabilities(model, result)),
+        context=result.context or listed_context, problems=tuple(_missing_capabilities(model, result)),
     )  # fmt: skip
 
 

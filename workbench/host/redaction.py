@@ -73,16 +73,16 @@ def redact_output(
     exact: str, clean: str, limit: int, blobs: BlobStore, total_bytes: int | None = None
 ) -> RedactedOutput:
     """Cut an output for the model and the record; `clean` is scrubbed, `total_bytes` the full size."""
-    shown = preview_output(exact, limit, total_bytes)
-    recorded = preview_output(clean, limit, shown.total_bytes)
+    preview = preview_output(exact, limit, total_bytes)
+    recorded = preview_output(clean, limit, preview.total_bytes)
     try:
-        ref = None if recorded.text == shown.text else blobs.seal(_utf8_bytes(shown.text))
-        whole = blobs.record(_utf8_bytes(clean)) if shown.truncated else None
+        ref = None if recorded.text == preview.text else blobs.seal(_utf8_bytes(preview.text))
+        whole = blobs.record(_utf8_bytes(clean)) if preview.truncated else None
         note = ""
     except JournalFull:
         ref, whole, note = None, None, "the disk is full: what was cut is not kept"
     return RedactedOutput(
-        recorded=recorded.text, ref=ref, whole=whole, total_bytes=shown.total_bytes, note=note
+        recorded=recorded.text, ref=ref, whole=whole, total_bytes=preview.total_bytes, note=note
     )
 
 

@@ -286,8 +286,8 @@ class SessionRunner:
     def _context_tokens(self) -> int:
         """Return the tokens of the session's context; 0 where nothing says it."""
         session, config = self.writer.session(), self.writer.context.loaded().config
-        told = self._told_tokens.get((session.provider, session.model))
-        return known_context_tokens(config, session.provider, told) or 0
+        server_tokens = self._told_tokens.get((session.provider, session.model))
+        return known_context_tokens(config, session.provider, server_tokens) or 0
 
     async def _learn_context(self) -> bool:
         """Ask the server once how large its context is, before it begins to matter; say whether it told."""
@@ -297,9 +297,9 @@ class SessionRunner:
         if model_key in self._told_tokens or used < _FEWEST_TOKENS_TO_COMPACT:
             return False
         context = self.writer.context
-        told = await told_context_tokens(context.provider, context.loaded().config, session)
-        self._told_tokens[model_key] = told
-        return told is not None
+        server_tokens = await told_context_tokens(context.provider, context.loaded().config, session)
+        self._told_tokens[model_key] = server_tokens
+        return server_tokens is not None
 
     async def _stop_model(self) -> None:
         for effect, task in list(self._running.items()):

@@ -202,9 +202,9 @@ def background_provider_of(session: Session, config: Config) -> Provider:
 def make_provider(session: Session, config: Config, sleep: Sleep, *, in_background: bool = False) -> Provider:
     """Make a provider; see `provider_of`."""
     if session.provider not in config.providers and session.provider not in PROVIDER_KINDS:
-        known = ", ".join(usable_providers(config)) or "none"
+        usable = ", ".join(usable_providers(config)) or "none"
         why = (
-            f"There is no provider “{one_line(session.provider, 40)}” in the configuration (there: {known})."
+            f"There is no provider “{one_line(session.provider, 40)}” in the configuration (there: {usable})."
         )
         raise ProviderUnavailable(why, _UNKNOWN_PROVIDER_REMEDY)
     try:
@@ -288,19 +288,19 @@ def session_endpoint_settings(session: Session | None, name: str) -> JsonObject 
     return cast("JsonObject", settings) if isinstance(settings, dict) else None
 
 
-def known_context_tokens(config: Config, name: str, told: int | None = None) -> int | None:
+def known_context_tokens(config: Config, name: str, server_tokens: int | None = None) -> int | None:
     """Return the tokens that a model of a provider may hold: its num_ctx, else what its server told.
 
     That is at most what servers of its kind are asked for, which it also is where the server told nothing.
     """
-    if asked := _context_setting(config, name):
+    if asked := _num_ctx(config, name):
         return asked
     kind = PROVIDER_KINDS.get(provider_kind(name, config))
     usual = kind.usual_context_tokens if kind else None
-    return min(told, usual) if told and usual else told or usual
+    return min(server_tokens, usual) if server_tokens and usual else server_tokens or usual
 
 
-def _context_setting(config: Config, name: str) -> int | None:
+def _num_ctx(config: Config, name: str) -> int | None:
     """Return the `num_ctx` of a provider."""
     provider = config.providers.get(name)
     return provider.num_ctx if provider else None
@@ -308,7 +308,7 @@ def _context_setting(config: Config, name: str) -> int | None:
 
 async def told_context_tokens(make: ProviderMaker, config: Config, session: Session) -> int | None:
     """Return the tokens that a session's model may hold, as its server says; None where a setting says it."""
-    if _context_setting(config, session.provider):
+    if _num_ctx(config, session.provider):
         return None
     with contextlib.suppress(ProviderUnavailable):
         return await make(session, config).context_tokens(session.model, _CONTEXT_SECONDS)

@@ -85,13 +85,13 @@ async def ask_beyond_limit(writer: SessionWriter, turn_id: str | None) -> bool:
     withdrawn.
     """
     session = writer.session()
-    reached, asked = await _reached_limit(writer, session)
+    reached, questions = await _reached_limit(writer, session)
     if reached is None:
         return False
     events: list[Event] = []
     if not writer.context.can_ask:
         events.append(writer.event(TurnEnded(outcome="limit", detail=reached.words()), turn_id=turn_id))
-    elif not asked:
+    elif not questions:
         events.append(writer.event(_question(writer, reached), turn_id=turn_id, action_id=writer.new_id()))
     if (session.status, session.reason) != ("paused", "limit reached"):
         events.append(writer.event(SessionStatusChanged(status="paused", reason="limit reached")))
@@ -105,16 +105,16 @@ async def held_back_step(writer: SessionWriter) -> StepOutcome | None:
 
     None where it may. What a program uses is known when it tells, so it is asked about only before it starts.
     """
-    reached, asked = await _reached_limit(writer, writer.session())
+    reached, questions = await _reached_limit(writer, writer.session())
     if reached is None:
         return None
     rejected = writer.journal.actions(writer.session_id, states=("rejected",))
     if not writer.context.can_ask or any(SPEND_LIMIT in action.subject for action in rejected):
         why = f"{reached.words()} ({reached.setting}), and no more was allowed"
         return StepOutcome(state="failed", reason=why, is_retryable=False)
-    action_ids = tuple(action.id for action in asked) or (writer.new_id(),)
+    action_ids = tuple(action.id for action in questions) or (writer.new_id(),)
     question = _question(writer, reached)
-    if not asked:
+    if not questions:
         await writer.append(writer.event(question, action_id=action_ids[0]))
     reason = f"asks: {question.verb} {question.target}"
     return StepOutcome(state="parked", reason=reason, action_ids=action_ids)
@@ -123,15 +123,15 @@ async def held_back_step(writer: SessionWriter) -> StepOutcome | None:
 async def _reached_limit(writer: SessionWriter, session: Session) -> tuple[SpendLimit | None, list[Action]]:
     """Return the first limit that is reached, and the rows that ask; where none is, those are withdrawn."""
     pending = writer.journal.actions(session.id, states=("pending",))
-    asked = [action for action in pending if SPEND_LIMIT in action.subject]
+    questions = [action for action in pending if SPEND_LIMIT in action.subject]
     config, run_id = writer.context.loaded().config, writer.context.constraints.run_id
     for limit in spend_limits(writer.journal, session, config, run_id):
         if limit.is_reached:
-            return limit, asked
-    if asked:
+            return limit, questions
+    if questions:
         why = ActionCancelled(why="the limit is not reached any more")
-        await writer.append(*(writer.event(why, action_id=action.id) for action in asked))
-    return None, asked
+        await writer.append(*(writer.event(why, action_id=action.id) for action in questions))
+    return None, questions
 
 
 def _question(writer: SessionWriter, reached: SpendLimit) -> ActionOpened:
@@ -220,10 +220,10 @@ def _facts_of(database: Database, now: int, top: str, scope: LimitScope) -> tupl
     if scope == "day":
         midnight = datetime.fromtimestamp(now / 1_000_000).replace(hour=0, minute=0, second=0, microsecond=0)
         since = int(midnight.timestamp() * 1_000_000)
-        asked = UsageScope(since=since, origin=OWN_AGENT)
-        return usage_facts(database, "model", asked), midnight.date().isoformat()
-    asked = UsageScope(session_ids=session_family(database, top))
-    return usage_facts(database, "model", asked), top
+        usage_scope = UsageScope(since=since, origin=OWN_AGENT)
+        return usage_facts(database, "model", usage_scope), midnight.date().isoformat()
+    usage_scope = UsageScope(session_ids=session_family(database, top))
+    return usage_facts(database, "model", usage_scope), top
 
 
 _ALLOWED: Final = (

@@ -165,9 +165,11 @@ class Supervisor:
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
         limits = TurnLimits(max_rounds=self._context.loaded().config.limits.max_turns)
-        taken = LeaseTaken(host_id=self._driver.host_id, epoch=1, pid=self._driver.pid, driver="host")
+        lease_taken = LeaseTaken(host_id=self._driver.host_id, epoch=1, pid=self._driver.pid, driver="host")
         # As it would be under our lease: a turn whose driver was killed looks busy until somebody takes it.
-        state = fold_turn((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
+        state = fold_turn(
+            (*journal.events(session.id), journal.event(lease_taken, session.id, self._driver.actor))
+        )
         return bool(due_effects(state, limits))
 
     async def _drive(self, session: Session) -> None:
@@ -309,9 +311,9 @@ class HostLogHandler(logging.Handler):
             return
         with self._path.open("rb") as old:
             old.seek(-self._largest // 4, os.SEEK_END)
-            kept = old.read().partition(b"\n")[2]
+            newest = old.read().partition(b"\n")[2]
         os.ftruncate(file, 0)
-        os.write(file, b"(what was here before was dropped: the log had grown too large)\n" + kept)
+        os.write(file, b"(what was here before was dropped: the log had grown too large)\n" + newest)
 
 
 def log_to_stderr(path: Path) -> None:

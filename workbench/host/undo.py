@@ -173,10 +173,10 @@ def request_undo_of_files(journal: Journal, plan: UndoPlan, paths: Collection[st
     if session is None:
         raise SessionRefused(NOT_UNDONE, "The session no longer exists.", "")
     require_undoable(journal, session)
-    taken = {row.path for row in rows}
+    paths_taken = {row.path for row in rows}
     calls = tuple(dict.fromkeys(key for row in rows for key in row.calls))
     body = UndoRequested(
-        calls=calls, whole=tuple(key for key in calls if plan.touched.get(key, frozenset()) <= taken),
+        calls=calls, whole=tuple(key for key in calls if plan.touched.get(key, frozenset()) <= paths_taken),
         files=tuple(row.plan for row in rows), is_redo=plan.is_redo,
     )  # fmt: skip
     event = journal.event(body, session.id, actor)
@@ -219,8 +219,8 @@ _Judgement = tuple[GateVerdict, tuple[FileChange, ...]]
 
 def _judge_files(writer: SessionWriter, request: UndoRequested, request_id: str) -> _Judgement:
     """Judge a request that names files: it may only put bytes there that a call of this session changed."""
-    known = _known_images(session_file_changes(writer.journal, writer.session_id))
-    unknown = [plan.path for plan in request.files if (plan.path, plan.after) not in known]
+    known_images = _known_images(session_file_changes(writer.journal, writer.session_id))
+    unknown = [plan.path for plan in request.files if (plan.path, plan.after) not in known_images]
     if unknown:
         return _verdict(request_id, f"no change of this session knows it so: {', '.join(unknown)}"), ()
     applied = [

@@ -156,8 +156,8 @@ class PipelineWatch:
             change = change_report(self._root, path)
             if change.is_error and not self._closed.wait(HALF_WRITTEN_SECONDS):
                 change = change_report(self._root, path)
-            kept = "; the run under way keeps what it was started with"
-            self._report(change.words + kept * self._is_under_way(change.pipeline), change.is_error)
+            run_note = "; the run under way keeps what it was started with"
+            self._report(change.words + run_note * self._is_under_way(change.pipeline), change.is_error)
         if len(paths) > MAX_REPORTED_FILES:
             self._report(f"{len(paths) - MAX_REPORTED_FILES} more files of pipelines changed", False)
 

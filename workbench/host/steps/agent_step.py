@@ -93,11 +93,13 @@ def _provider_and_model(
     configuration: dict[str, Json] = {}
     if persona.get("temperature") is not None:
         configuration["temperature"] = persona["temperature"]
-    asked, model = model_of_step(config, str(persona.get("provider") or ""), str(persona.get("model") or ""))
+    provider, model = model_of_step(
+        config, str(persona.get("provider") or ""), str(persona.get("model") or "")
+    )
     if not recordings and persona.get("provider") == RECORDED.name:
         recordings = f"{context.workspace}/{RECORDINGS_FOLDER}"
     if not recordings:
-        return asked, model, configuration
+        return provider, model, configuration
     path = _recording_path(recordings, spec)
     data = read_bounded(path) or b""
     configuration["recording"] = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
@@ -124,8 +126,10 @@ async def conversation_token_limit(context: DriverContext, spec: StepSpec) -> in
         name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
         session = context.journal.session(spec.session_id) if spec.session_id else None
         is_asked = session is not None and session.provider == name  # and no recording in its place
-        told = await told_context_tokens(context.provider, config, session) if session and is_asked else None
-        window = known_context_tokens(config, name, told) or 0
+        server_tokens = (
+            await told_context_tokens(context.provider, config, session) if session and is_asked else None
+        )
+        window = known_context_tokens(config, name, server_tokens) or 0
     return (window or DEFAULT_CONTEXT_TOKENS) * spec.relay_percent // 100
 
 

@@ -239,6 +239,6 @@ def _step_lines(pipeline: Pipeline) -> Iterator[str]:
 
 def _step_text(step: Step) -> str:
     who = f"agent {step.persona}" if step.kind == "prompt" else step.kind
-    what = step.source or step.source_path or (step.gate.prompt if step.gate else "")
-    where = f" in {step.workspace.root}" if step.workspace.root else ""
-    return f"{who}{where}  {one_line(what, 200)}".rstrip()
+    text = step.source or step.source_path or (step.gate.prompt if step.gate else "")
+    place = f" in {step.workspace.root}" if step.workspace.root else ""
+    return f"{who}{place}  {one_line(text, 200)}".rstrip()

@@ -275,15 +275,17 @@ class _NestedRuns:
     ) -> None:
         self._options, self._writer, self._started_run, self._limits = options, writer, started_run, limits
 
+    @property
+    def _journal(self) -> Journal:
+        return self._writer.journal
+
     @cached_property
     def _budget(self) -> NestedRunBudget:
-        return self._options.budget or NestedRunBudget.below(
-            self._options.context.journal, self._writer.run_id
-        )
+        return self._options.budget or NestedRunBudget.below(self._journal, self._writer.run_id)
 
     @cached_property
     def _tokens(self) -> dict[str, int]:
-        return nested_run_tokens(self._options.context.journal, self._writer.run_id)
+        return nested_run_tokens(self._journal, self._writer.run_id)
 
     def opening(self, spec: StepSpec) -> list[Event]:
         """Return the events that begin a nested run, or raise AttemptNotReady."""
@@ -292,7 +294,7 @@ class _NestedRuns:
             raise AttemptNotReady(
                 f"pipelines may start pipelines {self._limits.max_depth} deep (meta_pipeline.max_depth)"
             )
-        journal, workspace = self._options.context.journal, self._options.context.workspace
+        journal, workspace = self._journal, self._options.context.workspace
         input_text = str(spec.environment.get("input", ""))
         if (continuation := self._continuation_events(spec, input_text)) is not None:
             return continuation
@@ -337,7 +339,7 @@ class _NestedRuns:
 
         Only after a human resumed and with the same input: a retry and a way back begin a new one.
         """
-        journal, state = self._options.context.journal, self._started_run.state
+        journal, state = self._journal, self._started_run.state
         step, started = state.steps.get(spec.id.step), state.started
         is_human = started is not None and started.round > 1 and not started.returned_by
         if step is None or not is_human or step.failures or step.session_id is None:
@@ -352,7 +354,7 @@ class _NestedRuns:
         return [journal.event(ContinueRequested(reads_files=state.reads_files), step.session_id, actor)]
 
     def _is_same(self, run_id: str, name: str, input_text: str) -> bool:
-        before = fold_run(self._options.context.journal.events(run_id)).request
+        before = fold_run(self._journal.events(run_id)).request
         if before is None:
             return False
         input_bytes = self._writer.unseal(before.input_ref) if before.input_ref else b""
@@ -360,7 +362,7 @@ class _NestedRuns:
         return name in names and (input_bytes or b"").decode("utf-8", "surrogatepass") == input_text
 
     def _was_cut_off(self, step: str) -> bool:
-        events = self._options.context.journal.events(self._writer.run_id)
+        events = self._journal.events(self._writer.run_id)
         moves = [
             event.body.state for event in events if event.step == step and isinstance(event.body, StepChanged)
         ]
@@ -414,12 +416,12 @@ class _NestedRuns:
         return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
 
     def _step_links(self, run_id: str) -> tuple[RunLink, ...]:
-        steps = fold_run(self._options.context.journal.events(run_id)).steps.values()
+        steps = fold_run(self._journal.events(run_id)).steps.values()
         return tuple(dict.fromkeys(link for step in steps for link in step.links))[:MOST_LINKS]
 
     def _outputs(self, run_id: str) -> tuple[ArtifactStored, ...]:
         """Return a nested run's named outputs, or the artifacts of its steps."""
-        state = fold_run(self._options.context.journal.events(run_id))
+        state = fold_run(self._journal.events(run_id))
         started = state.started
         data = self._writer.unseal(started.definition_ref) if started and started.definition_ref else None
         outputs = RunDefinition.from_bytes(data).read()[0].outputs if data else ()
@@ -450,7 +452,7 @@ class _NestedRuns:
         return f"the pipelines below it used more than meta_pipeline.max_total_tokens, {most}"
 
     def cancel(self, run_id: str, why: str = "the run above it was cancelled") -> None:
-        journal = self._options.context.journal
+        journal = self._journal
         row = journal.pipeline_state(run_id)
         if row is not None and row.status in ("queued", "running", "waiting"):
             body = RunCancelRequested(reason=why)
@@ -497,6 +499,6 @@ def _trace_line(event: Event) -> str:
     line = event_to_object(event)
     body = line.get("body")
     if isinstance(body, dict):
-        kept = cast("dict[str, Json]", body).items()
-        line["body"] = {key: value for key, value in kept if not key.endswith(("_ref", "_refs"))}
+        members = cast("dict[str, Json]", body).items()
+        line["body"] = {key: value for key, value in members if not key.endswith(("_ref", "_refs"))}
     return escape_json(json.dumps(line, ensure_ascii=False, separators=(",", ":"))) + "\n"

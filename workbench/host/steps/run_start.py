@@ -347,13 +347,13 @@ async def _define_again(
     if not before.is_generated:
         request = replace(request, definition_ref=None)
     definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, request, before.input)
-    known = {step.id for step in pipeline.steps}
-    missing = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in known]
+    step_ids = {step.id for step in pipeline.steps}
+    missing = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in step_ids]
     if missing:
         why = f"{missing[0]} waits for an answer, and the file has no such step any more"
         raise RunRefused(what, why, "answer it first, or start another run")
-    kept = {"started_at": before.started_at, "branch": before.branch, "grants": before.grants}
-    return replace(definition, **kept), pipeline, manifest
+    start_facts = {"started_at": before.started_at, "branch": before.branch, "grants": before.grants}
+    return replace(definition, **start_facts), pipeline, manifest
 
 
 def _steps_wanted_again(state: RunState, pipeline: Pipeline) -> set[str]:
@@ -370,11 +370,11 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline, reattached: frozenset[s
     again = _steps_wanted_again(state, pipeline)
     unfinished = set(state.steps_to_redo()) - reattached
     again |= reworks_of(again | unfinished, pipeline.steps)
-    known = {step.id for step in pipeline.steps}
+    step_ids = {step.id for step in pipeline.steps}
     return tuple(
         step
         for step in state.steps
-        if (state.steps[step].matrix or step) in known
+        if (state.steps[step].matrix or step) in step_ids
         and (step in unfinished or (step in again and state.steps[step].state != "pending"))
     )
 
