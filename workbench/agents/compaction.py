@@ -17,7 +17,7 @@ from workbench.domain.events import (
 from workbench.text.safe import one_line
 
 MAX_TRANSCRIPT: Final = 200_000
-"""Characters in all: about 50,000 tokens, which leaves room for the answer in any context that is relayed."""
+"""Characters: about 50,000 tokens, which leaves room for the answer in any context that is relayed."""
 _MAX_RESULT: Final = 2_000
 _SUMMARY_PROMPT: Final = """\
 The conversation below comes near the limit of its context. Write a checkpoint with which another agent, \

@@ -138,19 +138,15 @@ def _history_of(folder: AgentFolder, left_out: LeftOut, plan: ImportPlan | None)
         state = state_of(source)
         size = state.size if state is not None else 0
         history.files, history.size = history.files + 1, history.size + size
-        if (
-            is_left_out
-            or left_out.has_source(source)
-            or (plan is not None and _is_known(plan, source, state))
-        ):
+        if is_left_out or left_out.has_source(source) or _is_known(plan, source, state):
             continue
         history.due.append(source)
         history.due_size += size
     return history
 
 
-def _is_known(plan: ImportPlan, source: ImportSource, state: FileState | None) -> bool:
-    return plan.is_too_old(state) or plan.unchanged(source, state) is not None
+def _is_known(plan: ImportPlan | None, source: ImportSource, state: FileState | None) -> bool:
+    return plan is not None and (plan.is_too_old(state) or plan.unchanged(source, state) is not None)
 
 
 def import_rate(histories: Iterable[FoundHistory]) -> float:

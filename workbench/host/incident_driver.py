@@ -56,7 +56,7 @@ from workbench.host.session_driver import (
     SessionProgress,
     drive_session,
     running_clock,
-    thread_safe_setter,
+    set_on_change,
 )
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
@@ -158,10 +158,9 @@ class _ListDriver:
             if self.state.status == "processing":
                 await self._pause_lost()
             return
-        unsubscribe = self._journal.on_change(thread_safe_setter(asyncio.get_running_loop(), self._changed))
         reason: PauseReason = "host lost"
         try:
-            async with running_clock(self._id, self._tick):
+            async with set_on_change(self._journal, self._changed), running_clock(self._id, self._tick):
                 await self._begin_work()
                 await self._work_through()
                 reason = "run ended"
@@ -172,7 +171,6 @@ class _ListDriver:
             await self._append(body)
             reason = "failed"
         finally:
-            unsubscribe()
             await self._pause(reason)
 
     async def _pause_lost(self) -> None:

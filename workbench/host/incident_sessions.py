@@ -35,6 +35,7 @@ from workbench.host.instruction_files import session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
 from workbench.host.session_provider import usable_providers
 from workbench.host.session_requests import SessionRefused
+from workbench.host.steps.agent_step import REPEATED_CALL
 from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.incidents.comparison import LineCarrier, LineDigests
 from workbench.incidents.state import (
@@ -194,8 +195,7 @@ def is_given_up(journal: Journal, work: IncidentWork, facts: TurnFacts) -> bool:
     """Say that a session that stopped repeating itself is over; nobody reads along in a batch."""
     session = journal.session(work.child_id)
     if session is None or session.reason == "loop" or session.status in TERMINAL_SESSION_STATES:
-        why = "the agent repeated the same call and got the same result" if session else "it was deleted"
-        facts.outcome, facts.detail = "broken", why
+        facts.outcome, facts.detail = "broken", REPEATED_CALL if session else "it was deleted"
         return True
     return False
 

@@ -70,6 +70,7 @@ from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo import propose_undo
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
+from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.text.human import duration_text
 from workbench.tools.base import CommitTool
@@ -78,14 +79,20 @@ _FEWEST_TOKENS_TO_COMPACT: Final = 2_000
 """Below it no server is asked for its context: no conversation is that near its end."""
 
 
-def thread_safe_setter(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:
-    """Return a callback for other threads that sets an event of a loop."""
+@contextlib.asynccontextmanager
+async def set_on_change(journal: Journal, event: asyncio.Event) -> AsyncGenerator[None]:
+    """Set an event of this loop whenever the journal has changed."""
+    loop = asyncio.get_running_loop()
 
     def set_event() -> None:
         with contextlib.suppress(RuntimeError):  # the loop may be gone by now
             loop.call_soon_threadsafe(event.set)
 
-    return set_event
+    unsubscribe = journal.on_change(set_event)
+    try:
+        yield
+    finally:
+        unsubscribe()
 
 
 class SessionRunner:
@@ -113,19 +120,17 @@ class SessionRunner:
 
     async def run(self, until: Callable[["SessionRunner"], bool]) -> None:
         """Run until `until` says so, then end what still runs; LeaseLost where another driver took over."""
-        loop = asyncio.get_running_loop()
-        unsubscribe = self.writer.journal.on_change(thread_safe_setter(loop, self._changed))
         try:
-            while self.failure is None:
-                self._changed.clear()
-                self.catch_up()
-                self._start_due()
-                if until(self):
-                    return
-                await self._changed.wait()
-            raise self.failure
+            async with set_on_change(self.writer.journal, self._changed):
+                while self.failure is None:
+                    self._changed.clear()
+                    self.catch_up()
+                    self._start_due()
+                    if until(self):
+                        return
+                    await self._changed.wait()
+                raise self.failure
         finally:
-            unsubscribe()
             await self._end_all()
 
     @property
@@ -164,7 +169,7 @@ class SessionRunner:
         )
 
     def _compaction_limit(self) -> int:
-        """Return the tokens at which a conversation is compacted; a step has its own way to."""
+        """Return the tokens at which a conversation is compacted; 0 for a step, which is relayed instead."""
         if self.writer.context.constraints.run_id:
             return 0
         percent = self.writer.context.loaded().config.limits.compact_percent
@@ -444,7 +449,7 @@ async def drive_session(
 async def _run_until_given_back(
     runner: SessionRunner, lease: Lease, until: Callable[[SessionRunner], bool]
 ) -> None:
-    """Run until everything that was asked of the session is seen to."""
+    """Run until no request came in between the end of the work and the return of the lease."""
     is_given_back = False
     while not is_given_back:
         try:

@@ -73,7 +73,7 @@ class FileReport(Struct):
     deleted: tuple[str, ...] = ()
     """Ids of those that were deleted here."""
     point: detect.ResumePoint | None = None
-    """Where to go on when the file has grown."""
+    """From where the file is read on when it has grown."""
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
@@ -208,7 +208,7 @@ class ImportPlan:
         return row
 
     def point(self, source: ImportSource, state: FileState | None) -> detect.ResumePoint | None:
-        """Return where to go on with a source that grew since it was read; None where all of it is read."""
+        """Return from where a source that grew is read on; None where it is read from its start."""
         row = self._known_files.get(file_key(self._journal, source.name))
         if row is None or state is None or not row.point or self._request.is_again or self._request.format:
             return None
@@ -265,9 +265,9 @@ class _Import:
     def _import(
         self, source: ImportSource, point: detect.ResumePoint | None
     ) -> tuple[FileReport, SessionImport]:
-        """Import a file; one that tells another session under an id that is taken is read once more.
+        """Import a file; it is read again where it holds another session under an id that is taken.
 
-        `point`: where to go on; one that does not begin as it did is read from its start.
+        `point`: where to read on; a file whose beginning changed is read from its start.
         """
         id_choices = SessionIdChoices(lambda session_id: self._is_in_another_file(session_id, source))
         if point and len(files_of_session(self._journal, point.state.session_id)) > 1:
@@ -311,7 +311,7 @@ class _Import:
         )
 
     def _rewrites(self, report: FileReport, session_id: str) -> bool:
-        """Return whether an agent wrote its own file anew, which is no surprise."""
+        """Return whether an agent rewrote its own file, which is usual."""
         own_key = file_key(self._journal, report.name)
         is_ours = report.format == workbench_sessions.FORMAT_NAME
         return not is_ours and any(row.key == own_key for row in files_of_session(self._journal, session_id))
@@ -353,18 +353,18 @@ class _Import:
 
 
 def _point_text(report: FileReport) -> str:
-    """Return the place from which a file can be gone on with; none where something of it stays outside."""
+    """Return from where a grown file is read on; empty where some of it was not imported."""
     is_whole = report.point is not None and not (report.left_out or report.kept or report.deleted)
     return msgspec.json.encode(report.point).decode() if is_whole else ""
 
 
 def _reader_mark(extra: str = "") -> str:
-    """Return which reader reads now, and where it counts what else decides on what it takes."""
+    """Return the version of the reader, with what else decides what it takes from a file."""
     return f"{READ_AS} {extra}" if extra else str(READ_AS)
 
 
 def _format_mark() -> str:
-    """Return a mark of the formats that are known: with another one more files may be recognised."""
+    """Return a mark that changes with the formats that are known, so that unknown files are tried again."""
     return f"{zlib.crc32(' '.join(detect.format_names()).encode()):08x}"
 
 

@@ -131,7 +131,7 @@ def _key_source(
     key_env: str | None,
     env: KeyEnvironment,
 ) -> KeySource:
-    """Return how the key is got, and from where in words; a key only goes where it was meant to go."""
+    """Return how to get the key, and from where in words; it goes only to the address it was set for."""
     if key_env:
         return KeySource(key=lambda: key_from_environment(key_env, env), place=f"${key_env}")
     if provider is None or not _is_same_origin(provider.base_url, base_url):
@@ -289,9 +289,9 @@ def session_endpoint_settings(session: Session | None, name: str) -> JsonObject 
 
 
 def known_context_tokens(config: Config, name: str, server_tokens: int | None = None) -> int | None:
-    """Return the tokens that a model of a provider may hold: its num_ctx, else what its server told.
+    """Return the context of a provider's model in tokens: its `num_ctx`, else what its server told.
 
-    That is at most what servers of its kind are asked for, which it also is where the server told nothing.
+    Some kinds of servers are asked for a usual size at most, which is also the answer where one told nothing.
     """
     if asked := _num_ctx(config, name):
         return asked

@@ -38,7 +38,7 @@ from workbench.host.incident_driver import IncidentDriverOptions, drive_incident
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.provider_keys import key_variables
-from workbench.host.session_driver import SessionProgress, drive_session, thread_safe_setter
+from workbench.host.session_driver import SessionProgress, drive_session, set_on_change
 from workbench.host.session_provider import background_provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
@@ -80,25 +80,23 @@ class Supervisor:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, or until idle for `linger` seconds."""
-        loop = asyncio.get_running_loop()
-        unsubscribe = self._context.journal.on_change(thread_safe_setter(loop, self._changed))
         idle_since = self._context.clock.monotonic()
         tidying = asyncio.create_task(self._tidy(), name="upkeep")
         try:
-            while not stop.is_set():
-                self._changed.clear()
-                if self._is_workspace_gone():
-                    LOG.error("%s is gone; what waits there keeps waiting", self._context.workspace)
-                    return
-                self._start_sessions()
-                if self._driven or self._is_attached():
-                    idle_since = self._context.clock.monotonic()
-                if self._context.clock.monotonic() - idle_since >= self._linger:
-                    LOG.info("nothing to do for %.0f s", self._linger)
-                    return
-                await self._wait(stop)
+            async with set_on_change(self._context.journal, self._changed):
+                while not stop.is_set():
+                    self._changed.clear()
+                    if self._is_workspace_gone():
+                        LOG.error("%s is gone; what waits there keeps waiting", self._context.workspace)
+                        return
+                    self._start_sessions()
+                    if self._driven or self._is_attached():
+                        idle_since = self._context.clock.monotonic()
+                    if self._context.clock.monotonic() - idle_since >= self._linger:
+                        LOG.info("nothing to do for %.0f s", self._linger)
+                        return
+                    await self._wait(stop)
         finally:
-            unsubscribe()
             tidying.cancel()
             await self._end_driving()
             await asyncio.gather(tidying, return_exceptions=True)

@@ -45,6 +45,8 @@ from workbench.policy.permissions import PermissionPattern
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Tokens of a context of which nothing is known."""
+REPEATED_CALL = "the agent repeated the same call and got the same result"
+"""Why a step, or an incident, is over whose agent goes in a loop."""
 RECORDINGS_FOLDER = ".workbench/recordings"
 """Where the recordings of personas are that have `provider: recorded`, one a step."""
 
@@ -219,8 +221,7 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
     usage, session = progress.session.usage, progress.session
     if session.reason == "loop":
         # Nobody reads along in a step, so it does not wait: `on_failure` and its retries say what is next.
-        why = "the agent repeated the same call and got the same result"
-        return StepOutcome(state="failed", reason=why, is_retryable=True, usage=usage)
+        return StepOutcome(state="failed", reason=REPEATED_CALL, is_retryable=True, usage=usage)
     if progress.last_outcome == "done":
         reply = _last_reply(context, session.id)
         stdout = (

@@ -53,7 +53,7 @@ from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
 from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, host_actor, ignore_events
 from workbench.host.host_locks import SharedPlaces
-from workbench.host.session_driver import running_clock, thread_safe_setter
+from workbench.host.session_driver import running_clock, set_on_change
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -170,7 +170,6 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
     executor = options.executor(_embedded_executor(options, writer, started_run))
     await take_over_steps(context, writer, options.driver, started_run, executor)
     hand_on(context.journal.events(writer.run_id, after=cursor))
-    unsubscribe = context.journal.on_change(thread_safe_setter(asyncio.get_running_loop(), changed))
     coordinator = _make_coordinator(options, writer, started_run, executor, changed)
 
     async def tick() -> None:
@@ -178,10 +177,9 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
             changed.set()
 
     try:
-        async with running_clock(writer.run_id, tick):
+        async with set_on_change(context.journal, changed), running_clock(writer.run_id, tick):
             await coordinator.run(options.until)
     finally:
-        unsubscribe()
         await _record_pause(writer, coordinator)
 
 

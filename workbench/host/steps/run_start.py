@@ -6,6 +6,7 @@ JOURNAL section 3, P1. A run that lost its driver continues only after a human's
 import asyncio
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -224,9 +225,9 @@ def _workspaces_folder(
     if not configured:
         root = context.home.path / STEP_WORKSPACES_FOLDER
     elif configured.startswith("/"):
-        root = private_folder(type(context.home.path)(configured))
+        root = private_folder(Path(configured))
     else:
-        root = type(context.home.path)(definition.root) / configured
+        root = Path(definition.root) / configured
     return str(private_folder(root / run_id))
 
 
@@ -276,7 +277,7 @@ async def _continue_run(
         before = replace(before, definition_ref=sealed, definition_digest=writer.keyed(data), steps=plans)
     else:
         pipeline, manifest = definition.read()
-    private_folder(type(context.home.path)(before.workspace_root))
+    private_folder(Path(before.workspace_root))
     again = replace(before, round=state.round + 1, kept=(), from_run="", returned_by="")
     return StartedRun(
         definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=before.workspace_root,
@@ -319,7 +320,7 @@ async def take_over_steps(
 async def _reattached_steps(
     writer: RunWriter, started_run: StartedRun, executor: StepExecutor
 ) -> frozenset[str]:
-    """Return the steps that the executor goes on with; what is left of the others is ended."""
+    """Return the running steps that the executor continues; what is left of the others is ended."""
     state, reattached = started_run.state, set[str]()
     # What is done again, or by other files, or not at all any more, is nothing to go on with.
     is_unwanted = state.is_cancelled or state.reads_files
@@ -366,7 +367,7 @@ def _steps_wanted_again(state: RunState, pipeline: Pipeline) -> set[str]:
 
 
 def _steps_to_reset(state: RunState, pipeline: Pipeline, reattached: frozenset[str]) -> tuple[str, ...]:
-    """Return what begins anew: all that is not completed and does not go on, and what is wanted again."""
+    """Return the steps that begin again: those neither completed nor reattached, and those wanted again."""
     again = _steps_wanted_again(state, pipeline)
     unfinished = set(state.steps_to_redo()) - reattached
     again |= reworks_of(again | unfinished, pipeline.steps)
