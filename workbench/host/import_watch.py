@@ -4,9 +4,9 @@ On only where `sessions.watch` says so; of several background processes one watc
 import does, one at a time, and deletes what `sessions.keep_imported_days` keeps no longer.
 """
 
-# A session at work grows with every line. A file that grew is read on from where reading ended; only one whose
-# beginning changed is read whole. Each is read again only after twenty times as long as the last reading
-# took. A half-written line is read when it is whole.
+# A session at work grows with every line. A file that grew is read on from where reading ended; only one
+# whose beginning changed is read whole. Each is read again only after twenty times as long as the last
+# reading took. A half-written line is read when it is whole.
 
 import logging
 import os
