@@ -195,7 +195,7 @@ def test_enter_typed_ahead_sends_no_reason_and_escape_does_nothing(stage):
         assert len(shown.stage.waiting()) == 3
         await shown.press("escape")
         assert len(shown.stage.waiting()) == 3
-        assert not shown.main.line_bar.display
+        assert not shown.main.layout_controller.line_bar.display
 
     play(stage, body)
 

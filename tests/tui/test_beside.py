@@ -112,7 +112,7 @@ def test_both_conversations_are_shown_at_their_moments(tmp_path, size):
         for side in (screen.one, screen.other):
             assert side.source.index == len(side.source.reel)
             assert side.conversation.view.blocks
-            turn = side.conversation.turn_in_view
+            turn = side.conversation.turns.in_view
             calls = {call.id for call in side.state.calls if call.turn_id == turn.id}
             assert side.state.calls and set(side.tools.list.rows) == calls
         assert len(screen.one.tools.list.rows) > 1

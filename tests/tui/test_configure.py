@@ -38,7 +38,7 @@ def test_a_compact_screen_takes_calls_together_and_opens_them_for_what_is_found(
         talk = [line[:48].strip(" │▌") for line in lines[3:9]]
         assert "" not in talk[: talk.index("Two things done.")], "no blank row between turns"
         await shown.press("slash")
-        shown.main.line_bar.input.value = "treasure"
+        shown.main.layout_controller.line_bar.input.value = "treasure"
         await shown.settle()
         await shown.press("enter")
         assert "▼ 2 calls" in shown.text

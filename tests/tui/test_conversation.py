@@ -779,19 +779,19 @@ def test_a_wide_conversation_keeps_its_measure_and_lists_its_turns():
             [str(n + 1), "Question", f"{n}?"] for n in range(5)
         ]
         scene.pane.view.focus()
-        assert scene.pane.turn_in_view.number == 5
+        assert scene.pane.turns.in_view.number == 5
         await pilot.press("[", "[", "[")
         await pilot.pause()
-        assert scene.pane.turn_in_view.number == 3
+        assert scene.pane.turns.in_view.number == 3
         assert app.lines()[1].startswith("▌› Question 2?")
         assert [line[122] for line in app.lines()[1:6]].index("▌") == 2
         await pilot.press("]")
-        assert scene.pane.turn_in_view.number == 4
+        assert scene.pane.turns.in_view.number == 4
         await pilot.click("#conversation-turns", offset=(8, 0))
         await pilot.pause()
-        assert scene.pane.turn_in_view.number == 1
+        assert scene.pane.turns.in_view.number == 1
         await pilot.press("f")
-        assert scene.pane.turn_in_view.number == 5
+        assert scene.pane.turns.in_view.number == 5
         await pilot.resize_terminal(100, 30)
         await pilot.pause()
         assert not scene.pane.query("#conversation-turns").first().display

@@ -32,7 +32,7 @@ async def find(shown, words, *more):
 
 
 async def typed(shown, words, *more):
-    shown.main.line_bar.input.value = words
+    shown.main.layout_controller.line_bar.input.value = words
     await shown.settle()
     await shown.press(*more)
 

@@ -76,7 +76,7 @@ def test_a_opens_the_choices_and_a_second_a_gives_the_chosen_one_for_what_was_dr
         (answer,) = answers(s)
         told = (answer.action_id, answer.body.choice, answer.body.result_digest, answer.body.seen)
         assert told == ("gate-1", "yes", "d-gate-1", "all")
-        assert (s.main.place, s.pane.is_answering, s.main.is_zoomed) == (4, False, False)
+        assert (s.main.place, s.pane.is_answering, s.main.places.is_zoomed) == (4, False, False)
 
     play(body)
 
@@ -87,7 +87,7 @@ def test_the_keys_of_an_open_gate_do_what_they_say(play):
         assert (s.main.place, s.pane.is_answering, answers(s)) == (4, False, [])
         await press(s, "a", "enter")
         assert (s.main.place, s.main.approvals.queue.cursor, answers(s)) == (2, "gate-1", [])
-        assert not s.main.is_zoomed
+        assert not s.main.places.is_zoomed
         await press(s, "4", "a", "l")
         assert "■ Stop" in s.text
         assert "a stop" in s.text
@@ -213,9 +213,9 @@ def test_a_focus_that_went_and_came_back_begins_the_wait_anew(play):
 def test_another_pane_closes_the_gate_and_the_room_that_it_took(play):
     async def body(s):
         await press(s, "a")
-        assert s.main.is_zoomed
+        assert s.main.places.is_zoomed
         await press(s, "2")
-        assert (s.main.place, s.main.is_zoomed, s.pane.is_answering) == (2, False, False)
+        assert (s.main.place, s.main.places.is_zoomed, s.pane.is_answering) == (2, False, False)
         assert "4 Pipeline" in s.text
 
     play(body)

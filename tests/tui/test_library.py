@@ -288,7 +288,7 @@ def test_what_has_ended_does_not_go_on(stage):
 def test_export_and_import(stage, tmp_path):
     async def body(shown):
         await opened(shown, "/", *"cache", "enter", "E")
-        line = shown.main.line_bar.input
+        line = shown.main.layout_controller.line_bar.input
         assert line.value == "rename-cache-keys.jsonl"
         line.value = str(tmp_path / "out.jsonl")
         await shown.press("enter")
@@ -296,12 +296,12 @@ def test_export_and_import(stage, tmp_path):
         lines = (tmp_path / "out.jsonl").read_text().splitlines()
         assert json.loads(lines[0])["workbench_session"] == 1
         await shown.press("E")
-        shown.main.line_bar.input.value = str(tmp_path / "out.page.html")
+        shown.main.layout_controller.line_bar.input.value = str(tmp_path / "out.page.html")
         await shown.press("enter")
         await shows(shown)
         assert (tmp_path / "out.page.html").read_text().startswith("<!doctype html>")
         await shown.press("I")
-        shown.main.line_bar.input.value = str(tmp_path / "none.jsonl")
+        shown.main.layout_controller.line_bar.input.value = str(tmp_path / "none.jsonl")
         await shown.press("enter")
         await shows(shown)
         assert "is not there" in shown.said
@@ -344,7 +344,7 @@ def test_who_has_no_other_agents_is_offered_none(stage, tmp_path, monkeypatch):
 
     async def body(shown):
         await opened(shown, "I")
-        assert shown.main.line_bar.display and "Enter imports" not in shown.text
+        assert shown.main.layout_controller.line_bar.display and "Enter imports" not in shown.text
         await shown.press("enter")
         await shows(shown)
         assert len(titles(shown)) == 4
@@ -481,7 +481,7 @@ def test_what_is_done_on_one_screen_is_seen_on_the_other(stage):
                 await opened(shown, "/", *"cache", "enter")
                 assert titles(shown) == ["rename cache keys"]
             await one.press("e")
-            one.main.line_bar.input.value = "cache keys of today"
+            one.main.layout_controller.line_bar.input.value = "cache keys of today"
             await one.press("enter")
             await shows(one)
             await two.look()
@@ -492,7 +492,7 @@ def test_what_is_done_on_one_screen_is_seen_on_the_other(stage):
             await shows(two)
             assert two.app.screen is not two.main, "the second screen replays it"
             await one.press("D")
-            one.main.line_bar.input.value = "cache keys of today"
+            one.main.layout_controller.line_bar.input.value = "cache keys of today"
             await one.press("enter")
             await shows(one)
             assert titles(one) == [] and stage.journal.session("s-keys") is None
@@ -537,7 +537,7 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
         told_to.append(shown)
         before = {one.id for one in stage.journal.sessions()}
         await opened(shown, "I")
-        shown.main.line_bar.input.value = str(tmp_path / "in")
+        shown.main.layout_controller.line_bar.input.value = str(tmp_path / "in")
         await shown.press("enter")
         await shows(shown)
         assert "was cancelled; files that it had finished stay imported" in shown.said and len(told) < 20

@@ -229,7 +229,7 @@ def test_a_step_is_shown_in_full_with_its_failing_paths(play):
         assert not s.graph.display
         await s.press("escape")
         assert s.graph.display
-        assert s.main.is_zoomed
+        assert s.main.places.is_zoomed
 
     play(body)
 
@@ -237,7 +237,7 @@ def test_a_step_is_shown_in_full_with_its_failing_paths(play):
 def test_enter_without_room_for_the_step_makes_the_pane_large(play):
     async def body(s):
         await s.press("h", "enter")
-        assert s.main.is_zoomed
+        assert s.main.places.is_zoomed
         assert s.pane.step.display
         assert not s.pane.is_full
         assert "Attempts" in s.text

@@ -321,7 +321,7 @@ def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
                 for pane in main.panes:
                     pane.is_past = True
                 main.presenter.everything()
-                main.context.folders.agree()
+                main.places.point_at_first_waiting()
             else:
                 assert main.player.is_at_end
             main.go_to(2)
@@ -477,7 +477,7 @@ def test_help_says_once_why_so_many_keys_are_off(tmp_path):
 def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):
     async def body(app, press):
         await press("z", "escape")
-        assert not app.main.is_zoomed
+        assert not app.main.places.is_zoomed
         assert app.is_running
         await press("escape")
         assert app._exit

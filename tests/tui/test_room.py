@@ -280,7 +280,7 @@ def test_enter_on_the_board_leads_to_what_waits_or_to_the_conversation(tmp_path)
     async def body(shown):
         await shown.press("0", "z", "enter")
         assert shown.main.place == 2
-        assert not shown.main.is_zoomed
+        assert not shown.main.places.is_zoomed
         assert shown.approvals.queue.current.target == "router.py"
         await shown.press("0", "z", "j", "enter")
         assert shown.main.place == 1

@@ -26,6 +26,9 @@ NOT_AT_START = {
     "workbench.views.provider_form", "workbench.tui.incidents", "workbench.views.incidents", "workbench.incidents",
 }  # fmt: skip
 
+MOST_OWN_MODULES = 123
+"""Modules of this program that are loaded before the first frame; it only falls, to 90."""
+
 SCRIPT = """
 import gc, json, sys
 from workbench.cli import screen
@@ -140,6 +143,11 @@ def test_nothing_is_begun_before_a_frame_with_the_diff_is_on_the_screen(first_fr
 
 def test_nothing_is_loaded_that_the_first_frame_does_not_show(first_frame):
     assert sorted(NOT_AT_START & set(first_frame["loaded"])) == []
+
+
+def test_no_more_modules_are_loaded_before_the_first_frame_than_were(first_frame):
+    own = [name for name in first_frame["loaded"] if name.split(".")[0] == "workbench"]
+    assert len(own) <= MOST_OWN_MODULES, sorted(own)
 
 
 def test_a_replay_from_the_shell_loads_no_text_field_and_reads_not_ahead(tmp_path):

@@ -108,7 +108,7 @@ def test_words_typed_together_with_a_deciding_key_are_text_and_not_what_it_asks_
     async def body(shown):
         await shown.press("2")
         await burst(shown, *"Rtoo long")
-        assert (shown.main.composer.text, shown.main.is_line_asked) == ("Rtoo long", False)
+        assert (shown.main.composer.text, shown.main.layout_controller.is_line_asked) == ("Rtoo long", False)
 
     play(staged(tmp_path), body)
 

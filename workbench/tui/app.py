@@ -25,8 +25,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from rich.console import RenderableType
 from textual import events, on
@@ -59,12 +60,9 @@ from workbench.render.theme import (
     theme_problem,
 )
 from workbench.tui import keymap
-from workbench.tui.approvals.decision_writer import DecisionWriter
 from workbench.tui.backend import Backend
 from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
-from workbench.tui.guarded_keys import GuardedKeys
 from workbench.tui.journal_source import JournalFeed, JournalSource
-from workbench.tui.key_queue import KeyQueue, QueuedEvent, dispatch_key
 from workbench.tui.keys import CHAINS
 from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
@@ -72,6 +70,12 @@ from workbench.tui.pane import JumpWanted, SourceChanged, StopAgent
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.data_source import DataSource
+
+if TYPE_CHECKING:
+    from workbench.tui.approvals.decision_writer import DecisionHandler
+    from workbench.tui.guarded_keys import GuardedKeys
+    from workbench.tui.key_queue import KeyQueue, QueuedEvent
+    from workbench.tui.main.bars import FooterKey
 
 DIALOG_BINDINGS: Final = (
     Binding("ctrl+c", "stop_or_back", "stop", show=False, priority=True),
@@ -138,6 +142,17 @@ def style_files(*, is_later: bool = False) -> list[Path]:
     ]
 
 
+def prepare_first_keys() -> None:
+    """Load what the first keys, answers and events take, so that none waits for it; in any thread."""
+    from workbench.tui import guarded_keys, key_queue
+    from workbench.tui.approvals import approval_actions
+    from workbench.tui.approvals.decision_writer import DecisionWriter
+    from workbench.tui.main import notifications
+
+    del guarded_keys, key_queue, approval_actions, notifications
+    DecisionWriter.prepare()
+
+
 _NO_COLOR_FILTER: Final = NoColor()
 
 
@@ -180,6 +195,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             encoding: Which characters it has; None believes standard output.
         """
         self._theme: Theme | None = None
+        self._has_colors = False
         self._depth: ColorDepth = depth
         super().__init__()
         if self.no_color and depth == "256":
@@ -191,8 +207,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.monotonic = monotonic
         self._arrived = monotonic()
         self._shown = TerminalContents()
-        self.guarded = GuardedKeys(self)
-        self._typed = KeyQueue(self, self._handle, self.guarded.arrived, self._has_start_focus)
+        self._has_key = False
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = self._has_frame = False
         wish = ui.glyphs if ui else "auto"
@@ -251,14 +266,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._theme_problem = theme_problem(wanted)
         known = self.available_themes
         self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
+        self._has_colors = True
         self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
 
     def get_css_variables(self) -> dict[str, str]:
+        if not self._has_colors:  # asked while the framework has its own theme, which nothing is shown in
+            return {}
         # Ours last: styles and what is drawn must agree, and a theme's own panel may hide its texts.
         return {**super().get_css_variables(), **css_variables_at_depth(self.current_theme, self._depth)}
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return css_variables_at_depth(self.current_theme, self._depth)
 
     @property
     def theme_names(self) -> list[str]:
@@ -354,11 +369,16 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return MainScreen(
             ScreenState(self._live, is_wide=self._backend.is_wide),
             self._backend,
-            DecisionWriter(self._journal),
+            self._decision_writer,
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),
             WorkspaceStatus(workspace=self.workspace, home=self._home, asks=(self.opening_mode, 0)),
             self._ui.notify if self._ui else None,
         )
+
+    def _decision_writer(self) -> "DecisionHandler":
+        from workbench.tui.approvals.decision_writer import DecisionWriter
+
+        return DecisionWriter(self._journal)
 
     def open_replay(self, session_id: str, number: int | None = None) -> None:
         """Show a session again, over the live screen, which goes on under it.
@@ -459,7 +479,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def _paint(self) -> None:
         painter = SyntaxHighlighter()
-        DecisionWriter.prepare()
+        prepare_first_keys()
         markdown.load_markdown()
         painter.lines("code.py", ("pass",))
         self.call_from_thread(self._painted, painter)
@@ -531,6 +551,25 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     # --- keys -----------------------------------------------------------------------------------
 
+    @cached_property
+    def guarded(self) -> "GuardedKeys":
+        """Return what holds deciding keys, loaded for the first key."""
+        from workbench.tui.guarded_keys import GuardedKeys
+
+        self._has_key = True
+        return GuardedKeys(self)
+
+    @cached_property
+    def _typed(self) -> "KeyQueue":
+        from workbench.tui.key_queue import KeyQueue
+
+        return KeyQueue(self, self._handle, self.guarded.arrived, self._has_start_focus)
+
+    @property
+    def waiting_key_labels(self) -> "Sequence[FooterKey]":
+        """Return what the footer shows while a key waits; nothing for none."""
+        return self.guarded.footer_keys() if self._has_key else ()
+
     @property
     def key_time(self) -> float:
         """Return when the key that is being handled arrived, on the clock that arms keys."""
@@ -539,12 +578,12 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     @property
     def is_key_repeated(self) -> bool:
         """Return whether the key that is being handled already came once more."""
-        return self._typed.is_repeated and not self.guarded.is_committing
+        return self._has_key and self._typed.is_repeated and not self.guarded.is_committing
 
     @property
     def has_unread_keys(self) -> bool:
         """Return whether a key has come that was not handled, or not even read, yet."""
-        return self._typed.has_waiting or bool(getattr(self._driver, "has_unread", False))
+        return (self._has_key and self._typed.has_waiting) or bool(getattr(self._driver, "has_unread", False))
 
     def at_time_of(self, at: float, act: Callable[[], object]) -> None:
         """Do what a key asked for that arrived at a moment."""
@@ -564,7 +603,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def _has_start_focus(self) -> bool:
         return not any(screen.composer.is_awaited for screen in self._mains() if screen.is_current)
 
-    async def _handle(self, arrival: QueuedEvent, is_quiet: bool) -> None:
+    async def _handle(self, arrival: "QueuedEvent", is_quiet: bool) -> None:
+        from workbench.tui.key_queue import dispatch_key
+
         event = arrival.event
         if isinstance(event, events.Key):
             self._arrived = arrival.press.at

@@ -159,7 +159,9 @@ class GuardedKeys:
         users = keymap.user_keymap(self._main)
         key_id = keymap.ids_by_key("app", users).get(key)
         if key == "escape":
-            self._main.leaving.stay()
+            from workbench.tui.main.notifications import stay
+
+            stay(self._main.context)
             self._end_typing()
         elif key_id == "app.leave":
             self._main.action_do(key_id)
@@ -408,9 +410,9 @@ class GuardedKeys:
     def _show(self) -> None:
         """Say at once which key waits, and when none does any more."""
         main, waiting = self._shown, self._waiting
-        if main.is_line_asked:
+        if main.layout_controller.is_line_asked:
             label = "" if waiting is None else self._label(waiting)
-            main.line_bar.show_pending(label)
+            main.layout_controller.line_bar.show_pending(label)
         main.presenter.footer()
 
     def footer_keys(self) -> list[FooterKey]:

@@ -25,7 +25,6 @@ from workbench.journal.leases import is_lease_live
 from workbench.journal.place_queue import wait_of_run
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource, SealedContentGone
-from workbench.views.pipeline import last_started_step_plans, matrix_item_ids
 from workbench.views.sessions import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
 
 LISTED_KINDS: Final = tuple(kind for kind in get_args(SessionKind) if kind != "ask")
@@ -345,6 +344,8 @@ class JournalSource:
         return self._journal.pipeline_state(run_id)
 
     def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
+        from workbench.views.pipeline import last_started_step_plans
+
         return last_started_step_plans(self.events(run_id, 0, _FIRST_RUN_EVENTS))
 
     def run_steps(self, run_id: str) -> Sequence[StepState]:
@@ -358,6 +359,8 @@ class JournalSource:
         return wait.text if wait is not None else ""
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        from workbench.views.pipeline import matrix_item_ids
+
         return matrix_item_ids(self._journal.step_events(run_id, step_id), self._journal.blobs.read)
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:

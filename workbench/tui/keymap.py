@@ -53,7 +53,12 @@ class Key(Struct, Generic[OwnerT], frozen=True, kw_only=True):
     """Other words by which people look for it in the palette, with blanks between."""
     decides: bool = False
     """Whether it answers, or has any effect outside of the screen: then it counts only if it came alone."""
-
+    answers: bool = False
+    """Whether it is about what stands under the cursor: it counts only for what has stood on the screen."""
+    kinds: tuple[str, ...] = ()
+    """The kinds of action that can ever have it; empty is all of them."""
+    stays: bool = False
+    """Whether it stays in the footer, faint and with its reason, when it is off for what waits."""
     opens_field: bool = False
     """Whether it opens a text field that does nothing by itself; in the middle of a word it is a letter."""
 

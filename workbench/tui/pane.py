@@ -23,7 +23,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
 from workbench.text.human import sentence
@@ -31,17 +30,18 @@ from workbench.tui import keymap
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
-from workbench.views.conversation import Transcript
-from workbench.views.conversation_blocks import ErrorBlock, Turn
-from workbench.views.conversation_progress import CommandProgress
-from workbench.views.conversation_search import BlockHit
-from workbench.views.pipeline import PipelineRun
-from workbench.views.sessions import ChangedFile, HeaderFacts, SubAgent
-from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
+    from workbench.domain.events import Event
     from workbench.journal.decisions import DecisionResult
     from workbench.tui.main.context import MainContext
+    from workbench.views.conversation import Transcript
+    from workbench.views.conversation_blocks import ErrorBlock, Turn
+    from workbench.views.conversation_progress import CommandProgress
+    from workbench.views.conversation_search import BlockHit
+    from workbench.views.pipeline import PipelineRun
+    from workbench.views.sessions import ChangedFile, HeaderFacts, SubAgent
+    from workbench.views.welcome import WelcomeFacts
 
 
 class _SessionMessage(Message):
@@ -200,7 +200,7 @@ class SearchHitsFound(Message):
 
     session_id: str
     text: str
-    hits: Sequence[BlockHit]
+    hits: "Sequence[BlockHit]"
     is_whole: bool
     """Whether these were the last ones."""
 
@@ -278,7 +278,7 @@ class CommandTyped(Message):
 class LogWanted(Message):
     """The user wants to read what is known of an error."""
 
-    def __init__(self, error: ErrorBlock) -> None:
+    def __init__(self, error: "ErrorBlock") -> None:
         super().__init__()
         self.error = error
 
@@ -299,12 +299,12 @@ class ConversationModel(Struct, frozen=True, kw_only=True):
 
     session: Session | None
     """None: there is no session yet, or the next message begins one."""
-    transcript: Transcript
+    transcript: "Transcript"
     """Folded already; the same object as before while the session is the same."""
     changed: frozenset[str] | None
     """Ids of blocks that changed since the last `show`; None: another session, draw everything."""
     now: int
-    welcome: WelcomeFacts | None = None
+    welcome: "WelcomeFacts | None" = None
     """The first page, where there is no session to show."""
     folder: Folder = NO_FOLDER
     """Where its agent works."""
@@ -324,12 +324,12 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     now: int
     earlier: int = 0
     """Calls that came before these and are not listed."""
-    turn: Turn | None = None
+    turn: "Turn | None" = None
     """The turn in view of the conversation: a small pane shows its calls only; None shows all."""
-    turns: Sequence[Turn] = ()
-    commands: Mapping[str, CommandProgress] = field(default_factory=dict[str, CommandProgress])
+    turns: "Sequence[Turn]" = ()
+    commands: "Mapping[str, CommandProgress]" = field(default_factory=lambda: {})
     """Commands that run, by the id of their call."""
-    agents: Mapping[str, SubAgent] = field(default_factory=dict[str, SubAgent])
+    agents: "Mapping[str, SubAgent]" = field(default_factory=lambda: {})
     """What the agents have done that calls began, by the id of the call."""
     moment: str | None = None
     """The call that something happened to last, which is followed."""
@@ -340,7 +340,7 @@ class CallModel(Struct, frozen=True, kw_only=True):
 
     call: Call
     action: Action | None
-    events: Sequence[Event]
+    events: "Sequence[Event]"
     """Of the call."""
     output: str | None = None
     """Its whole recorded output, if it is kept."""
@@ -402,20 +402,20 @@ class SidebarModel(Struct, frozen=True, kw_only=True):
     """How long the turn of the one on show has worked; None while it does not."""
     asks: str = "every tool"
     rules: int = 0
-    changed_files: Sequence[ChangedFile] = ()
+    changed_files: "Sequence[ChangedFile]" = ()
     folders: FolderNames | None = None
 
 
 class HeaderModel(Struct, frozen=True, kw_only=True):
     """The header."""
 
-    facts: HeaderFacts
+    facts: "HeaderFacts"
 
 
 class PipelineModel(Struct, frozen=True, kw_only=True):
     """The run on show, or that there is none."""
 
-    run: PipelineRun | None = None
+    run: "PipelineRun | None" = None
     before: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds by step id of the last completed run of the same pipeline."""
     newer: str = ""

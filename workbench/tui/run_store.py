@@ -1,14 +1,16 @@
 """The pipeline runs that the screen knows: what is read again after which event, and which run is on show."""
 
 from collections.abc import Container, Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
 from workbench.domain.values import StepPlan
 from workbench.views.data_source import DataSource
-from workbench.views.pipeline import PipelineItem, PipelineRun, RunLinks, matrix_seconds, pipeline_run
+
+if TYPE_CHECKING:
+    from workbench.views.pipeline import PipelineItem, PipelineRun, RunLinks
 
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
@@ -18,6 +20,8 @@ _STEP: Final = 10
 
 
 def _step_duration(row: StepState, matrices: Container[str]) -> float:
+    from workbench.views.pipeline import matrix_seconds
+
     return matrix_seconds(row, row.completed_at or 0) if row.step_id in matrices else row.duration_ms / 1000
 
 
@@ -39,7 +43,7 @@ class RunStore:
         """Of each run the items of its matrices as they were last made of their rows."""
         self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
         """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
-        self._links = RunLinks(source.run_events)
+        self._links: RunLinks | None = None
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
         """The run that is drawn; None follows the newest."""
@@ -49,7 +53,7 @@ class RunStore:
         self.rows = {run.pipeline_id: run for run in self._source.runs(MAX_RUNS)}
         # A replay may have gone back, to before a step or a plan was known.
         self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
-        self._links = RunLinks(self._source.run_events)
+        self._links = None
 
     def is_about(self, event: Event) -> bool:
         """Return whether an event changes a run."""
@@ -120,12 +124,14 @@ class RunStore:
         going = (key for key, run in self.rows.items() if run.status not in ENDED_RUN_STATES)
         return next(going, next(iter(self.rows), None))
 
-    def view(self, actions: Iterable[Action], now: int, run_id: str | None = None) -> PipelineRun | None:
+    def view(self, actions: Iterable[Action], now: int, run_id: str | None = None) -> "PipelineRun | None":
         """Return a run for the screen: the one on show unless another is named."""
         key = run_id or self.current
         row = self.rows.get(key or "")
         if key is None or row is None:
             return None
+        from workbench.views.pipeline import RunLinks, pipeline_run
+
         if key not in self._steps:
             self._read_steps(key)
         if not self._plans.get(key):
@@ -133,6 +139,8 @@ class RunStore:
         known = self._items.setdefault(key, {})
         listed = self._lists(key)
         plans, steps = self._plans[key], self._steps[key]
+        if self._links is None:
+            self._links = RunLinks(self._source.run_events)
         links = self._links.of(key, plans, steps)
         place = self._source.place_wait(key) if row.status == "running" else ""
         return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links, place)
@@ -146,7 +154,7 @@ class RunStore:
                 listed[plan.id] = self._source.run_items(run_id, plan.id)
         return listed
 
-    def before(self, run: PipelineRun) -> Mapping[str, float]:
+    def before(self, run: "PipelineRun") -> Mapping[str, float]:
         """Return the seconds that each step took in the last completed run of the same pipeline."""
         previous_id = next(
             (
@@ -169,7 +177,7 @@ class RunStore:
             self._taken[run.name] = known
         return known[1]
 
-    def newer_than(self, run: PipelineRun) -> str:
+    def newer_than(self, run: "PipelineRun") -> str:
         """Return the title of a run that goes on and began after another one; not of one below it."""
         for key, row in self.rows.items():
             if row.created_at <= run.created_at:

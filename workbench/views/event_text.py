@@ -1,7 +1,7 @@
 """What events say in words: one line for a list or a log, notices, steps of a run, toasts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final, assert_never, cast
+from typing import TYPE_CHECKING, Final, assert_never, cast
 
 from msgspec import Struct
 
@@ -13,7 +13,6 @@ from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
 from workbench.text.safe import one_line, reason_line
 from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock, TextBlock
-from workbench.views.pipeline import ItemTally
 from workbench.views.status_icons import (
     ACTION_STATUSES,
     RUN_STATUSES,
@@ -23,6 +22,9 @@ from workbench.views.status_icons import (
     step_status_name,
 )
 from workbench.views.tools import repeated_text, shown_tool
+
+if TYPE_CHECKING:
+    from workbench.views.pipeline import ItemTally
 
 _MAX_LINE_CELLS: Final = 200
 
@@ -410,6 +412,8 @@ class RunStepLog:
             yield NoticeBlock(id=f"round:{event.id}", at=event.at, kind="continued", text=text)
 
     def _changed(self, event: Event, step: str, body: e.StepChanged) -> Iterator[StepBlock]:
+        from workbench.views.pipeline import ItemTally
+
         matrix = body.matrix or self._matrix.get(step, "")
         if matrix:
             self._matrix[step] = matrix

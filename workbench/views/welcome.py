@@ -44,8 +44,6 @@ def names_text(agents: Sequence[str]) -> str:
 
 _MAX_NAME_CELLS: Final = 60
 _MAX_ADDED_CELLS: Final = 120
-KEY_OF_FOUND: Final = ("m", "s", "t", "v", "w")
-"""Keys of the page that take what was found, in its order."""
 NOTHING_FOUND: Final = "No model answers here, and no key is set."
 WHEN_NOTHING_FOUND: Final = (
     "Start Ollama, llama.cpp or LM Studio, or set OPENAI_API_KEY before workbench;"
@@ -124,6 +122,7 @@ def welcome_facts(
     is_tiny: bool = False,
     search: ModelSearch | None = None,
     added: str = "",
+    keys_of_found: Sequence[str] = (),
 ) -> WelcomeFacts:
     """Return the page of a folder.
 
@@ -138,6 +137,7 @@ def welcome_facts(
         is_tiny: whether places other than this page have no room.
         search: what a look around this machine has found; None where a model is set up.
         added: what this screen added to the configuration, and how that is undone.
+        keys_of_found: the keys that take what was found, in its order.
     """
     others = f"{elsewhere:,} of other folders; " if elsewhere else ""
     sessions = WelcomeKey(
@@ -154,7 +154,7 @@ def welcome_facts(
     if added:
         here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
     here += _trust_words(trust)
-    found = _found_keys(search)
+    found = _found_keys(search, keys_of_found)
     is_looking = search is not None and not search.is_over
     if is_tiny:
         small = (*found[:_MAX_FOUND_TINY], model, _DEMO) if found else (_DEMO, model)
@@ -167,11 +167,11 @@ def welcome_facts(
     )
 
 
-def _found_keys(search: ModelSearch | None) -> tuple[WelcomeKey, ...]:
+def _found_keys(search: ModelSearch | None, keys: Sequence[str]) -> tuple[WelcomeKey, ...]:
     found = search.found if search is not None else ()
     return tuple(
         WelcomeKey(key=key, words=found_text(model), more="use it" if model.model else "choose a model")
-        for key, model in zip(KEY_OF_FOUND, found, strict=False)
+        for key, model in zip(keys, found, strict=False)
     )
 
 

@@ -14,7 +14,14 @@ TRUST = action(kind="trust", subject={"files": [".workbench.json", "workbench.ya
 
 
 def facts(**more):
-    known = {"has_model": False, "elsewhere": 0, "branch": "main", "pipelines": 2, "trust": TRUST}
+    known = {
+        "keys_of_found": "mstvw",
+        "has_model": False,
+        "elsewhere": 0,
+        "branch": "main",
+        "pipelines": 2,
+        "trust": TRUST,
+    }
     return welcome_facts("0.1.0", **{**known, **more})
 
 

@@ -406,7 +406,7 @@ class ActionDetailPane(Pane):
         self.sides = ColumnHeader(
             lambda width: split_heads_strip(width, ink(self), glyphs(self)), key="detail-sides"
         )
-        self.files = FileColumn(key="files")
+        self.files: FileColumn | None = None
         self.choosing = ApprovalSelection()
         self.detail: ActionDetail | None = None
         self.find = ""
@@ -422,11 +422,8 @@ class ActionDetailPane(Pane):
     def compose_detail(self) -> Iterable[Widget]:
         """Yield title, files and the detail itself."""
         yield self.detail_title
-        with Horizontal(id="detail-body"):
-            yield self.files
-            yield Divider(key="files-divider")
-            with Vertical(id="detail-column"):
-                yield self.detail_view
+        with Horizontal(id="detail-body"), Vertical(id="detail-column"):
+            yield self.detail_view
 
     def show_detail(self, detail: ActionDetail | None) -> None:
         """Show the action under the cursor in full."""
@@ -447,10 +444,19 @@ class ActionDetailPane(Pane):
         self.detail_view.show(self.detail, self._look())
         if has_moved:
             self.detail_view.reveal_hunk()
-        self.files.show(self.detail, self.choosing)
+        self._show_files()
         self.show_titles()
         self.standing.after_frame()
         self.post_message(KeysChanged())
+
+    def _show_files(self) -> None:
+        """Show the files beside the detail; both are made for the first detail in full screen."""
+        if self.files is None and self.is_full:
+            self.files = FileColumn(key="files")
+            body = self.query_one("#detail-body")
+            body.mount(self.files, Divider(key="files-divider"), before="#detail-column")
+        if self.files is not None:
+            self.files.show(self.detail, self.choosing)
 
     def _look(self) -> DetailViewState:
         detail, choosing = self.detail, self.choosing

@@ -211,21 +211,6 @@ MAX_LAST_LINE_CELLS: Final = 40
 NO_ROW: Final = "nothing is under the cursor"
 REJECTING_CHOICES: Final = frozenset({"reject", "not_now"})
 """Choices that say no."""
-ANSWER_KEYS: Final = frozenset(
-    {
-        "approvals.approve",
-        "approvals.approve-unseen",
-        "approvals.reject",
-        "approvals.extend",
-        "approvals.propose-again",
-        "approvals.propose-all-again",
-        "approvals.undo",
-        "trust.answer",
-        "gate.answer",
-        "gate.reject",
-    }
-)
-"""Keys that count only for what has stood on the screen."""
 TRUST_HINT: Final = "h l choose, ctrl+t answers"
 """Why no letter answers whether a workspace is trusted."""
 

@@ -5,7 +5,8 @@ itself: it sends messages.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 from rich.style import Style as RichStyle
@@ -21,16 +22,9 @@ from workbench.render import approvals, cells
 from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
-from workbench.tui.approvals.approval_actions import ApprovalActions
 from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.key_arming import PaneArming
-from workbench.tui.pane import (
-    DecisionReported,
-    DetailWanted,
-    LineWanted,
-    QueueModel,
-    StatusMessage,
-)
+from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
@@ -38,6 +32,9 @@ from workbench.views import approvals as views_approvals
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueOrder as approvals_QueueOrder
 from workbench.views.approvals import QueueRow
+
+if TYPE_CHECKING:
+    from workbench.tui.approvals.approval_actions import ApprovalActions
 
 
 def queue_successors(actions: Iterable[Action], shown: Collection[str]) -> dict[str, str]:
@@ -331,13 +328,20 @@ class ApprovalsPane(ActionDetailPane):
             ),
             key="queue-heads",
         )
-        self.actions, self.standing = ApprovalActions(self), PaneArming(self)
+        self.standing = PaneArming(self)
         self.ordering, self.written = QueueOrder(), ReasonInput()
         self.is_zoomed = False
         self._shown: QueueModel | None = None
         self._summary = views_approvals.QueueSummary()
         self._lingering = DecidedRows(self, self.queue, self.reshow)
         self.deciding: set[str] = set()
+
+    @cached_property
+    def actions(self) -> "ApprovalActions":
+        """Return what its keys do, loaded for the first of them."""
+        from workbench.tui.approvals.approval_actions import ApprovalActions
+
+        return ApprovalActions(self)
 
     def compose_body(self) -> Iterable[Widget]:
         yield self.queue
@@ -465,7 +469,7 @@ class ApprovalsPane(ActionDetailPane):
 
     def acts_at_once(self, key_id: str) -> bool:
         """Return whether a key decides nothing: it came too early, or first shows what nobody saw yet."""
-        if key_id not in approval_selection.ANSWER_KEYS or self.choosing.marks:
+        if not keymap.key_of(key_id).answers or self.choosing.marks:
             return False
         if not self.standing.is_armed_for_key:
             return True

@@ -17,6 +17,7 @@ begin a session, go out or are queued is decided by the screen.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import work
@@ -31,19 +32,6 @@ from workbench.text import human
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.backend import Backend, BackendError, error_text
-from workbench.tui.conversation.completion import (
-    COMMANDS_WITH_VALUE,
-    Completions,
-    CompletionSources,
-    PromptHistory,
-    TypedWord,
-    command_words,
-    completions_of,
-    mistyped_command_hint,
-    parse_slash_command,
-    sendable_command,
-    word_before_cursor,
-)
 from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pane import (
     BackToPane,
@@ -58,6 +46,7 @@ from workbench.tui.pane import (
 )
 
 if TYPE_CHECKING:
+    from workbench.tui.conversation.completion import Completions, PromptHistory, TypedWord
     from workbench.tui.conversation.composer_input import ComposerInput
     from workbench.tui.main.overlays import CompletionPopup
 
@@ -155,7 +144,7 @@ class Composer(Vertical):
         super().__init__(id=key)
         self._backend = backend
         self._shown = ComposerModel(session=None)
-        self.history, self._pastes = PromptHistory(), PastePlaceholders()
+        self._pastes = PastePlaceholders()
         self._files: Sequence[str] | None = None
         self._models: Sequence[tuple[str, str]] | None = None
         self._is_dismissed = False
@@ -167,6 +156,13 @@ class Composer(Vertical):
         self._was_empty = True
         self.is_awaited = False
         """Whether it gets the focus as soon as the first frame is out."""
+
+    @cached_property
+    def history(self) -> "PromptHistory":
+        """Return what was said before."""
+        from workbench.tui.conversation.completion import PromptHistory
+
+        return PromptHistory()
 
     def compose(self) -> ComposeResult:
         yield self._row
@@ -181,12 +177,12 @@ class Composer(Vertical):
             self.mount(self._offers, before=self._row)
         return self._offers
 
-    def _show_offer(self, completions: Completions | None) -> None:
+    def _show_offer(self, completions: "Completions | None") -> None:
         if completions is not None or self._offers is not None:
             self.offers.show_offer(completions)
 
     @property
-    def _offer(self) -> Completions | None:
+    def _offer(self) -> "Completions | None":
         """Return the completions on show."""
         return None if self._offers is None else self._offers.offer
 
@@ -365,6 +361,12 @@ class Composer(Vertical):
     # --- completion -----------------------------------------------------------------------------
 
     def _complete(self) -> None:
+        from workbench.tui.conversation.completion import (
+            CompletionSources,
+            completions_of,
+            word_before_cursor,
+        )
+
         row, column = self.input.cursor_location
         line = self.input.document.get_line(row)
         word = word_before_cursor(line[:column], is_first_line=row == 0)
@@ -377,7 +379,7 @@ class Composer(Vertical):
         completions = completions_of(word, known)
         self._show_offer(completions if completions.candidates else None)
 
-    def _asks_first(self, word: TypedWord) -> bool:
+    def _asks_first(self, word: "TypedWord") -> bool:
         """Ask for what a word can be, unless it is known; the list is shown when it is there."""
         if word.kind == "file" and self._files is None:
             self._read_files()
@@ -444,6 +446,13 @@ class Composer(Vertical):
 
     def send(self) -> None:
         """Take a candidate, carry out a command, or send the words."""
+        from workbench.tui.conversation.completion import (
+            COMMANDS_WITH_VALUE,
+            command_words,
+            mistyped_command_hint,
+            parse_slash_command,
+        )
+
         self._complete()
         offer = self._offer
         if self.take_offer() and offer is not None and offer.word.kind == "file":
@@ -482,6 +491,8 @@ class Composer(Vertical):
 
     def _ask_for_command(self, text: str) -> None:
         """Have a command made of the words behind a `!`; without a message show the first that waits."""
+        from workbench.tui.conversation.completion import command_words
+
         if not text:
             self.post_message(FirstWaiting())
         elif not self._shown.has_model:
@@ -494,6 +505,8 @@ class Composer(Vertical):
 
     @work(thread=True, group="command", exclusive=False, exit_on_error=False, description="suggest a command")
     def _suggest_command(self, words: str, text: str) -> None:
+        from workbench.tui.conversation.completion import sendable_command
+
         try:
             made = self._backend.of(self._shown.workspace).suggest_command(words)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden

@@ -27,7 +27,7 @@ def _why_no_undo(pane: "ConversationPane") -> str:
 
 
 def _undo_turn(pane: "ConversationPane") -> None:
-    session, turn = pane.main.state.current, pane.turn_in_view
+    session, turn = pane.main.state.current, pane.turns.in_view
     if session is not None and turn is not None:
         pane.main.ask_undo(session.id, turn.id)
 

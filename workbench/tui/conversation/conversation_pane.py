@@ -1,7 +1,7 @@
 """The conversation pane: what was said, thought, called and noticed, search in it, and its keys."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -46,14 +46,13 @@ from workbench.views.conversation_blocks import (
     StepBlock,
     TextBlock,
     ThoughtBlock,
-    Turn,
 )
-from workbench.views.conversation_search import BlockHit, ConversationSearch, block_hits
 from workbench.views.data_source import DataSource
-from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
     from workbench.tui.main.presenter import SessionPresenter
+    from workbench.views.conversation_search import BlockHit, ConversationSearch
+    from workbench.views.welcome import WelcomeFacts
 
 _WHOLE_SESSION: Final = 1_000_000
 
@@ -76,12 +75,11 @@ class ConversationPane(Pane):
         self._session: Session | None = None
         self._part = ""
         self._folder = NO_FOLDER
-        self._turns = TurnNavigation(self.view)
+        self.turns = TurnNavigation(self.view)
         self._is_asked = False
         self._folding = CompactView()
         self.presenter: SessionPresenter | None = None
         """Shows other parts of the conversation; None where there is nothing but this pane."""
-        self.finding = ConversationSearch()
         self._is_far_wanted = False
         """Whether the reader has sent the words: then a hit is shown wherever it is."""
         self._is_typed = False
@@ -103,13 +101,13 @@ class ConversationPane(Pane):
         if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
             self.end_finding()
         self._session, self._transcript, self._folder = view.session, view.transcript, view.folder
-        self._turns.transcript = view.transcript
+        self.turns.transcript = view.transcript
         self._is_asked = False
         unread, was, self._part = self.view.unread, self._part, view.part
         self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
         self.view.page = None if view.welcome is None else self._page(view.welcome)
-        self._turns.fit(self)
+        self.turns.fit(self)
         changed, counted = view.changed, self._count_on(view.now, is_driven=view.is_driven)
         changed = None if changed is None else changed | counted
         if changed is None or changed:
@@ -161,29 +159,24 @@ class ConversationPane(Pane):
         self._is_asked = True
         self.post_message(TranscriptPartWanted(where, step))
 
-    @property
-    def turn_in_view(self) -> Turn | None:
-        """Return the turn of the block under the cursor, else of the last one on the screen."""
-        return self._turns.in_view
-
     def _note_turn(self) -> None:
         """Have the tools follow where another turn comes into view."""
-        if self._turns.look() and self.presenter is not None:
+        if self.turns.look() and self.presenter is not None:
             self.presenter.tools()
 
     def on_resize(self) -> None:
         """Put the list of turns beside the text where there is room."""
-        self._turns.fit(self)
+        self.turns.fit(self)
 
     def on_row_list_clicked(self, message: RowList.Clicked) -> None:
         """Go to a turn that was clicked."""
         message.stop()
         self.view.focus()
-        self._turns.go_to(message.row_id)
+        self.turns.go_to(message.row_id)
 
     def move_turn(self, step: int) -> None:
         """Go to the next (1) or previous (-1) turn; behind the last one to the end."""
-        if self._turns.move(step):
+        if self.turns.move(step):
             return
         if step > 0:
             self.move_to_end(is_last=True)
@@ -220,7 +213,7 @@ class ConversationPane(Pane):
         title = safe_content(session.title, ink.of("muted"), ink) if session else Content("")
         if self._folder.is_other:
             title = folder_prefix(self._folder.name, ink) + title
-        if self.finding.text:
+        if self.view.find:
             title = safe_content(self._found_words(), ink.of("waiting"), ink)
         right = Content("  ").join(part for part in self._right() if part.plain)
         self.title_row.show(title, right, says_more=bool(self._part) or self.view.unread > 0)
@@ -251,7 +244,7 @@ class ConversationPane(Pane):
         bold, muted = ink.of("foreground", bold=True), ink.of("muted")
         return [Content(""), Content.styled(sentence, bold), *(Content.styled(line, muted) for line in rest)]
 
-    def _page(self, facts: WelcomeFacts) -> Callable[[int], Sequence[Strip]]:
+    def _page(self, facts: "WelcomeFacts") -> Callable[[int], Sequence[Strip]]:
         """Return what draws the first page; each size and each look of it once."""
         from workbench.render.welcome import welcome_rows
 
@@ -275,7 +268,7 @@ class ConversationPane(Pane):
         self._ask_for_part("end" if is_last else "first")
 
     def move_to_problem(self, step: int) -> None:
-        if self.finding.text:
+        if self.view.find:
             self.go_to_hit(step)
         elif not self.view.move_to_problem(step):
             self._ask_for_part("earlier" if step < 0 else "later", step)
@@ -304,9 +297,18 @@ class ConversationPane(Pane):
     @property
     def is_found_from_here(self) -> bool:
         """Return whether words are looked for and the keys are here: they go from place to place then."""
-        return bool(self.finding.text) and self.has_pane_focus
+        return bool(self.view.find) and self.has_pane_focus
+
+    @cached_property
+    def finding(self) -> "ConversationSearch":
+        """Return the search that goes on; of no words at first."""
+        from workbench.views.conversation_search import ConversationSearch
+
+        return ConversationSearch()
 
     def _begin_finding(self, text: str) -> None:
+        from workbench.views.conversation_search import ConversationSearch
+
         self.finding = ConversationSearch(text, self.finding.place if self.finding.text else self._place())
         self._is_far_wanted, self._is_typed = False, True
         self.view.find = self.finding.text
@@ -319,6 +321,8 @@ class ConversationPane(Pane):
         """Look through a session in a thread, the newest events first, as long as the text is looked for."""
 
         def work() -> None:
+            from workbench.views.conversation_search import block_hits
+
             for events in _search_batches(source, session_id):
                 if self.finding.text != text:
                     return
@@ -333,8 +337,9 @@ class ConversationPane(Pane):
 
     def end_finding(self) -> None:
         """Look for nothing any more; the reader stays where they are."""
-        if self.finding.text:
-            self.finding, self.view.find, self._opened = ConversationSearch(), "", ""
+        if self.view.find:
+            del self.finding
+            self.view.find = self._opened = ""
             self.view.invalidate()
             self._show_title()
             self.post_message(KeysChanged())
@@ -356,7 +361,9 @@ class ConversationPane(Pane):
 
     def take_events(self, events: Iterable[Event]) -> None:
         """Look into what has just happened, too."""
-        if self.finding.text and self._session is not None:
+        if self.view.find and self._session is not None:
+            from workbench.views.conversation_search import block_hits
+
             here = self._session.id
             events = [event for event in events if event.session_id == here]
             self.finding.add(hit for event in events for hit in block_hits(event, self.finding.text))
@@ -371,7 +378,7 @@ class ConversationPane(Pane):
             self.post_message(StatusMessage(f"{self._quoted()} is not in this conversation.", is_kept=False))
             self.end_finding()
 
-    def show_place_of(self, hit: BlockHit) -> None:
+    def show_place_of(self, hit: "BlockHit") -> None:
         """Show a place that was found, in whichever part of the conversation it is."""
         presenter = self.presenter
         if (
@@ -401,14 +408,14 @@ class ConversationPane(Pane):
                 StatusMessage(f"{'No later' if step > 0 else 'No earlier'} place holds {self._quoted()}.")
             )
 
-    def _go(self, hit: BlockHit) -> None:
+    def _go(self, hit: "BlockHit") -> None:
         self.finding.current = hit
         self._show_title()
         self.show_place_of(hit)
         if not self.title_row.display:
             self.post_message(StatusMessage(self._found_words(), is_kept=False))
 
-    def show_hit(self, hit: BlockHit) -> None:
+    def show_hit(self, hit: "BlockHit") -> None:
         """Show a hit that is in the shown part; what is folded around it is opened."""
         if self._opened != hit.block_id:
             self._fold_again()
@@ -489,7 +496,7 @@ class ConversationPane(Pane):
             return "open" if block.is_folded else "fold"
         if key_id == "list.filter":
             return "find"
-        if key_id == "list.problem-next" and self.finding.text:
+        if key_id == "list.problem-next" and self.view.find:
             return "next hit"
         return super().label_of(key_id)
 

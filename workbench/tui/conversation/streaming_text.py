@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from workbench.render import markdown
+from workbench.render.conversation import REPLY_INDENT
 from workbench.text.safe import safe_text
 from workbench.text.width import cell_width
 from workbench.tui.render_context import RenderContext
@@ -170,10 +171,6 @@ class StreamingText:
     def _finish(self) -> None:
         self.finished.append("\n".join(self._lines).rstrip("\n"))
         self._lines, self._rows, self._had_blank = [], [], False
-
-
-REPLY_INDENT = 3
-"""Blank cells before what an agent says."""
 
 
 class PartialMarkdown(Sequence[Content]):

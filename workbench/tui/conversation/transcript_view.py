@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 from textual import events
@@ -17,9 +18,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from workbench.render import cells, conversation, markdown
-from workbench.render.conversation import blank_rows_before, block_lines
+from workbench.render.conversation import REPLY_INDENT, blank_rows_before, block_lines
 from workbench.tui import render_context
-from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
 from workbench.tui.widgets.line_view import HeightIndex, JumpTarget, LineView
 from workbench.views.conversation_blocks import (
     Block,
@@ -34,6 +34,9 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
 )
+
+if TYPE_CHECKING:
+    from workbench.tui.conversation.streaming_text import PartialMarkdown
 
 OPEN_TAIL = 16_384
 """Characters shown of an output or a thought that is still being written: its end."""
@@ -332,9 +335,11 @@ class BlockView(LineView):
             return [Content(" " * REPLY_INDENT) + line for line in lines]
         return block_lines(block, self._wrapped, look.ink, look.glyphs, look.painter)
 
-    def _open_lines(self, block: TextBlock) -> PartialMarkdown:
+    def _open_lines(self, block: TextBlock) -> "PartialMarkdown":
         text = self._open.get(block.id)
         if text is None or not text.take(block.text):
+            from workbench.tui.conversation.streaming_text import PartialMarkdown
+
             text = self._open[block.id] = PartialMarkdown(self._wrapped, render_context.context_of(self))
             text.take(block.text)
         return text
@@ -466,12 +471,9 @@ class TranscriptView(BlockView):
 
     def on_focus(self) -> None:
         super().on_focus()
-        self._find_cursor()
+        self.on_placed()
 
     def on_placed(self) -> None:
-        self._find_cursor()
-
-    def _find_cursor(self) -> None:
         if self.cursor is None and self.has_focus and self._line_count:
             self.put_cursor(self._block_on_screen(is_last=True), is_revealed=False)
 

@@ -46,7 +46,7 @@ _NO_FILES: Final = "this turn changed no file"
 def why_no_undo(pane: "ConversationPane") -> str:
     """Return why the turn in view cannot be undone; empty where it changed files."""
     main = pane.main
-    session, turn = main.state.current, pane.turn_in_view
+    session, turn = main.state.current, pane.turns.in_view
     if session is None:
         return _NO_SESSION
     if session.kind != "chat":

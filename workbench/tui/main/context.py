@@ -100,20 +100,33 @@ class MainContext:
     layout: "LayoutController"
     places: "PlaceStack"
     first_page: "FirstPage"
-    folders: "FolderController"
 
     def __init__(
         self,
         screen: "MainScreen",
         state: "ScreenState",
         backend: "Backend",
-        decisions: "DecisionHandler",
+        decisions: "Callable[[], DecisionHandler]",
         widgets: MainWidgets,
         status: WorkspaceStatus,
     ) -> None:
         self._screen = screen
-        self.state, self.backend, self.decisions = state, backend, decisions
+        self.state, self.backend, self.make_decisions = state, backend, decisions
         self.widgets, self.status = widgets, status
+        self.is_leaving = False
+        """Whether it is asked just now whether to leave."""
+
+    @cached_property
+    def decisions(self) -> "DecisionHandler":
+        """Return what writes answers, made for the first one."""
+        return self.make_decisions()
+
+    @cached_property
+    def folders(self) -> "FolderController":
+        """Return what knows whose folder an action or a session is of."""
+        from workbench.tui.main.folders import FolderController
+
+        return FolderController(self)
 
     @cached_property
     def providers(self) -> "ProviderActions":

@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from workbench import __version__
 from workbench.tui import keymap
 from workbench.tui.main.bars import FooterKey
 from workbench.tui.main.places import PANE_PLACES
-from workbench.views.welcome import WelcomeFacts, welcome_facts
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from workbench.tui.main.context import MainContext
     from workbench.views.providers import FoundModel
+    from workbench.views.welcome import WelcomeFacts
 
 DEMO_DONE: Final = "The demo is done: p replays it, L starts its pipeline, 5 finds it."
 
@@ -45,8 +44,12 @@ class FirstPage:
             return ""
         return own.id
 
-    def facts(self) -> WelcomeFacts:
+    def facts(self) -> "WelcomeFacts":
         """Return what the page says, in a demo in words of its own."""
+        from workbench import __version__
+        from workbench.tui.main.main_keys import KEYS_OF_FOUND
+        from workbench.views.welcome import WelcomeFacts, welcome_facts
+
         if self._opening:
             return WelcomeFacts(version=__version__, lines=tuple(self._opening))
         status = self._context.status
@@ -61,6 +64,7 @@ class FirstPage:
             is_tiny=self._context.layout.is_smaller_than_panes,
             search=None if status.has_model else status.search,
             added=status.added,
+            keys_of_found=KEYS_OF_FOUND,
         )
 
     def begin(self) -> None:

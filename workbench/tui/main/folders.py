@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.domain.rows import Session
-from workbench.views.approvals import queue_summary
 
 if TYPE_CHECKING:
     from workbench.tui.backend import Backend
@@ -41,22 +40,6 @@ class FolderController:
     def _keep(self, *, is_wide: bool) -> str:
         self._context.backend.keep_folders(is_wide=is_wide)
         return ""
-
-    def agree(self) -> None:
-        """Put the queue's cursor on what waits first in the session on show: all panes say the same."""
-        state = self._state
-        shown = state.current.id if state.current is not None else ""
-        waiting = [action for action in state.pending if action.session_id == shown]
-        first = queue_summary(waiting, state.source.now()).first_id
-        queue = self._context.widgets.approvals.queue
-        if first is None or first == queue.cursor:
-            return
-        if queue.size.height:
-            queue.put_cursor(first)
-        else:
-            queue.cursor = first
-            # Its list scrolls once it knows its size.
-            queue.call_after_refresh(queue.put_cursor, first)
 
     # --- whose folder -----------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ The computation is pure; `LayoutController` applies it to the main screen.
 # A narrow screen has no rule over the composer. At 80x24 the diff keeps 15 rows that way; a sentence takes
 # the composer's row for its four seconds, so that nothing moves.
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
@@ -128,7 +128,10 @@ class LayoutController:
         for pane in context.places.panes:
             if pane.list_view is not None:
                 self._widgets.tabs.follow(pane.PLACE, pane.list_view)
+        widgets = self._widgets
+        widgets.strip.display = widgets.tabs.display = False
         self.arrangement: Layout | None = None
+        self._has_moment = False
         self._small: TooSmallPage | None = None
         self._line_bar: PromptBar | None = None
         self._focused_before: Widget | None = None
@@ -198,12 +201,12 @@ class LayoutController:
         """Put panes where size, place and zoom want them."""
         if not self._screen.size.area:
             return
-        had_strip = self._widgets.strip.display
+        had_rows = self._widgets.strip.display, self._widgets.tabs.display
         self.arrangement = layout = self._layout()
         if self._classify(layout):
             self._screen.update_node_styles()
         self.put(layout)
-        if layout.has_strip and not had_strip:
+        if (self._widgets.strip.display, self._widgets.tabs.display) != had_rows:
             self._context.presenter.head()
         approvals = self._widgets.approvals
         is_zoomed = layout.is_alone and layout.width in ("medium", "wide") and not approvals.is_full
@@ -212,9 +215,20 @@ class LayoutController:
             approvals.reshow(is_sorted=True)
         self._take_or_give_focus()
 
-    def classify(self) -> None:
-        """Say in classes how things will be arranged, before any of them is there."""
-        self._classify(self._layout())
+    def first_rows(self) -> Iterator[Widget]:
+        """Say in classes how things will be arranged, and yield the rows that are over the panes then."""
+        layout = self._layout()
+        self._classify(layout)
+        self._show_rows(layout)
+        yield from (row for row in (self._widgets.strip, self._widgets.tabs) if row.display)
+
+    def has_strip(self, layout: Layout) -> bool:
+        """Return whether the row below the header is shown."""
+        return layout.has_strip
+
+    def _show_rows(self, layout: Layout) -> None:
+        self._widgets.strip.display = self.has_strip(layout)
+        self._widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
 
     def _layout(self) -> Layout:
         size = self._screen.size
@@ -229,7 +243,8 @@ class LayoutController:
             size.width, size.height, self._context.places.current, is_zoomed=is_zoomed, empty=empty
         )
         has_room = 2 in layout.shown and layout.width != "tiny" and size.height >= SHORT
-        return replace(layout, has_moment=True) if has_room and self._context.moment.is_wanted else layout
+        has_moment = has_room and not state.pending and self._context.moment.is_wanted
+        return replace(layout, has_moment=True) if has_moment else layout
 
     def refit(self) -> None:
         """Fold a pane that has nothing to show any more, open one that has, say what a small screen can."""
@@ -266,10 +281,14 @@ class LayoutController:
         widgets.pipeline.styles.height = layout.pipeline or "1fr"
         screen.query_one("#rail-divider").display = layout.has_rail
         screen.query_one("#middle-divider").display = left.display and right.display
-        widgets.strip.display = layout.has_strip
-        widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
+        self._show_rows(layout)
+        for row in (widgets.strip, widgets.tabs):
+            if row.display and row.parent is None:
+                screen.mount(row, before="#body")
         widgets.rail.set_board(is_board=layout.is_alone and 0 in layout.shown and layout.width != "tiny")
-        self._context.moment.put(is_shown=layout.has_moment)
+        if layout.has_moment or self._has_moment:
+            self._has_moment = layout.has_moment
+            self._context.moment.put(is_shown=layout.has_moment)
         self._context.places.show()
         self.status()
 

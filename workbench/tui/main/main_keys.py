@@ -6,13 +6,16 @@ from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
 from workbench.tui.main.places import PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
-from workbench.views.welcome import KEY_OF_FOUND
 
 if TYPE_CHECKING:
     from workbench.tui.main.overlays import PromptBar
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.main.sidebar import Sidebar
     from workbench.tui.pane import Pane
+
+
+KEYS_OF_FOUND: Final = ("m", "s", "t", "v", "w")
+"""Keys of the first page that take a model which was found, in its order."""
 
 
 def _open_palette(screen: "MainScreen") -> None:
@@ -29,7 +32,7 @@ def _open_help(screen: "MainScreen") -> None:
 
 def _found_key(number: int) -> "Key[MainScreen]":
     return Key(
-        id=f"first.found-{number}", keys=(KEY_OF_FOUND[number - 1],), label="use it", shown="-",
+        id=f"first.found-{number}", keys=(KEYS_OF_FOUND[number - 1],), label="use it", shown="-",
         tooltip=f"add what was found as number {number}, and use it", group="Start", is_override=True,
         in_palette=False, decides=True, action=lambda screen: screen.context.providers.take(number - 1),
     )  # fmt: skip
@@ -170,7 +173,7 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="first.look", keys=("r",), label="look again", tooltip="look for models again", group="Start",
         footer=3, is_override=True, in_palette=False,
         action=lambda screen: screen.context.providers.look()),
-    *(_found_key(number) for number in range(1, len(KEY_OF_FOUND) + 1)),
+    *(_found_key(number) for number in range(1, len(KEYS_OF_FOUND) + 1)),
 )  # fmt: skip
 DEMO: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="demo.replay", keys=("p",), label="replay it", tooltip="see the demo again, from its beginning",
@@ -184,6 +187,7 @@ DEMO: Final[tuple[Key["MainScreen"], ...]] = (
 DIALOG: Final[tuple[Key["PromptBar"], ...]] = (
     Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group="Decide",
         footer=1, in_palette=False, decides=True,
+        stays=True,
         action=lambda bar: bar.send()),
     Key(id="dialog.earlier", keys=("up",), label="earlier words", tooltip="words given here before",
         shown="↑ ↓", group="Decide", footer=2, in_palette=False,

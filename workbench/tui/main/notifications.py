@@ -87,31 +87,24 @@ _WIDE_COLUMNS: Final = 100
 """Columns from which sentences are whole."""
 
 
-class LeaveQuestion:
-    """Asks whether to leave while an agent works or something waits."""
+def ask_to_leave(context: "MainContext") -> bool:
+    """Say what goes on without a screen; True when the user has said twice that they leave."""
+    working = sum(session.status == "processing" for session in context.state.sessions.values())
+    waiting = len(context.state.pending)
+    if context.is_leaving or context.layout.is_tiny or not (working or waiting):
+        return True
+    context.is_leaving = True
+    is_wide = context.app.size.width >= _WIDE_COLUMNS
+    context.widgets.rule.ask(leave_notice(working, waiting, is_wide=is_wide))
+    context.presenter.footer()
+    return False
 
-    def __init__(self, context: "MainContext") -> None:
-        self._context = context
-        self.is_asked = False
 
-    def ask(self) -> bool:
-        """Say what goes on without a screen; True when the user has said twice that they leave."""
-        context = self._context
-        working = sum(session.status == "processing" for session in context.state.sessions.values())
-        waiting = len(context.state.pending)
-        if self.is_asked or context.layout.is_tiny or not (working or waiting):
-            return True
-        self.is_asked = True
-        is_wide = context.app.size.width >= _WIDE_COLUMNS
-        context.widgets.rule.ask(leave_notice(working, waiting, is_wide=is_wide))
-        context.presenter.footer()
-        return False
-
-    def stay(self) -> None:
-        """Take the question back."""
-        self.is_asked = False
-        self._context.widgets.rule.ask("")
-        self._context.presenter.footer()
+def stay(context: "MainContext") -> None:
+    """Take the question back whether to leave."""
+    context.is_leaving = False
+    context.widgets.rule.ask("")
+    context.presenter.footer()
 
 
 class ToastController:

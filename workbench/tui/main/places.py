@@ -10,6 +10,7 @@ from msgspec import Struct
 from textual.screen import Screen
 
 from workbench.domain.events import Event, SessionDeleted
+from workbench.views.approvals import queue_summary
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -134,6 +135,21 @@ class PlaceStack:
                 return False
         self.current = place
         return True
+
+    def point_at_first_waiting(self) -> None:
+        """Put the queue's cursor on what waits first in the session on show: all panes say the same."""
+        state, queue = self._context.state, self._context.widgets.approvals.queue
+        shown = state.current
+        waiting = [action for action in state.pending if shown and action.session_id == shown.id]
+        first = queue_summary(waiting, state.source.now()).first_id
+        if first is None or first == queue.cursor:
+            return
+        if queue.size.height:
+            queue.put_cursor(first)
+        else:
+            queue.cursor = first
+            # Its list scrolls once it knows its size.
+            queue.call_after_refresh(queue.put_cursor, first)
 
     def _make(self, place: int) -> bool:
         if self._is_replay:

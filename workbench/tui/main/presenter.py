@@ -1,6 +1,6 @@
 """Makes what each pane is shown from what the screen knows: the only place where journal rows meet panes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
@@ -10,9 +10,7 @@ from workbench.domain.rows import Action
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
 from workbench.tui import keymap
-from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
-from workbench.tui.approvals.decision_writer import DecisionHandler
 from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
@@ -38,21 +36,11 @@ from workbench.views.sessions import HeaderFacts
 from workbench.views.tools import streamed_output
 
 if TYPE_CHECKING:
+    from workbench.domain.events import ActionOpened
+    from workbench.domain.values import Hunk
     from workbench.tui.main.screen import MainScreen
     from workbench.views.detail_pages import DetailPage
     from workbench.views.welcome import WelcomeFacts
-
-_SHOWN_WHEN_OFF = frozenset(
-    {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
-)
-"""Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
-_ACTION_KINDS_OF_KEY = {
-    "approvals.always": ("tool",),
-    "approvals.extend": ("tool", "gate", "question"),
-    "approvals.approve": ("tool", "gate", "question"),
-    "approvals.reject": ("tool", "gate", "question"),
-}
-"""Keys that only some kinds of action can ever have, with those kinds."""
 
 
 def _no_command_parts(_action: Action, _parameters: JsonObject) -> None:
@@ -70,11 +58,11 @@ class SessionPresenter:
         state: ScreenState,
         panes: SessionPanes,
         status: WorkspaceStatus,
-        decisions: DecisionHandler,
+        edited_hunks: "Callable[[ActionOpened, Mapping[str, bytes]], Sequence[Hunk]]",
         say_error: Callable[[str], None],
     ) -> None:
         self.state, self.panes, self.status = state, panes, status
-        self._decisions, self._say = decisions, say_error
+        self._edited_hunks, self._say = edited_hunks, say_error
         self.folders = FolderNames(status.workspace, status.home)
         self.agents = SubAgentReader(state.source)
 
@@ -193,7 +181,7 @@ class SessionPresenter:
             return None
         edited = self.panes.approvals.choosing.edits.get(action.id)
         try:
-            hunks = self._decisions.edited_hunks(opened, edited) if edited else source.exact_hunks(action)
+            hunks = self._edited_hunks(opened, edited) if edited else source.exact_hunks(action)
             parameters = source.exact_parameters(action)
         except SealedContentGone as error:
             self._say(error.why)
@@ -225,7 +213,7 @@ class SessionPresenter:
                 actions=state.actions,
                 now=state.source.now(),
                 earlier=state.earlier_calls if state.window is None else 0,
-                turn=self.panes.conversation.turn_in_view,
+                turn=self.panes.conversation.turns.in_view,
                 turns=state.shown.turns,
                 commands=state.transcript.commands,
                 agents=self.agents.known,
@@ -271,7 +259,7 @@ class Presenter(SessionPresenter):
             context.state,
             context.widgets,
             context.status,
-            context.decisions,
+            lambda opened, edited: context.decisions.edited_hunks(opened, edited),
             lambda why: context.say(why, is_error=True),
         )
         self._screen, self._context, self._widgets = screen, context, context.widgets
@@ -288,7 +276,14 @@ class Presenter(SessionPresenter):
         self.tools()
         self.around()
         self.pipeline()
-        self._context.moment.show()
+        self.moment()
+
+    def moment(self) -> None:
+        """Show what the session is about where nothing waits, and fold panes that have nothing to show."""
+        if self.state.pending:
+            self._context.layout.refit()
+        else:
+            self._context.moment.show()
 
     def around(self) -> None:
         """Show what stands around the conversation and says how a session is set."""
@@ -316,7 +311,7 @@ class Presenter(SessionPresenter):
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
         if changed.blocks or changed.has_calls or changed.actions:
-            self._context.moment.show()
+            self.moment()
 
     def head(self) -> None:
         """Show header, strip and tabs."""
@@ -335,7 +330,8 @@ class Presenter(SessionPresenter):
                 state.sessions.values(), state.pending, current=current, folders=self.folders
             )
             self._widgets.strip.show(rows)
-        self._widgets.tabs.show(self._tabs())
+        if self._widgets.tabs.display:
+            self._widgets.tabs.show(self._tabs())
         self._context.layout.refit()
 
     def tick(self, now: int) -> None:
@@ -459,10 +455,10 @@ class Presenter(SessionPresenter):
         is_idle = self._widgets.composer.is_empty and bool(self.state.pending)
         return "to what waits" if is_idle and key.id == "composer.send" else key.label
 
-    def _urgent_keys(self) -> list[FooterKey]:
+    def _urgent_keys(self) -> Sequence[FooterKey]:
         """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
         screen = self._screen
-        if waiting := self._context.app.guarded.footer_keys():
+        if waiting := self._context.app.waiting_key_labels:
             return waiting
         if not screen.is_leaving:
             return []
@@ -489,15 +485,14 @@ class Presenter(SessionPresenter):
             if is_hidden or not key.footer or not keys:
                 continue
             why = pane.why_not(key.id)
-            if why and (key.id not in _SHOWN_WHEN_OFF or self._never_counts_here(key.id, pane)):
+            if why and (not key.stays or self._never_counts_here(key, pane)):
                 continue
-            is_answer = key.id in approval_selection.ANSWER_KEYS
             rank = (key.narrow or key.footer) if is_narrow else key.footer
             label = pane.label_of(key.id)
             if key.id == "list.problem-next" and pane is approvals_pane and self._is_decided():
                 # The cursor stands on something decided while something else waits.
                 rank, label = (0, "next that waits") if self.state.pending else (rank, label)
-            waits = is_answer and not cast("Any", pane).standing.is_armed
+            waits = key.answers and not cast("Any", pane).standing.is_armed
             ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
         return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
 
@@ -514,15 +509,14 @@ class Presenter(SessionPresenter):
         stop = keymap.printed_keys(keymap.key_of("app.agent-stop"), keymap.user_keymap(self._screen))
         return [(rank, FooterKey(keys=stop, label=label))]
 
-    def _never_counts_here(self, key_id: str, pane: Pane) -> bool:
+    def _never_counts_here(self, key: keymap.Key[Any], pane: Pane) -> bool:
         """Return whether a key that is off could never count for the row under the cursor."""
         if pane is not self._widgets.approvals:
             return False
         detail = self._widgets.approvals.detail
         if detail is None:
             return True
-        kinds = _ACTION_KINDS_OF_KEY.get(key_id)
-        return self._is_decided() or (kinds is not None and detail.kind not in kinds)
+        return self._is_decided() or (bool(key.kinds) and detail.kind not in key.kinds)
 
     def _is_decided(self) -> bool:
         action = self.state.actions.get(self._widgets.approvals.queue.cursor or "")

@@ -1,6 +1,7 @@
 """The main screen: which pane has the focus, when the journal is read, and what panes ask of it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -13,7 +14,6 @@ from workbench.domain.events import Event
 from workbench.tui import keymap
 from workbench.tui import pane as tui_pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
-from workbench.tui.approvals.decision_writer import DecisionHandler
 from workbench.tui.backend import Backend
 from workbench.tui.compositor import DirtyScreen
 from workbench.tui.conversation.conversation_pane import ConversationPane
@@ -21,12 +21,9 @@ from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
-from workbench.tui.main.folders import FolderController
 from workbench.tui.main.layout import LayoutController
-from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter
-from workbench.tui.main.redraw_timer import RedrawTimer
 from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tasks import MainTasks
 from workbench.tui.pane import Pane
@@ -38,7 +35,10 @@ from workbench.tui.widgets.pane_frame import Divider, PaneTitle, Rule
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.main.overlays import PromptBar, ToastBox
+    from workbench.tui.approvals.decision_writer import DecisionHandler
+    from workbench.tui.main.notifications import Notifications, ToastController
+    from workbench.tui.main.overlays import ToastBox
+    from workbench.tui.main.redraw_timer import RedrawTimer
 
 _CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines")
 """Groups of keys that a click in the footer may stand for."""
@@ -71,7 +71,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self,
         state: ScreenState,
         backend: Backend,
-        decisions: DecisionHandler,
+        decisions: "Callable[[], DecisionHandler]",
         feed: JournalFeed,
         status: WorkspaceStatus,
         notify: NotifySettings | None = None,
@@ -85,22 +85,38 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         five = (self.rail, self.conversation, self.approvals, self.tools, self.pipeline)
         self.state, self._feed = state, feed
         self.context = context = MainContext(self, state, backend, decisions, widgets, status)
-        self.notifications = Notifications(wishes=notify)
+        self._notify = notify
         self.places = context.places = PlaceStack(self, context, five, is_replay=bool(self.INNER))
         self.first_page = context.first_page = FirstPage(self, context)
-        context.folders = FolderController(context)
         self.presenter = context.presenter = self.make_presenter()
         self.tasks = context.tasks = MainTasks(self, context)
         self.layout_controller = context.layout = self.make_layout()
-        self.toasts = ToastController(self, context, self.notifications)
-        self.redraw_timer = RedrawTimer(self, context)
         self.presenter.command_parts = self.tasks.parts_of
         self.conversation.presenter = self.presenter
         for pane in five:
             pane.main = context
-        self.leaving = LeaveQuestion(context)
-        self._looks_soon, self._looked_at = False, 0.0
-        self._says_keys = False
+        self._looks_soon, self._says_keys, self._looked_at = False, False, 0.0
+
+    @cached_property
+    def notifications(self) -> "Notifications":
+        """Return what the user was told, and is to be told of."""
+        from workbench.tui.main.notifications import Notifications
+
+        return Notifications(wishes=self._notify)
+
+    @cached_property
+    def toasts(self) -> "ToastController":
+        """Return what tells of trouble and of what ended, made for the first news."""
+        from workbench.tui.main.notifications import ToastController
+
+        return ToastController(self, self.context, self.notifications)
+
+    @cached_property
+    def redraw_timer(self) -> "RedrawTimer":
+        """Return what wakes the screen when something on it counts on, made after the first frame."""
+        from workbench.tui.main.redraw_timer import RedrawTimer
+
+        return RedrawTimer(self, self.context)
 
     def make_presenter(self) -> Presenter:
         """Return what shows the state to the widgets."""
@@ -119,10 +135,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.load()
         # Said before anything is styled: later all of the pane would be styled anew.
         self.approvals.set_class(not self.state.pending, "-idle", update=False)
-        self.layout_controller.classify()
         yield self.widgets.header
-        yield self.widgets.strip
-        yield self.widgets.tabs
+        yield from self.layout_controller.first_rows()
         with Horizontal(id="body"):
             yield self.rail
             yield Divider(key="rail-divider")
@@ -142,14 +156,12 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         yield self.widgets.footer
 
     def on_mount(self) -> None:
-        self.rearrange()
+        self.layout_controller.rearrange()
         self.presenter.everything()
-        self.context.folders.agree()
+        self.places.point_at_first_waiting()
         # The first frame has the diff in it: what waits is read while it still waits.
         self.presenter.detail(self.approvals.queue.cursor)
         self.start_focus()
-        self.keep_time()
-        self.redraw_timer.begin()
 
     @property
     def is_held(self) -> bool:
@@ -163,6 +175,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def first_frame_drawn(self) -> None:
         self.tasks.has_frame = True
         self.call_later(self.first_page.start_writing)
+        self.call_later(self.begin_time)
         if self.tasks.is_behind:
             self.call_later(self.presenter.detail, self.approvals.queue.cursor)
         # Threads that began before would load modules while the first frame is drawn.
@@ -187,7 +200,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
-        self.tasks.read_at_start(self.toasts.ends.since_left)
+        self.tasks.read_at_start(lambda ends: self.toasts.ends.since_left(ends))
         self.first_page.read()
         self.context.folders.look()
         self.set_timer(_CHECK_HOST_AFTER, self.tasks.read_standing)
@@ -246,6 +259,11 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Wake up when something on the screen counts on, and not at all while nothing does."""
         self.redraw_timer.keep()
 
+    def begin_time(self) -> None:
+        """Count on from the first frame on."""
+        self.keep_time()
+        self.redraw_timer.begin()
+
     # --- where things are -----------------------------------------------------------------------
 
     @property
@@ -255,10 +273,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Arrange anew in another size."""
-        self.rearrange()
-
-    def rearrange(self) -> None:
-        """Put panes where size, place and zoom want them."""
         self.layout_controller.rearrange()
 
     def on_toast_box_pressed(self, message: "ToastBox.Pressed") -> None:
@@ -298,18 +312,13 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Return the five panes, and places that were opened since."""
         return self.places.panes
 
-    @property
-    def is_zoomed(self) -> bool:
-        """Return whether the pane where the user is has the whole body."""
-        return self.places.is_zoomed
-
     def go_to(self, place: int) -> None:
         """Go to a place: give its pane the focus, and the body where there is room for one only."""
         if not self.places.enter(place):
             return
         if self.approvals.is_full and place != 2:
             self.approvals.is_full = False
-        self.rearrange()
+        self.layout_controller.rearrange()
         self.presenter.head()
         pane = next(pane for pane in self.panes if place == pane.PLACE)
         if pane.focus_view.is_attached:
@@ -322,7 +331,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             self.places.current = pane.PLACE
             self.presenter.head()
             if self.layout_controller.is_alone:
-                self.rearrange()
+                self.layout_controller.rearrange()
         self.presenter.footer()
 
     def on_descendant_blur(self) -> None:
@@ -375,7 +384,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     @on(ApprovalsPane.FullChanged)
     def _full_changed(self) -> None:
-        self.rearrange()
+        self.layout_controller.rearrange()
         self.presenter.footer()
 
     # --- what is said, and lines that are typed -----------------------------------------------------
@@ -383,7 +392,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence on the rule, for four seconds; it is kept in the messages."""
         if is_kept:
-            self.notifications.kept.append(LoggedMessage(self.state.source.now(), text, is_error))
+            self.notifications.keep(self.state.source.now(), text, is_error=is_error)
         self.rule.say(text, is_error=is_error)
 
     @on(tui_pane.StatusMessage)
@@ -402,20 +411,10 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.presenter.footer()
         self.presenter.composer()
 
-    @property
-    def line_bar(self) -> "PromptBar":
-        """Return where a line is typed for a pane."""
-        return self.layout_controller.line_bar
-
-    @property
-    def is_line_asked(self) -> bool:
-        """Return whether a line is being typed for a pane."""
-        return self.layout_controller.is_line_asked
-
     @on(tui_pane.LineWanted)
     def _line_asked(self, message: tui_pane.LineWanted) -> None:
         self.layout_controller.show_bottom(is_shown=False)
-        self.line_bar.ask(message)
+        self.layout_controller.line_bar.ask(message)
 
     # --- what panes ask for -------------------------------------------------------------------------
 
@@ -536,8 +535,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def toggle_zoom(self) -> None:
         """Give the pane the whole body, or take it back."""
-        self.places.is_zoomed = not self.is_zoomed
-        self.rearrange()
+        self.places.is_zoomed = not self.places.is_zoomed
+        self.layout_controller.rearrange()
         self.approvals.disarm()
 
     def begin_session(self) -> None:
@@ -565,20 +564,22 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             self.context.go_back()
         elif self.conversation.finding.text and self.place == self.conversation.PLACE:
             self.conversation.end_finding()
-        elif self.is_zoomed:
+        elif self.places.is_zoomed:
             self.toggle_zoom()
         elif self.place != 2:
             self.go_to(2)
 
     def leave_app(self) -> None:
         """Leave; agents go on. What waits or works is said first, the same key again leaves."""
-        if self.leaving.ask():
+        from workbench.tui.main.notifications import ask_to_leave
+
+        if ask_to_leave(self.context):
             self.textual.exit()
 
     @property
     def is_leaving(self) -> bool:
         """Return whether it is asked just now whether to leave."""
-        return self.leaving.is_asked
+        return self.context.is_leaving
 
     def suspend(self) -> None:
         """Stop this process and give the terminal to its shell; `fg` brings the screen back."""
@@ -595,9 +596,10 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     @property
     def takes_text(self) -> bool:
         """Return whether words can be written on this screen as it is now."""
-        is_tiny = self.layout_controller.arrangement is None or self.layout_controller.is_tiny
+        layout = self.layout_controller
+        is_tiny = layout.arrangement is None or layout.is_tiny
         has_field = self.presenter.has_model and self.composer.display and self.place in PANE_PLACES
-        return self.is_current and has_field and not (is_tiny or self.is_line_asked or self.is_leaving)
+        return self.is_current and has_field and not (is_tiny or layout.is_line_asked or self.is_leaving)
 
     def focusable_panes(self) -> Iterator[Pane]:
         """Yield the panes that are on the screen, by their numbers."""

@@ -207,9 +207,11 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
 GATE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="gate.answer", keys=("a",), label="answer", tooltip="give the chosen answer", group="Decide",
         footer=1, in_palette=False, decides=True,
+        answers=True,
         action=lambda pane: pane.answer.actions.answer("a"), why_off=lambda pane: pane.answer.why_not()),
     Key(id="gate.reject", keys=("r",), label="reject", tooltip="reject", group="Decide", footer=2,
         in_palette=False, decides=True,
+        answers=True,
         action=lambda pane: pane.answer.actions.reject(), why_off=lambda pane: pane.answer.why_not()),
     Key(id="gate.choose-previous", keys=("h", "left", "k", "up"), label="choice",
         tooltip="choice before, after", shown="h l", group="Decide", footer=3, is_override=True,

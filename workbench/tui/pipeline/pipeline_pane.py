@@ -13,7 +13,6 @@ from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.text.human import countdown_text
 from workbench.tui import keymap, render_context
-from workbench.tui.approvals.approval_selection import ANSWER_KEYS
 from workbench.tui.pane import (
     KeysChanged,
     LineWanted,
@@ -24,7 +23,6 @@ from workbench.tui.pane import (
 )
 from workbench.tui.pipeline.pipeline_keys import ask_run
 from workbench.tui.widgets.pane_frame import StableStatic
-from workbench.views.pipeline import PipelineRun, PipelineStep
 
 if TYPE_CHECKING:
     from workbench.tui.key_arming import PaneArming
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.pipeline.graph_view import GraphView
     from workbench.tui.tools.call_detail import StepView
     from workbench.views.detail_pages import DetailPage
+    from workbench.views.pipeline import PipelineRun, PipelineStep
 
 _DETAIL_FROM: Final = 20
 """Rows of the pane from which a step is shown in full below the graph."""
@@ -68,7 +67,6 @@ class PipelinePane(Pane):
         self._wanted: str | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        yield self._top
         if self._graph is not None:
             yield self._graph
         yield self._words
@@ -116,8 +114,8 @@ class PipelinePane(Pane):
 
             self._graph = GraphView(key="pipeline-graph")
             self._graph.display = False
-            if self._top.is_attached:
-                self.mount(self._graph, after=self._top)
+            if self._words.is_attached:
+                self.mount(self._graph, before=self._words)
         return self._graph
 
     @property
@@ -125,7 +123,7 @@ class PipelinePane(Pane):
         return self.step if self._is_full or self._graph is None else self._graph
 
     @property
-    def run(self) -> PipelineRun | None:
+    def run(self) -> "PipelineRun | None":
         """Return the run on show."""
         return self._shown.run
 
@@ -161,9 +159,8 @@ class PipelinePane(Pane):
             self.graph.display = has_run and not self._is_full
             self.graph.styles.height = "1fr"
             self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM or self.is_answering)
-        self._top.display = (
-            has_run and not self._is_full and (self.has_overview or not self.title_row.display)
-        )
+        has_top = has_run and not self._is_full and (self.has_overview or not self.title_row.display)
+        self.put(self._top, self.graph if has_run else self._words, is_shown=has_top)
         self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
         self._words.styles.height = 1 if has_run else "1fr"
         if self._answer is not None:
@@ -192,7 +189,7 @@ class PipelinePane(Pane):
             self._say_nothing()
             return
         self._show_title(run)
-        if self._top.display:
+        if self._top.parent is not None and self._top.display:
             self._top.update(
                 self._overview() if self.has_overview else Content(" ") + self._title_facts(run, 12)
             )
@@ -222,10 +219,10 @@ class PipelinePane(Pane):
         found = "" if count is None else f", {count or 'none'} found"
         return f"none runs{found}{', L starts one' if count else ''}"
 
-    def _show_title(self, run: PipelineRun) -> None:
+    def _show_title(self, run: "PipelineRun") -> None:
         self.set_title(self._title_facts(run), Content(" "))
 
-    def _title_facts(self, run: PipelineRun, more_room: int = 0) -> Content:
+    def _title_facts(self, run: "PipelineRun", more_room: int = 0) -> Content:
         from workbench.render.pipeline import run_title_facts
 
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
@@ -334,7 +331,7 @@ class PipelinePane(Pane):
         self._wanted = wanted
 
     @property
-    def cursor_step(self) -> PipelineStep | None:
+    def cursor_step(self) -> "PipelineStep | None":
         """Return the step under the cursor."""
         return self._graph.step_under_cursor() if self._graph is not None else None
 
@@ -380,7 +377,7 @@ class PipelinePane(Pane):
 
     def acts_at_once(self, key_id: str) -> bool:
         """Return whether a key decides nothing yet."""
-        return key_id in ANSWER_KEYS and self.answer.acts_at_once()
+        return keymap.key_of(key_id).answers and self.answer.acts_at_once()
 
     def uncovered(self) -> None:
         """Begin to count: a dialog that was over it is gone."""
@@ -577,7 +574,7 @@ class PipelinePane(Pane):
             self.toggle_overview()
 
 
-def _failure_reason(step: PipelineStep) -> str:
+def _failure_reason(step: "PipelineStep") -> str:
     """Return why a step failed, and that the run goes on where it does."""
     if step.state != "warned":
         return step.error

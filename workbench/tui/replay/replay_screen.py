@@ -195,9 +195,8 @@ class ReplayPresenter(Presenter):
 class ReplayLayoutController(LayoutController):
     """The sentence and no composer."""
 
-    def put(self, layout: Layout) -> None:
-        super().put(layout)
-        self._widgets.strip.display = layout.width in ("medium", "wide")
+    def has_strip(self, layout: Layout) -> bool:
+        return layout.width in ("medium", "wide")
 
     def status(self) -> None:
         super().status()
@@ -238,10 +237,10 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             footer=Footer(), rule=Rule(key="rule"), composer=cast("Composer", NullComposer()),
         )  # fmt: skip
         status = WorkspaceStatus(workspace=source.workspace, home=home, pipelines_found=0)
-        state, decisions = ScreenState(source), RefusedDecisions(why)
+        state = ScreenState(source)
         # The replay of an agent stands over that of the one that began it, under another name.
         vars(self)["NAME"] = f"replay-{session.id}"
-        super().__init__(state, backend, decisions, feed, status, widgets=widgets)
+        super().__init__(state, backend, lambda: RefusedDecisions(why), feed, status, widgets=widgets)
         self.source, self.session_id, self._why = source, session.id, why
         self._session = session
         self.player = Player(source.reel)
@@ -438,7 +437,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         """Show what was written: in the queue where it was asked about, else as the moment."""
         rows = (self.state.actions.get(row.id) for row in self.approvals.queue.shown)
         self.context.moment.is_pinned = all(row is None or row.call_id != event.call_id for row in rows)
-        if self.layout_controller.is_alone and not self.is_zoomed and self.place in (1, 3, 4):
+        if self.layout_controller.is_alone and not self.places.is_zoomed and self.place in (1, 3, 4):
             self.go_to(self.approvals.PLACE)
         self.context.moment.show()
 
@@ -485,9 +484,9 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.conversation.end_finding()
         elif self.approvals.is_full:
             self.approvals.set_full(is_full=False)
-        elif self.is_zoomed:
+        elif self.places.is_zoomed:
             self.places.is_zoomed = False
-            self.rearrange()
+            self.layout_controller.rearrange()
         else:
             self.close()
 
@@ -513,7 +512,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "do" and str(parameters[0]).startswith("replay."):
-            return not self.is_line_asked
+            return not self.layout_controller.is_line_asked
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:

@@ -97,7 +97,7 @@ class ReplayColumn(Vertical):
             pipeline=self.pipeline,
         )  # fmt: skip
         self.presenter = SessionPresenter(
-            self.state, panes, WorkspaceStatus(pipelines_found=0), RefusedDecisions(why), say
+            self.state, panes, WorkspaceStatus(pipelines_found=0), RefusedDecisions(why).edited_hunks, say
         )
         self.conversation.presenter = self.presenter
         self.view: ComparedPart = "conversation"
