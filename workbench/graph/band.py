@@ -26,7 +26,7 @@ from workbench.graph.canvas import (
     R,
     StepPosition,
     U,
-    steps_by_line,
+    make_picture,
 )
 from workbench.graph.edge_routes import LEFT, RIGHT, Gap
 from workbench.graph.layers import edge_path
@@ -159,40 +159,40 @@ def gap_width(gap: Gap) -> int:
     return 2 * gap.columns + 1 if gap.columns else 2
 
 
-def draw_lines(at: BandFrame) -> list[bytearray]:
+def draw_lines(frame: BandFrame) -> list[bytearray]:
     """Draw the lines of a band: pieces first, then trunks over them."""
-    grid = [bytearray(at.width) for _ in range(at.height)]
-    _draw_leads(at, grid)
-    for number, gap in enumerate(at.layout.gaps):
-        _draw_pieces(at, number, gap, grid)
-    for number, gap in enumerate(at.layout.gaps):
+    grid = [bytearray(frame.width) for _ in range(frame.height)]
+    _draw_leads(frame, grid)
+    for number, gap in enumerate(frame.layout.gaps):
+        _draw_pieces(frame, number, gap, grid)
+    for number, gap in enumerate(frame.layout.gaps):
         for trunk in gap.trunks:
-            x = at.gap_x[number] + 1 + 2 * trunk.column
-            attached = {at.y[row] for row in trunk.rows}
-            _draw_trunk(grid, x, at.y[trunk.top], at.y[trunk.bottom], attached)
+            x = frame.gap_x[number] + 1 + 2 * trunk.column
+            attached = {frame.y[row] for row in trunk.rows}
+            _draw_trunk(grid, x, frame.y[trunk.top], frame.y[trunk.bottom], attached)
     return grid
 
 
-def _draw_leads(at: BandFrame, grid: list[bytearray]) -> None:
-    net = at.layout.net
+def _draw_leads(frame: BandFrame, grid: list[bytearray]) -> None:
+    net = frame.layout.net
     leads = {u for hops in net.hops for u, _ in hops} | {u for bus in net.buses for u in bus.entries}
     for v in sorted(leads):
-        start, end = at.port(v), at.gap_x[net.layer[v]]
-        grid[at.y[at.layout.row[v]]][start:end] = bytes([HORIZONTAL]) * (end - start)
+        start, end = frame.port(v), frame.gap_x[net.layer[v]]
+        grid[frame.y[frame.layout.row[v]]][start:end] = bytes([HORIZONTAL]) * (end - start)
 
 
-def _draw_pieces(at: BandFrame, number: int, gap: Gap, grid: list[bytearray]) -> None:
-    left = at.gap_x[number]
-    right = left + gap_width(gap)
+def _draw_pieces(frame: BandFrame, number: int, gap: Gap, grid: list[bytearray]) -> None:
+    gap_start = frame.gap_x[number]
+    gap_end = gap_start + gap_width(gap)
     for row, a, b in gap.pieces:
-        cells = grid[at.y[row]]
-        start, end = left, right
+        cells = grid[frame.y[row]]
+        start, end = gap_start, gap_end
         if a != LEFT:
-            start = left + 1 + 2 * gap.trunks[a].column
+            start = gap_start + 1 + 2 * gap.trunks[a].column
             cells[start] |= R
             start += 1
         if b != RIGHT:
-            end = left + 1 + 2 * gap.trunks[b].column
+            end = gap_start + 1 + 2 * gap.trunks[b].column
             cells[end] |= L
         cells[start:end] = bytes([HORIZONTAL]) * (end - start)
 
@@ -205,25 +205,18 @@ def _draw_trunk(grid: list[bytearray], x: int, top: int, bottom: int, attached: 
             grid[y][x] = CROSSING if grid[y][x] else VERTICAL
 
 
-def position_steps(at: BandFrame) -> list[StepPosition]:
+def position_steps(frame: BandFrame) -> list[StepPosition]:
     positions: list[StepPosition] = []
-    for v, label in enumerate(at.labels):
-        x = at.layer_x[at.layout.net.layer[v]] + at.inset
+    for v, label in enumerate(frame.labels):
+        x = frame.layer_x[frame.layout.net.layer[v]] + frame.inset
         positions.append(
             StepPosition(
-                y=at.y[at.layout.row[v]],
-                sign_x=x,
-                name_x=x + 2,
-                name=label.name,
-                badge_x=x + 3 + cell_width(label.name),
-                room=label.slot,
-                mark=label.mark,
-                end=min(x + label.cells + 1, at.width),
-                below=label.below,
-                below_x=x,
+                y=frame.y[frame.layout.row[v]], sign_x=x, name_x=x + 2, name=label.name,
+                badge_x=x + 3 + cell_width(label.name), room=label.slot, mark=label.mark,
+                end=min(x + label.cells + 1, frame.width), below=label.below, below_x=x,
                 below_room=label.cells,
             )
-        )
+        )  # fmt: skip
     return positions
 
 
@@ -233,23 +226,14 @@ def draw_band(layout: Layout, labels: Sequence[StepLabel], *, is_ascii: bool = F
 
 
 def build_picture(
-    at: BandFrame,
+    frame: BandFrame,
     kind: DrawingKind,
     grid: Sequence[bytearray],
     positions: Sequence[StepPosition],
     *,
     is_ascii: bool,
 ) -> Picture:
-    return Picture(
-        kind=kind,
-        layout=at.layout,
-        width=at.width,
-        cells=tuple(bytes(row) for row in grid),
-        places=tuple(positions),
-        is_ascii=is_ascii,
-        tracer=at,
-        on_line=steps_by_line(positions),
-    )
+    return make_picture(kind, frame.layout, grid, positions, frame, width=frame.width, is_ascii=is_ascii)
 
 
 BOX_EDGES = 2
@@ -271,20 +255,20 @@ def draw_boxes(frame: BandFrame, *, has_detail: bool, is_ascii: bool = False) ->
     return build_picture(frame, "boxes", grid, positions, is_ascii=is_ascii)
 
 
-def _box_position(at: BandFrame, v: int, place: StepPosition, *, has_detail: bool) -> StepPosition:
-    layer = at.layout.net.layer[v]
-    end = at.gap_x[layer] if layer < len(at.gap_x) else at.width
+def _box_position(frame: BandFrame, v: int, place: StepPosition, *, has_detail: bool) -> StepPosition:
+    layer = frame.layout.net.layer[v]
+    end = frame.gap_x[layer] if layer < len(frame.gap_x) else frame.width
     return replace(
         place, end=end, is_boxed=True, below_room=end - BOX_EDGES - place.sign_x,
         detail_y=place.y + 1 if has_detail else None,
     )  # fmt: skip
 
 
-def _mark_sides(at: BandFrame, v: int, place: StepPosition, grid: list[bytearray]) -> None:
+def _mark_sides(frame: BandFrame, v: int, place: StepPosition, grid: list[bytearray]) -> None:
     """Note at the sides of a box where a line reaches it."""
-    layer, row, cells = at.layout.net.layer[v], at.layout.row[v], grid[place.y]
-    is_entered = layer > 0 and _is_reached(at.layout.gaps[layer - 1], row, 2)
-    is_left = layer < len(at.layout.gaps) and _is_reached(at.layout.gaps[layer], row, 1)
+    layer, row, cells = frame.layout.net.layer[v], frame.layout.row[v], grid[place.y]
+    is_entered = layer > 0 and _is_reached(frame.layout.gaps[layer - 1], row, 2)
+    is_left = layer < len(frame.layout.gaps) and _is_reached(frame.layout.gaps[layer], row, 1)
     cells[place.start] = VERTICAL | BOX_SIDE | (L if is_entered else 0)
     cells[place.end - 1] = VERTICAL | BOX_SIDE | (R if is_left else 0)
 
@@ -358,29 +342,29 @@ def draw_wrapped_band(
     return _joined_picture(frame, slices, grid, positions, is_ascii=is_ascii)
 
 
-def possible_cuts(at: BandFrame) -> list[BandCut]:
+def possible_cuts(frame: BandFrame) -> list[BandCut]:
     """Find every place that exactly one line crosses."""
     cuts: list[BandCut] = []
-    for number, gap in enumerate(at.layout.gaps):
-        left, right = at.gap_x[number], at.gap_x[number] + gap_width(gap)
+    for number, gap in enumerate(frame.layout.gaps):
+        gap_start, gap_end = frame.gap_x[number], frame.gap_x[number] + gap_width(gap)
         starts = [row for row, a, _ in gap.pieces if a == LEFT]
         ends = [row for row, _, b in gap.pieces if b == RIGHT]
         if len(starts) == 1:
-            cuts.append(BandCut(gap=number, row=starts[0], end=left + 1, start=left + 1))
+            cuts.append(BandCut(gap=number, row=starts[0], end=gap_start + 1, start=gap_start + 1))
         if len(ends) == 1 and gap.columns:
-            cuts.append(BandCut(gap=number, row=ends[0], end=right, start=right - 1))
+            cuts.append(BandCut(gap=number, row=ends[0], end=gap_end, start=gap_end - 1))
     return cuts
 
 
-def choose_cuts(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
+def choose_cuts(frame: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
     """Choose as few cuts as can be, and among those the ones that leave the widest band narrowest."""
-    chosen = _as_late_as_fits(at, possible, width)
+    chosen = _as_late_as_fits(frame, possible, width)
     if not chosen:
         return chosen
-    low, high = at.width // (len(chosen) + 1), width
+    low, high = frame.width // (len(chosen) + 1), width
     while low < high:
         middle = (low + high) // 2
-        cuts = _as_late_as_fits(at, possible, middle)
+        cuts = _as_late_as_fits(frame, possible, middle)
         if cuts is not None and len(cuts) == len(chosen):
             chosen, high = cuts, middle
         else:
@@ -388,11 +372,11 @@ def choose_cuts(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[
     return chosen
 
 
-def _as_late_as_fits(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
+def _as_late_as_fits(frame: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
     chosen: list[BandCut] = []
     while True:
         start, indent = (chosen[-1].start, 2) if chosen else (0, 0)
-        if at.width - start + indent <= width:
+        if frame.width - start + indent <= width:
             return chosen
         after = chosen[-1].gap if chosen else -1
         fitting = [cut for cut in possible if cut.gap > after and cut.end - start + indent + 1 <= width]
@@ -402,7 +386,7 @@ def _as_late_as_fits(at: BandFrame, possible: Sequence[BandCut], width: int) -> 
 
 
 def _slice_band(
-    at: BandFrame,
+    frame: BandFrame,
     chosen: Sequence[BandCut],
     grid: Sequence[bytearray],
     positions: Sequence[StepPosition],
@@ -414,23 +398,23 @@ def _slice_band(
     for number, cut_in in enumerate([None, *chosen]):
         cut_out = chosen[number] if number < len(chosen) else None
         start = cut_in.start if cut_in else 0
-        end = cut_out.end if cut_out else at.width
+        end = cut_out.end if cut_out else frame.width
         shift = (2 if number else 0) - start
-        kept = _lines_to_keep(at, grid, positions, start, end)
+        lines_kept = _lines_to_keep(frame, grid, positions, start, end)
         if is_ascii:
-            kept = _with_blank_lines(grid, kept, start, end)
-        if slices and is_ascii and _seems_joined(slices[-1], grid[kept[0]], shift, end):
+            lines_kept = _with_blank_lines(grid, lines_kept, start, end)
+        if slices and is_ascii and _seems_joined(slices[-1], grid[lines_kept[0]], shift, end):
             top += 1
-        lines = {y: top + offset for offset, y in enumerate(kept)}
-        top += len(kept)
+        lines = {y: top + offset for offset, y in enumerate(lines_kept)}
+        top += len(lines_kept)
         slices.append(
             BandSlice(
                 start=start,
                 end=end,
                 shift=shift,
                 lines=lines,
-                row_in=lines[at.y[cut_in.row]] if cut_in else None,
-                row_out=lines[at.y[cut_out.row]] if cut_out else None,
+                row_in=lines[frame.y[cut_in.row]] if cut_in else None,
+                row_out=lines[frame.y[cut_out.row]] if cut_out else None,
                 bottom=top,
             )
         )
@@ -439,25 +423,29 @@ def _slice_band(
 
 
 def _lines_to_keep(
-    at: BandFrame, grid: Sequence[bytearray], positions: Sequence[StepPosition], start: int, end: int
+    frame: BandFrame, grid: Sequence[bytearray], positions: Sequence[StepPosition], start: int, end: int
 ) -> list[int]:
     """List the lines between two cells that say something: a step, or more than lines on their way down.
 
     Where a step of another band is tall, lines only pass by; those rows would be empty room here.
     """
-    held = {
+    step_lines = {
         y
         for place in positions
         if start <= place.sign_x < end
         for y in range(place.y, place.y + place.below + 1)
     }
-    return [y for y in range(at.height) if y in held or not _PASSING_CELLS.issuperset(grid[y][start:end])]
+    return [
+        y for y in range(frame.height) if y in step_lines or not _PASSING_CELLS.issuperset(grid[y][start:end])
+    ]
 
 
-def _with_blank_lines(grid: Sequence[bytearray], kept: Sequence[int], start: int, end: int) -> list[int]:
+def _with_blank_lines(
+    grid: Sequence[bytearray], lines_kept: Sequence[int], start: int, end: int
+) -> list[int]:
     """Keep a blank line where lines of ASCII would seem to be joined without it."""
-    lines = list(kept[:1])
-    for above, below in pairwise(kept):
+    lines = list(lines_kept[:1])
+    for above, below in pairwise(lines_kept):
         seems_joined = any(
             ASCII_GLYPHS[a] in "|+." and ASCII_GLYPHS[b] in "|+'"
             for a, b in zip(grid[above][start:end], grid[below][start:end], strict=True)
@@ -485,7 +473,7 @@ def return_wire(part: BandSlice, after: BandSlice) -> Iterable[Cell]:
 
 
 def _joined_picture(
-    at: BandFrame,
+    frame: BandFrame,
     slices: list[BandSlice],
     grid: Sequence[bytearray],
     positions: list[StepPosition],
@@ -504,13 +492,5 @@ def _joined_picture(
     for part, after in pairwise(slices):
         for x, y, arms in return_wire(part, after):
             sheet[y][x] = arms | ROUNDED
-    return Picture(
-        kind="wrapped",
-        layout=at.layout,
-        width=wide,
-        cells=tuple(bytes(row) for row in sheet),
-        places=tuple(places),
-        is_ascii=is_ascii,
-        tracer=WrapTracer(frame=at, slices=tuple(slices)),
-        on_line=steps_by_line(places),
-    )
+    tracer = WrapTracer(frame=frame, slices=tuple(slices))
+    return make_picture("wrapped", frame.layout, sheet, places, tracer, width=wide, is_ascii=is_ascii)

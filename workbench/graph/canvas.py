@@ -157,8 +157,8 @@ class Picture(Struct, frozen=True, kw_only=True):
         """Yield the parts of one line from left to right, without gaps."""
         x, end = span or (0, len(self.cells[y]))
         bold = (trace or {}).get(y, {})
-        seen = self.seen(y, x, end)
-        for step in self._worst_of_each_cell(seen, facts or {}) if self.kind == "signs" else seen:
+        visible = self.seen(y, x, end)
+        for step in self._worst_of_each_cell(visible, facts or {}) if self.kind == "signs" else visible:
             for run in self._texts(
                 step, y, (facts or {}).get(step, PENDING_FACTS), (items or {}).get(step, ())
             ):
@@ -295,22 +295,22 @@ class Picture(Struct, frozen=True, kw_only=True):
         yield StyledSpan(x=place.sign_x, text=self._sign(v, facts) + " ", role="sign", step=v)
         yield StyledSpan(x=place.name_x, text=place.name, role="name", step=v)
         mark = f" {place.mark}" if place.mark else ""
-        left = room - cell_width(mark) - 1
+        remaining = room - cell_width(mark) - 1
         phrases: tuple[Phrase, ...] = ()
         if place.detail_y is None:
-            phrases = badge_phrases(step, facts, left, is_ascii=self.is_ascii)
+            phrases = badge_phrases(step, facts, remaining, is_ascii=self.is_ascii)
         elif place.room:
-            phrases = head_phrases(facts, left, is_ascii=self.is_ascii)
+            phrases = head_phrases(facts, remaining, is_ascii=self.is_ascii)
         marked: tuple[Phrase, ...] = ((place.mark, "plain"),) if mark else ()
         yield from _padded(v, x, (*phrases, *marked), room, is_right=True)
 
 
 def _padded(v: int, x: int, phrases: Sequence[Phrase], room: int, *, is_right: bool) -> Iterator[StyledSpan]:
     """Yield phrases in exactly so many cells; the parts of a bar have no blank between them."""
-    shown = [phrase for phrase in phrases if phrase[0]]
+    filled = [phrase for phrase in phrases if phrase[0]]
     spans: list[Phrase] = [
         (f"{text} ", tone) if after and after[1] != "rest" else (text, tone)
-        for (text, tone), after in zip_longest(shown, shown[1:])
+        for (text, tone), after in zip_longest(filled, filled[1:])
     ]
     blank: Phrase = (" " * (room - sum(cell_width(text) for text, _ in spans)), "plain")
     for text, tone in [blank, *spans] if is_right else [*spans, blank]:
@@ -341,7 +341,24 @@ def frame_glyphs(facts: StepFacts, *, is_ascii: bool) -> FrameGlyphs:
     return _ASCII_FRAME if is_ascii else _FRAME
 
 
-def steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
+def make_picture(
+    kind: DrawingKind,
+    layout: Layout,
+    grid: Sequence[bytes | bytearray],
+    places: Sequence[StepPosition],
+    tracer: EdgeTracer,
+    *,
+    width: int,
+    is_ascii: bool,
+) -> Picture:
+    """Return a picture of cells with its steps on them."""
+    return Picture(
+        kind=kind, layout=layout, width=width, cells=tuple(map(bytes, grid)), places=tuple(places),
+        is_ascii=is_ascii, tracer=tracer, on_line=_steps_by_line(places),
+    )  # fmt: skip
+
+
+def _steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
     """Collect the steps of each line from left to right."""
     steps: dict[int, list[int]] = {}
     for index, place in enumerate(places):

@@ -25,8 +25,8 @@ from workbench.graph.canvas import (
     R,
     StepPosition,
     U,
+    make_picture,
     shorten_names,
-    steps_by_line,
 )
 from workbench.graph.layout import Layout
 from workbench.text.width import cell_width
@@ -146,28 +146,28 @@ def list_lines(layout: Layout, most: int | None = None) -> list[ListLine]:
         needs[v].append(u)
         feeds[u].append(v)
     order = order_steps(needs, feeds)
-    gone: frozenset[int] = frozenset() if most is None else steps_without_lane(order, feeds, most)
-    left = [0 if u in gone else len(row) for u, row in enumerate(feeds)]
+    without_lane: frozenset[int] = frozenset() if most is None else steps_without_lane(order, feeds, most)
+    remaining = [0 if u in without_lane else len(row) for u, row in enumerate(feeds)]
     lanes = _Lanes(most=len(order) if most is None else most)
     lines: list[ListLine] = []
     for v in order:
-        led = [u for u in needs[v] if u not in gone]
-        for u in led:
-            left[u] -= 1
-        lines.append(_list_line(v, led, left, lanes, tuple(feeds[v]) if v in gone else ()))
+        with_lane = [u for u in needs[v] if u not in without_lane]
+        for u in with_lane:
+            remaining[u] -= 1
+        lines.append(_list_line(v, with_lane, remaining, lanes, tuple(feeds[v]) if v in without_lane else ()))
     return lines
 
 
 def _list_line(
-    v: int, needs: Sequence[int], left: Sequence[int], lanes: _Lanes, refers: tuple[int, ...]
+    v: int, needs: Sequence[int], remaining: Sequence[int], lanes: _Lanes, refers: tuple[int, ...]
 ) -> ListLine:
-    joined = {lanes.column[u]: not left[u] for u in needs}
+    joined = {lanes.column[u]: not remaining[u] for u in needs}
     ending = sorted(column for column, ends in joined.items() if ends)
     column = ending[0] if ending else lanes.free(max(joined, default=-1) + 1)
     passing = tuple(lane for lane, owner in enumerate(lanes.owner) if owner is not None and lane != column)
     for lane in ending:
         lanes.owner[lane] = None
-    lanes.owner[column] = v if left[v] else None
+    lanes.owner[column] = v if remaining[v] else None
     lanes.column[v] = column
     lanes.closed = tuple(lane for lane in (*ending, column) if lanes.owner[lane] is None)
     while lanes.owner and lanes.owner[-1] is None:
@@ -230,19 +230,11 @@ def draw_list(layout: Layout, labels: Sequence[StepLabel], width: int, *, is_asc
             lanes[2 * column] = VERTICAL
         grid += [bytes(lanes)] * place.below
     positions = [places[v] for v in range(len(labels))]
-    return Picture(
-        kind="list",
-        layout=layout,
-        width=wide,
-        cells=tuple(grid),
-        places=tuple(positions),
-        is_ascii=is_ascii,
-        tracer=ListTracer(
-            spot={v: (place.sign_x, place.y) for v, place in enumerate(positions)},
-            without=frozenset(row.step for row in rows if row.refers),
-        ),
-        on_line=steps_by_line(positions),
+    tracer = ListTracer(
+        spot={v: (place.sign_x, place.y) for v, place in enumerate(positions)},
+        without=frozenset(row.step for row in rows if row.refers),
     )
+    return make_picture("list", layout, grid, positions, tracer, width=wide, is_ascii=is_ascii)
 
 
 def _fitting_lines(layout: Layout, labels: Sequence[StepLabel], width: int) -> list[ListLine]:
@@ -286,8 +278,8 @@ def _list_width(
 
 def _with_references(place: StepPosition, label: StepLabel, references: tuple[str, ...]) -> StepPosition:
     if len(references) == 1 and not place.mark:
-        taken = cell_width(label.name) + 1 + (label.slot + 1 if label.slot else 0)
-        if place.name_x + taken + cell_width(references[0]) <= place.end:
+        used_cells = cell_width(label.name) + 1 + (label.slot + 1 if label.slot else 0)
+        if place.name_x + used_cells + cell_width(references[0]) <= place.end:
             return replace(place, mark=references[0], room=label.slot)
     return replace(place, references=references, below=place.below + len(references))
 
@@ -342,7 +334,7 @@ def steps_without_lane(order: Sequence[int], feeds: Sequence[Sequence[int]], mos
     line = {v: index for index, v in enumerate(order)}
     ends = [max((line[w] for w in row), default=-1) for row in feeds]
     active: list[int] = []
-    gone: list[int] = []
+    without_lane: list[int] = []
     crowded: set[tuple[int, ...]] = set()
     for index, v in enumerate(order):
         active = [u for u in active if ends[u] > index]
@@ -350,14 +342,14 @@ def steps_without_lane(order: Sequence[int], feeds: Sequence[Sequence[int]], mos
             active.append(v)
             if tuple(feeds[v]) in crowded:
                 active.pop()
-                gone.append(v)
+                without_lane.append(v)
         while len(active) > most:
             worst = min((len(feeds[u]), -ends[u], -line[u], u) for u in active)[-1]
             same = [u for u in active if feeds[u] == feeds[worst]]
             active = [u for u in active if feeds[u] != feeds[worst]]
-            gone += same
+            without_lane += same
             crowded.add(tuple(feeds[worst]))
-    return frozenset(gone)
+    return frozenset(without_lane)
 
 
 def reference_lines(names: Sequence[str], room: int, *, is_ascii: bool) -> tuple[str, ...]:

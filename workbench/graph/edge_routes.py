@@ -192,9 +192,9 @@ class Channel:
         self.jogs[v] = (jog, row)
 
     def _private(self, a: int, b: int) -> None:
-        wished = [self.home[a]] if self.kind[a] == "out" else []
-        wished += [self.home[b]] if self.kind[b] == "in" else []
-        for row in chain(wished, self._between(a, b)):
+        candidates = [self.home[a]] if self.kind[a] == "out" else []
+        candidates += [self.home[b]] if self.kind[b] == "in" else []
+        for row in chain(candidates, self._between(a, b)):
             if self._fits(row, a, b):
                 break
         else:

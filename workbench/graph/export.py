@@ -61,9 +61,9 @@ def _pixel_y(y: int) -> int:
     return y * _LINE_HEIGHT + _LINE_HEIGHT // 2 + 8
 
 
-def _svg_edge(at: BandFrame, edge: tuple[int, int], kind: str) -> str:
-    points = at.corners(edge)
-    start = at.layer_x[at.layout.net.layer[edge[0]]] + 2 + at.labels[edge[0]].cells
+def _svg_edge(frame: BandFrame, edge: tuple[int, int], kind: str) -> str:
+    points = frame.corners(edge)
+    start = frame.layer_x[frame.layout.net.layer[edge[0]]] + 2 + frame.labels[edge[0]].cells
     path = f"M{_pixel_x(start)} {_pixel_y(points[0][1])}"
     for (x, y), (end_x, end_y) in pairwise(points):
         path += (
@@ -73,37 +73,37 @@ def _svg_edge(at: BandFrame, edge: tuple[int, int], kind: str) -> str:
             if y != end_y
             else ""
         )
-    end = _pixel_x(at.layer_x[at.layout.net.layer[edge[1]]])
+    end = _pixel_x(frame.layer_x[frame.layout.net.layer[edge[1]]])
     return f'<path class="{kind}" d="{path}H{end}"/>'
 
 
-def _junction_dots(at: BandFrame) -> list[str]:
+def _junction_dots(frame: BandFrame) -> list[str]:
     """Mark what joins: lines that meet without a dot cross."""
     dots: list[str] = []
-    for y, row in enumerate(band.draw_lines(at)):
+    for y, row in enumerate(band.draw_lines(frame)):
         for x, code in enumerate(row):
             if code < 16 and sum(bool(code & arm) for arm in (L, R, U, D)) > 2:
                 dots.append(f'<circle cx="{_pixel_x(x)}" cy="{_pixel_y(y)}" r="2.5"/>')
     return dots
 
 
-def _svg_back_edge(at: BandFrame, u: int, v: int) -> str:
-    layer, row = at.layout.net.layer, at.layout.row
-    start, end = at.layer_x[layer[u]] + 3, at.layer_x[layer[v]] + 3
-    low = _pixel_y(max(at.y[row[u]], at.y[row[v]])) + _HALF_LINE + 4
+def _svg_back_edge(frame: BandFrame, u: int, v: int) -> str:
+    layer, row = frame.layout.net.layer, frame.layout.row
+    start, end = frame.layer_x[layer[u]] + 3, frame.layer_x[layer[v]] + 3
+    low = _pixel_y(max(frame.y[row[u]], frame.y[row[v]])) + _HALF_LINE + 4
     return (
-        f'<path class="back" d="M{_pixel_x(start)} {_pixel_y(at.y[row[u]]) + _HALF_LINE}V{low}'
-        f'H{_pixel_x(end)}V{_pixel_y(at.y[row[v]]) + _HALF_LINE}"/>'
+        f'<path class="back" d="M{_pixel_x(start)} {_pixel_y(frame.y[row[u]]) + _HALF_LINE}V{low}'
+        f'H{_pixel_x(end)}V{_pixel_y(frame.y[row[v]]) + _HALF_LINE}"/>'
     )
 
 
-def _svg_step(at: BandFrame, v: int, label: StepLabel, facts: StepFacts) -> str:
-    step = at.layout.graph.steps[v]
-    x, y = at.layer_x[at.layout.net.layer[v]], _pixel_y(at.y[at.layout.row[v]])
+def _svg_step(frame: BandFrame, v: int, label: StepLabel, facts: StepFacts) -> str:
+    step = frame.layout.graph.steps[v]
+    x, y = frame.layer_x[frame.layout.net.layer[v]], _pixel_y(frame.y[frame.layout.row[v]])
     words = f"{status_sign(facts)} {label.name} {badge_text(step, facts, label.slot)} {label.mark}"
     state = f"{FAILED_GOES_ON}; " if facts.state == "warned" else ""
     return (
-        f'<g class="{facts.state}"><title>{escape(state + needs_and_feeds_text(at.layout, v))}</title>'
+        f'<g class="{facts.state}"><title>{escape(state + needs_and_feeds_text(frame.layout, v))}</title>'
         f'<rect x="{_pixel_x(x)}" y="{y - _HALF_LINE}"'
         f' width="{(label.cells + 2) * _CELL_WIDTH}" height="{2 * _HALF_LINE}"/>'
         f'<text x="{_pixel_x(x + 1)}" y="{y + 4}" xml:space="preserve">'

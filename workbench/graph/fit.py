@@ -155,10 +155,10 @@ def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: boo
 def _ascii_names(names: Sequence[str]) -> list[str]:
     """Write names in ASCII; those that only then look alike are numbered."""
     numbered: list[str] = []
-    known: dict[str, dict[str, int]] = {}
+    numbers_by_name: dict[str, dict[str, int]] = {}
     for name in names:
         plain = as_ascii(name)
-        alike = known.setdefault(plain, {})
+        alike = numbers_by_name.setdefault(plain, {})
         number = alike.setdefault(name, len(alike) + 1)
         numbered.append(plain if number == 1 else _numbered_name(plain, number))
     return numbered
@@ -175,10 +175,10 @@ def _step_label(
     step: GraphStep, name: str, mark: str, room: int, reserved: int, *, is_ascii: bool
 ) -> StepLabel:
     count = 0 if step.many is None else len(name) - name.rindex(" ")
-    kept = shorten_name(name[: len(name) - count], room, is_ascii=is_ascii) + name[len(name) - count :]
+    short_name = shorten_name(name[: len(name) - count], room, is_ascii=is_ascii) + name[len(name) - count :]
     below = min(_MOST_ITEM_LINES, len(step.items or ())) if step.is_open else 0
     return StepLabel(
-        name=kept,
+        name=short_name,
         slot=reserved,
         mark=as_ascii(mark) if is_ascii else mark,
         below=below,

@@ -64,11 +64,11 @@ def extract_buses(targets_of: list[list[int]], sources_of: list[list[int]]) -> l
 def _remove_bundled_edges(
     near: list[list[int]], far: list[list[int]], row: tuple[int, ...], members: list[int]
 ) -> None:
-    gone = set(members)
+    bundled = set(members)
     for v in members:
         near[v] = []
     for u in row:
-        far[u] = [v for v in far[u] if v not in gone]
+        far[u] = [v for v in far[u] if v not in bundled]
 
 
 def assign_layers(
@@ -477,11 +477,11 @@ def vertex_moves(parts: ComponentOrders, joined: LayerNeighbors) -> Iterator[Com
     most = sum(count_crossings(rows, joined, index) for rows in parts) + _CROSSING_SLACK
     for part, rows in enumerate(parts):
         for layer, row in enumerate(rows):
-            for here, there in permutations(range(len(row)), 2):
-                if here == there + 1:
+            for source, target in permutations(range(len(row)), 2):
+                if source == target + 1:
                     continue  # neighbours change places in either direction
                 moved = [[list(vertices) for vertices in other] for other in parts]
-                moved[part][layer].insert(there, moved[part][layer].pop(here))
+                moved[part][layer].insert(target, moved[part][layer].pop(source))
                 if sum(count_crossings(component, joined, index) for component in moved) <= most:
                     yield moved
 
@@ -494,9 +494,9 @@ def order_from_previous(
     order = sorted(range(len(net.layer)), key=net.layer.__getitem__)
     for side in (joined.ups, joined.downs):
         for v in order if side is joined.ups else reversed(order):
-            known = [neighbor_row for w in side[v] if (neighbor_row := row[w]) is not None]
-            if row[v] is None and known:
-                row[v] = _sum_in_order(known) / len(known)
+            neighbor_rows = [neighbor_row for w in side[v] if (neighbor_row := row[w]) is not None]
+            if row[v] is None and neighbor_rows:
+                row[v] = _sum_in_order(neighbor_rows) / len(neighbor_rows)
     layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v in range(len(net.layer)):
         layers[net.layer[v]].append(v)

@@ -107,16 +107,16 @@ def _improve(
     joined: graph_layers.LayerNeighbors,
 ) -> Layout:
     """Move single vertices within their layers as long as the routed layout gets cheaper; few are tried."""
-    cost, left, moves = (
+    cost, remaining, moves = (
         best.cost(),
         _MOST_LAYOUTS,
         islice(graph_layers.vertex_moves(parts, joined), _MOST_MOVES),
     )
-    while left and best.crossed():
+    while remaining and best.crossed():
         moved = next(moves, None)
         if moved is None:
             break
-        left -= 1
+        remaining -= 1
         improved = finish(moved)
         if improved.cost() < cost:
             best, cost = improved, improved.cost()
@@ -137,9 +137,9 @@ def _sweep_plans(steps: int) -> Sequence[graph_layers.SweepPlan]:
 def _layered_graph(
     graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] | None
 ) -> LayeredGraph:
-    gone = frozenset(hidden)
-    needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
-    feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
+    hidden_edges = frozenset(hidden)
+    needs = [[p for p in row if (p, v) not in hidden_edges] for v, row in enumerate(graph.needs)]
+    feeds = [[v for v in row if (u, v) not in hidden_edges] for u, row in enumerate(graph.feeds)]
     order = topological_order(needs, feeds)
     layer = graph_layers.assign_layers(needs, feeds, order, floor)
     if (
@@ -184,10 +184,10 @@ def _route_layout(
     keys = sorted(used_rows)
     rank = {key: number for number, key in enumerate(keys)}
     gaps = tuple(edge_routes.place_trunks(channel, rank, apart=apart) for channel in channels)
-    gone = frozenset(hidden)
+    hidden_edges = frozenset(hidden)
     return Layout(
         graph=graph,
-        drawn=tuple(edge for edge in graph.edges() if edge not in gone),
+        drawn=tuple(edge for edge in graph.edges() if edge not in hidden_edges),
         hidden=hidden,
         net=net,
         row=tuple(rank[row_key] for row_key in key),
@@ -221,12 +221,12 @@ def _layout_from_previous(
     old = {name: layer for kind, name, layer in seed if kind == "step"}
     net = _layered_graph(graph, hidden, [old.get(step.id, -1) for step in graph.steps])
     joined = graph_layers.layer_neighbors(net)
-    known: dict[tuple[str, int, int], float] = {}
+    known_rows: dict[tuple[str, int, int], float] = {}
     for key in net.key:
         old_row = _previous_row(_vertex_name(graph, net, key), seed, old)
         if old_row is not None:
-            known[key] = old_row
-    layers = graph_layers.order_from_previous(net, joined, known)
+            known_rows[key] = old_row
+    layers = graph_layers.order_from_previous(net, joined, known_rows)
     placed = assign_rows(layers, joined, net.steps)
     row = [placed[v] for v in range(len(net.layer))]
     return _route_layout(graph, hidden, net, row, apart=apart)
@@ -341,8 +341,8 @@ def _straighten(layers: Sequence[Sequence[int]], joined: LayerNeighbors, row: li
             before = joined.ups[v]
             if len(before) != 1 or len(joined.downs[before[0]]) != 1:
                 continue
-            wished = row[before[0]]
-            above = row[layer[index - 1]] if index else wished - 1
-            below = row[layer[index + 1]] if index + 1 < len(layer) else wished + 1
-            if above < wished < below:
-                row[v] = wished
+            target_row = row[before[0]]
+            above = row[layer[index - 1]] if index else target_row - 1
+            below = row[layer[index + 1]] if index + 1 < len(layer) else target_row + 1
+            if above < target_row < below:
+                row[v] = target_row

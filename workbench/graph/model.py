@@ -71,11 +71,11 @@ def build_graph(steps: Sequence[GraphStep]) -> Graph:
     """Make a graph of the steps; what cannot be drawn as an edge becomes a problem or a back edge."""
     problems: list[str] = []
     needs = _indexed_needs(steps, problems)
-    kept, closing = _without_loops(needs, [display_name(step) for step in steps], problems)
+    needs_kept, closing = _without_loops(needs, [display_name(step) for step in steps], problems)
     return Graph(
         steps=tuple(steps),
-        needs=tuple(tuple(row) for row in kept),
-        feeds=tuple(tuple(row) for row in _reversed_edges(kept)),
+        needs=tuple(tuple(row) for row in needs_kept),
+        feeds=tuple(tuple(row) for row in _reversed_edges(needs_kept)),
         back=tuple(sorted({*closing, *_self_loops(steps), *_declared_returns(steps)})),
         problems=tuple(problems),
     )
@@ -91,12 +91,12 @@ def display_name(step: GraphStep) -> str:
 
 def topological_order(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) -> list[int]:
     """Order the indexes so that each stands after its predecessors, early ones first."""
-    left = [len(row) for row in needs]
-    order = [v for v, count in enumerate(left) if not count]
+    open_needs = [len(row) for row in needs]
+    order = [v for v, count in enumerate(open_needs) if not count]
     for v in order:
         for w in feeds[v]:
-            left[w] -= 1
-            if not left[w]:
+            open_needs[w] -= 1
+            if not open_needs[w]:
                 order.append(w)
     return order
 

@@ -48,13 +48,15 @@ def follow_edge(
     """Follow a line: to where it went last time, else on the same row, else to the nearest."""
     trail = trail or CursorTrail()
     edges = picture.layout.drawn
-    near = [v for u, v in edges if u == at] if way == "onward" else [u for u, v in edges if v == at]
-    if not near:
+    neighbors = [v for u, v in edges if u == at] if way == "onward" else [u for u, v in edges if v == at]
+    if not neighbors:
         return at, trail
-    known = (trail.onward if way == "onward" else trail.back).get(at)
-    to = known if known in near else min(near, key=lambda v: _distance(picture, at, v))
-    first, last = (at, to) if way == "onward" else (to, at)
-    return to, replace(
+    last_target = (trail.onward if way == "onward" else trail.back).get(at)
+    target = (
+        last_target if last_target in neighbors else min(neighbors, key=lambda v: _distance(picture, at, v))
+    )
+    first, last = (at, target) if way == "onward" else (target, at)
+    return target, replace(
         trail,
         onward={**trail.onward, first: last},
         back={**trail.back, last: first},
@@ -117,17 +119,17 @@ def longest_path(graph: Graph, seconds: Sequence[float]) -> list[int]:
 
 def neighbourhood(graph: Graph, at: int, hops: int | None = None) -> tuple[GraphStep, ...]:
     """Keep a step with what comes before and after it, at most so many hops away."""
-    kept = {at}
+    included = {at}
     for edges in (graph.needs, graph.feeds):
         ring = [at]
-        seen = {at}
+        reached = {at}
         distance = 0
         while ring and (hops is None or distance < hops):
-            ring = [v for v in dict.fromkeys(w for u in ring for w in edges[u]) if v not in seen]
-            seen.update(ring)
+            ring = [v for v in dict.fromkeys(w for u in ring for w in edges[u]) if v not in reached]
+            reached.update(ring)
             distance += 1
-        kept |= seen
-    ids = {graph.steps[v].id for v in kept}
+        included |= reached
+    ids = {graph.steps[v].id for v in included}
     return tuple(
         replace(
             step,
@@ -135,7 +137,7 @@ def neighbourhood(graph: Graph, at: int, hops: int | None = None) -> tuple[Graph
             returns=tuple(to for to in step.returns if to in ids),
         )
         for v, step in enumerate(graph.steps)
-        if v in kept
+        if v in included
     )
 
 
@@ -198,13 +200,13 @@ def overview_viewport(
 ) -> tuple[int, int, int, int]:
     """Return the part of the overview that a pane shows: first and last column, first and last line."""
     per_line = max(1, rows or layout.height)
-    seen = [
+    visible = [
         v
         for v, place in enumerate(picture.places)
         if place.sign_x < span[1] and place.end > span[0] and lines[0] <= place.y < lines[1]
     ]
-    columns = [2 * layout.net.layer[v] for v in seen] or [0]
-    rows_seen = [layout.row[v] // per_line for v in seen] or [0]
+    columns = [2 * layout.net.layer[v] for v in visible] or [0]
+    rows_seen = [layout.row[v] // per_line for v in visible] or [0]
     return min(columns), max(columns), min(rows_seen), max(rows_seen)
 
 
@@ -268,21 +270,21 @@ def fold_steps(
 ) -> FoldedGraph:
     """Fold matrices whose ids are not `opened` and, by default above 60 steps, steps that are alike."""
     open_ids = frozenset(opened)
-    shown, items = _fold_matrices(steps, open_ids)
-    if not (len(shown) > FOLD_GRAPHS_ABOVE if alike is None else alike):
-        return FoldedGraph(steps=tuple(shown), members=items)
+    drawn_steps, items = _fold_matrices(steps, open_ids)
+    if not (len(drawn_steps) > FOLD_GRAPHS_ABOVE if alike is None else alike):
+        return FoldedGraph(steps=tuple(drawn_steps), members=items)
     members: dict[str, tuple[str, ...]] = {}
     for groups_of in (_twin_groups, _chain_groups, _stretch_groups):
-        graph = build_graph(shown)
+        graph = build_graph(drawn_steps)
         groups = {name: group for name, group in groups_of(graph).items() if name not in open_ids}
-        shown, folds = _contract_groups(graph, groups)
+        drawn_steps, folds = _contract_groups(graph, groups)
         members = {
             fold_id: tuple(member for part in ids for member in members.get(part, (part,)))
             for fold_id, ids in {**members, **folds}.items()
         }
-    drawn = {step.id for step in shown}
+    drawn = {step.id for step in drawn_steps}
     return FoldedGraph(
-        steps=tuple(shown), members={**items, **{k: v for k, v in members.items() if k in drawn}}
+        steps=tuple(drawn_steps), members={**items, **{k: v for k, v in members.items() if k in drawn}}
     )
 
 
@@ -317,13 +319,13 @@ def member_lines(
     rest = order[lines - 1 :] if len(order) > lines else []
     listed = order[: lines - 1] if rest else order
     wide = min(_NAME_WIDTH, max((cell_width(_member_name(item)) for item in listed), default=0))
-    shown_lines = [_member_line(item, wide, is_ascii=is_ascii) for item in listed]
+    lines_drawn = [_member_line(item, wide, is_ascii=is_ascii) for item in listed]
     if rest:
         took = as_ascii(spread) if is_ascii else spread
         more = f"{len(rest)} more "
         time = took.rjust(wide + _TIME_WIDTH - len(more))
-        shown_lines.append(f"{status_sign(rest[0].facts, is_ascii=is_ascii)} {more}{time}".rstrip())
-    return shown_lines
+        lines_drawn.append(f"{status_sign(rest[0].facts, is_ascii=is_ascii)} {more}{time}".rstrip())
+    return lines_drawn
 
 
 def _member_name(item: FoldMember) -> str:
@@ -343,25 +345,25 @@ def _fold_matrices(
     steps: Sequence[GraphStep], opened: frozenset[str]
 ) -> tuple[list[GraphStep], dict[str, tuple[str, ...]]]:
     members: dict[str, tuple[str, ...]] = {}
-    shown: list[GraphStep] = []
+    drawn_steps: list[GraphStep] = []
     parts: dict[str, tuple[str, ...]] = {}
     for step in steps:
         if not step.is_matrix:
-            shown.append(step)
+            drawn_steps.append(step)
             continue
         ids = tuple(f"{step.id}[{item}]" for item in step.items or ())
         if step.id in opened and 0 < len(ids) <= MOST_OPEN_ITEMS and len(set(ids)) == len(ids):
             name = step.name or step.id
             parts[step.id] = ids
-            shown += [
+            drawn_steps += [
                 replace(step, id=item_id, name=f"{name}[{item}]", is_matrix=False, items=None)
                 for item_id, item in zip(ids, step.items or (), strict=True)
             ]
         else:
             members[step.id] = ids
             many = len(ids) or step.item_count
-            shown.append(replace(step, many=many, is_open=step.id in opened and bool(ids)))
-    return [_with_expanded_needs(step, parts) for step in shown], members
+            drawn_steps.append(replace(step, many=many, is_open=step.id in opened and bool(ids)))
+    return [_with_expanded_needs(step, parts) for step in drawn_steps], members
 
 
 def _with_expanded_needs(step: GraphStep, parts: Mapping[str, tuple[str, ...]]) -> GraphStep:
@@ -416,15 +418,19 @@ def _stretch_groups(graph: Graph) -> dict[str, list[int]]:
     if len(graph.steps) <= FOLD_STRETCHES_ABOVE:
         return {}
     groups: list[tuple[str, list[int]]] = []
-    at: dict[int, list[int]] = {}
+    group_ending_at: dict[int, list[int]] = {}
     for v in topological_order(graph.needs, graph.feeds):
         name, before = id_stem(graph.steps[v].id), graph.needs[v]
-        group = at.pop(before[0], None) if len(before) == 1 and len(graph.feeds[before[0]]) == 1 else None
+        group = (
+            group_ending_at.pop(before[0], None)
+            if len(before) == 1 and len(graph.feeds[before[0]]) == 1
+            else None
+        )
         if group is None or id_stem(graph.steps[group[0]].id) != name or graph.steps[v].many is not None:
             group = list[int]()
             groups.append((name, group))
         group.append(v)
-        at[v] = group
+        group_ending_at[v] = group
     return _named_groups(graph, groups)
 
 
@@ -445,17 +451,17 @@ def _contract_groups(
     graph: Graph, groups: Mapping[str, list[int]]
 ) -> tuple[list[GraphStep], dict[str, tuple[str, ...]]]:
     home = {graph.steps[v].id: name for name, group in groups.items() for v in group}
-    shown: list[GraphStep] = []
-    seen: set[str] = set()
+    drawn_steps: list[GraphStep] = []
+    folded_names: set[str] = set()
     for step in graph.steps:
         name = home.get(step.id)
         if name is None:
-            shown.append(_with_folded_needs(step, home))
-        elif name not in seen:
-            seen.add(name)
-            shown.append(_folded_step(graph, name, groups[name], home))
+            drawn_steps.append(_with_folded_needs(step, home))
+        elif name not in folded_names:
+            folded_names.add(name)
+            drawn_steps.append(_folded_step(graph, name, groups[name], home))
     members = {name: tuple(graph.steps[v].id for v in group) for name, group in groups.items()}
-    return shown, members
+    return drawn_steps, members
 
 
 def _with_folded_needs(step: GraphStep, home: Mapping[str, str]) -> GraphStep:

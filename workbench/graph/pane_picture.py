@@ -97,9 +97,14 @@ def _previous_layout(structure: GraphStructure, before: GraphDrawing | None) -> 
     """
     if before is None or not before.index:
         return None
-    was = before.structure
-    now = (structure.run, structure.implied, structure.focus, structure.is_ascii)
-    return before.layout if (was.run, was.implied, was.focus, was.is_ascii) == now else None
+    before_structure = before.structure
+    key = (structure.run, structure.implied, structure.focus, structure.is_ascii)
+    return (
+        before.layout
+        if (before_structure.run, before_structure.implied, before_structure.focus, before_structure.is_ascii)
+        == key
+        else None
+    )
 
 
 def _make_drawing(

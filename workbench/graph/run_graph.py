@@ -30,30 +30,23 @@ def planned_graph_steps(
     plans: Iterable[StepPlan], lists: Mapping[str, tuple[str, ...]] | None = None
 ) -> tuple[GraphStep, ...]:
     """Return the steps of a pipeline that does not run; `lists` has the items of matrix steps."""
-    return tuple(
-        GraphStep(
-            id=plan.id, needs=plan.needs, name=plan.name, returns=plan.returns, attempts=plan.attempts,
-            asks=plan.kind == "gate", chooses=plan.kind == "route", contract=bool(plan.contract),
-            is_matrix=plan.is_matrix, item_count=plan.item_count, items=(lists or {}).get(plan.id),
-        )
-        for plan in plans
-    )  # fmt: skip
+    return tuple(_graph_step(plan, (lists or {}).get(plan.id)) for plan in plans)
 
 
 def graph_steps(run: PipelineRun) -> tuple[GraphStep, ...]:
     """Return the structure of a run: it changes when a matrix learns its items, and never with a state."""
-    return tuple(
-        GraphStep(
-            id=step.id, needs=step.needs, name=step.name, returns=step.returns, attempts=step.attempts,
-            asks=step.kind == "gate", chooses=step.kind == "route", contract=bool(step.contract),
-            is_matrix=step.is_matrix, item_count=step.item_count,
-            items=_shown_items(step),
-        )
-        for step in run.steps
+    return tuple(_graph_step(step, _listed_items(step)) for step in run.steps)
+
+
+def _graph_step(step: StepPlan | PipelineStep, items: tuple[str, ...] | None) -> GraphStep:
+    return GraphStep(
+        id=step.id, needs=step.needs, name=step.name, returns=step.returns, attempts=step.attempts,
+        asks=step.kind == "gate", chooses=step.kind == "route", contract=bool(step.contract),
+        is_matrix=step.is_matrix, item_count=step.item_count, items=items,
     )  # fmt: skip
 
 
-def _shown_items(step: PipelineStep) -> tuple[str, ...] | None:
+def _listed_items(step: PipelineStep) -> tuple[str, ...] | None:
     """Return the items of a step; None where they are too many to be shown one by one."""
     is_whole = bool(step.items) and len(step.items) == step.item_count
     return tuple(_item_key(step, item) for item in step.items) if is_whole else None
@@ -118,9 +111,9 @@ _STATE_ORDER = {state: rank for rank, state in enumerate(STATUS_BY_SEVERITY)}
 _UNSEEN_ITEMS = {state: FoldMember(name="", facts=StepFacts(state=state)) for state in STATUS_BY_SEVERITY}
 
 
-def _floor_to_tens(left: float) -> float:
+def _floor_to_tens(seconds: float) -> float:
     """Round the time for an answer down to 10 s: a graph does not count seconds; the queue's row does."""
-    return left // 10 * 10
+    return seconds // 10 * 10
 
 
 class RunFacts:
@@ -179,11 +172,11 @@ class RunFacts:
         return members, self._spread([ids[index] for index in order[first + lines - 1 :]])
 
     def _spread(self, rest: Sequence[str]) -> str:
-        known = (self._items.get(item) for item in rest)
-        took = [item.seconds for item in known if item is not None and item.state in _ENDED_STATES]
-        if not took:
+        items = (self._items.get(item) for item in rest)
+        durations = [item.seconds for item in items if item is not None and item.state in _ENDED_STATES]
+        if not durations:
             return ""
-        least, most = duration_text(min(took)), duration_text(max(took))
+        least, most = duration_text(min(durations)), duration_text(max(durations))
         return least if least == most else f"{least}…{most}"
 
     def _state(self, drawn: str) -> StepStatus:
@@ -200,15 +193,15 @@ class RunFacts:
 
 
 def expected_seconds(
-    paint: RunFacts, folded: FoldedGraph, drawn: Sequence[GraphStep], before: Mapping[str, float]
+    run_facts: RunFacts, folded: FoldedGraph, drawn: Sequence[GraphStep], before: Mapping[str, float]
 ) -> list[float]:
     """Return what each drawn step took or is expected to take, by the seconds of an earlier run."""
     expected: list[float] = []
     for step in drawn:
         ids = folded.members.get(step.id) or (step.id,)
-        steps = [paint.steps[step_id] for step_id in ids if step_id in paint.steps]
-        if not steps and step.id in paint.steps:
-            steps = [paint.steps[step.id]]
+        steps = [run_facts.steps[step_id] for step_id in ids if step_id in run_facts.steps]
+        if not steps and step.id in run_facts.steps:
+            steps = [run_facts.steps[step.id]]
         expected.append(max((_expected_step_seconds(step_id, before) for step_id in steps), default=0.0))
     return expected
 
@@ -219,25 +212,25 @@ def _expected_step_seconds(step: PipelineStep, before: Mapping[str, float]) -> f
 
 
 def seconds_to_go(
-    paint: RunFacts, folded: FoldedGraph, graph: Graph, before: Mapping[str, float]
+    run_facts: RunFacts, folded: FoldedGraph, graph: Graph, before: Mapping[str, float]
 ) -> float | None:
     """Return the seconds that the longest of what is still to be done takes by an earlier run.
 
     None where there is none, the run has ended, or a step on that path has no time in it.
     """
-    if not before or paint.run.finished_at is not None:
+    if not before or run_facts.run.finished_at is not None:
         return None
-    left: list[float] = []
+    remaining: list[float] = []
     unknown: set[int] = set()
     for v, drawn in enumerate(graph.steps):
         ids = folded.members.get(drawn.id) or (drawn.id,)
-        steps = [paint.steps[step_id] for step_id in ids if step_id in paint.steps]
-        steps = steps or [step for step in [paint.steps.get(drawn.id)] if step is not None]
+        steps = [run_facts.steps[step_id] for step_id in ids if step_id in run_facts.steps]
+        steps = steps or [step for step in [run_facts.steps.get(drawn.id)] if step is not None]
         open_steps = [step for step in steps if step.completed_at is None and step.kind != "gate"]
         if any(step.id not in before for step in open_steps):
             unknown.add(v)
-        left.append(
+        remaining.append(
             max((max(0.0, before.get(step.id, 0.0) - step.seconds) for step in open_steps), default=0.0)
         )
-    path = longest_path(graph, left)
-    return None if unknown.intersection(path) else sum(left[v] for v in path)
+    path = longest_path(graph, remaining)
+    return None if unknown.intersection(path) else sum(remaining[v] for v in path)

@@ -97,8 +97,8 @@ def detail_phrases(
         text = counts_text(facts.counts, room)
         return ((text, "state" if facts.state in FAILED_STATES else "plain"),) if text else ()
     if facts.state == "waiting":
-        asked = facts.asks or (ASKS_YOU if facts.left else "")
-        return ((_ascii_if(cut_start(asked, room), is_ascii=is_ascii), "plain"),) if asked else ()
+        question = facts.asks or (ASKS_YOU if facts.left else "")
+        return ((_ascii_if(cut_start(question, room), is_ascii=is_ascii), "plain"),) if question else ()
     if facts.state in RUNNING_STATES and facts.share is not None and facts.attempt < 2:
         return bar_phrases(facts.share, room, is_ascii=is_ascii)
     if facts.state in FAILED_STATES:
@@ -107,12 +107,12 @@ def detail_phrases(
     contract, short = _contract_phrases(facts)
     retry: Phrase = (_retry_text(step, facts), "plain")
     if facts.state in RUNNING_STATES and facts.share is not None:
-        left = room - cell_width(retry[0]) - 1
-        bar = bar_phrases(facts.share, left, is_ascii=is_ascii)
+        remaining = room - cell_width(retry[0]) - 1
+        bar = bar_phrases(facts.share, remaining, is_ascii=is_ascii)
         return (*_first_that_fits([(retry,)], room, is_ascii=is_ascii), *bar)
-    said: Phrase = (word, "plain")
+    word_phrase: Phrase = (word, "plain")
     return _first_that_fits(
-        [(said, retry, contract), (retry, contract), (retry, short), (contract,), (short,), (retry,)],
+        [(word_phrase, retry, contract), (retry, contract), (retry, short), (contract,), (short,), (retry,)],
         room, is_ascii=is_ascii,
     )  # fmt: skip
 
@@ -122,11 +122,11 @@ def only_line_phrases(
 ) -> tuple[Phrase, ...]:
     """Return the second line of a box in which nothing stands beside the name."""
     phrases = badge_phrases(step, facts, room, is_ascii=is_ascii)
-    left = room - cell_width(_joined(phrases)) - 1
+    remaining = room - cell_width(_joined(phrases)) - 1
     if facts.counts is None and facts.state in RUNNING_STATES and facts.share is not None:
-        return (*phrases, *bar_phrases(facts.share, left, is_ascii=is_ascii))
-    if facts.state == "waiting" and facts.asks and left >= _LEAST_ASKED:
-        return (*phrases, (_ascii_if(cut_start(facts.asks, left), is_ascii=is_ascii), "plain"))
+        return (*phrases, *bar_phrases(facts.share, remaining, is_ascii=is_ascii))
+    if facts.state == "waiting" and facts.asks and remaining >= _LEAST_ASKED:
+        return (*phrases, (_ascii_if(cut_start(facts.asks, remaining), is_ascii=is_ascii), "plain"))
     return phrases
 
 
@@ -141,8 +141,8 @@ def bar_phrases(share: float, room: int, *, is_ascii: bool = False) -> tuple[Phr
 
 def exit_code(reason: str) -> str:
     """Return `exit 3` where a reason says with which code a command ended; else nothing."""
-    found = _EXIT_CODE.search(reason)
-    return f"exit {found[1]}" if found else ""
+    match = _EXIT_CODE.search(reason)
+    return f"exit {match[1]}" if match else ""
 
 
 def attempt_text(step: GraphStep, facts: StepFacts) -> str:
@@ -152,17 +152,17 @@ def attempt_text(step: GraphStep, facts: StepFacts) -> str:
 
 
 def counts_text(counts: StatusCounts, room: int) -> str:
-    shown = ((counts.ok, "ok"), (counts.run, "run"), (counts.asks, "ask"), (counts.failed, "failed"))
-    kept = [f"{n} {word}" for n, word in shown if n]
-    if kept and counts.todo:
-        text = " ".join((*kept, f"{counts.todo} todo"))
+    named_counts = ((counts.ok, "ok"), (counts.run, "run"), (counts.asks, "ask"), (counts.failed, "failed"))
+    parts = [f"{n} {word}" for n, word in named_counts if n]
+    if parts and counts.todo:
+        text = " ".join((*parts, f"{counts.todo} todo"))
         if len(text) <= room:
             return text
-    while kept:
-        text = " ".join(kept)
+    while parts:
+        text = " ".join(parts)
         if len(text) <= room:
             return text
-        kept = kept[1:]  # what failed stands last and is cut last
+        parts = parts[1:]  # what failed stands last and is cut last
     return ""
 
 
@@ -211,8 +211,8 @@ def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]
 def _failure_phrases(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool) -> tuple[Phrase, ...]:
     contract, _ = _contract_phrases(facts)
     tries = attempt_text(step, facts)
-    said = "allowed" if tries or contract[0] else FAILED_GOES_ON
-    goes_on = said if facts.state == "warned" else ""
+    allowed_word = "allowed" if tries or contract[0] else FAILED_GOES_ON
+    goes_on = allowed_word if facts.state == "warned" else ""
     short = ", ".join(part for part in (tries, goes_on) if part)
     reason = "" if exit_code(facts.reason) or contract[0] else facts.reason
     full = ", ".join(part for part in (tries, goes_on, reason) if part)
@@ -247,11 +247,11 @@ def _first_that_fits(
     choices: Iterable[tuple[Phrase, ...]], room: int, *, is_ascii: bool
 ) -> tuple[Phrase, ...]:
     for phrases in choices:
-        kept: tuple[Phrase, ...] = tuple(
+        filled: tuple[Phrase, ...] = tuple(
             (_ascii_if(text, is_ascii=is_ascii), tone) for text, tone in phrases if text
         )
-        if kept and cell_width(_joined(kept)) <= room:
-            return kept
+        if filled and cell_width(_joined(filled)) <= room:
+            return filled
     return ()
 
 

@@ -15,8 +15,8 @@ from workbench.graph.canvas import (
     SpanRole,
     StepPosition,
     StyledSpan,
+    make_picture,
     shorten_name,
-    steps_by_line,
 )
 from workbench.graph.layout import Layout
 from workbench.graph.model import PENDING_FACTS, Graph, GraphStep, StepFacts, display_name
@@ -170,11 +170,7 @@ def _draw_signs(
     for x in separators:
         codes[0][x] = VERTICAL
     places = [_sign_position(x, y) for x, y in cells]
-    return Picture(
-        kind="signs", layout=layout, width=width, cells=tuple(bytes(row) for row in codes),
-        places=tuple(places),
-        is_ascii=is_ascii, tracer=_NoLines(), on_line=steps_by_line(places),
-    )  # fmt: skip
+    return make_picture("signs", layout, codes, places, _NoLines(), width=width, is_ascii=is_ascii)
 
 
 class _NoLines(Struct, frozen=True):
@@ -222,12 +218,12 @@ def name_rows(
         has_room = slowest is not None and slowest not in order and len(entries) < room.rows
         return _full_rows(entries, room, entry(slowest) if slowest is not None and has_room else None)
     rows: list[NameRow] = []
-    left = len(entries)
-    for said in (16, 8, 0):
-        rows, left = _packed_rows(entries, room, said)
-        if not left:
+    unlisted = len(entries)
+    for cells_each in (16, 8, 0):
+        rows, unlisted = _packed_rows(entries, room, cells_each)
+        if not unlisted:
             return rows
-    return _with_count(rows, left, room)
+    return _with_count(rows, unlisted, room)
 
 
 class _Entry(Struct, frozen=True, kw_only=True):
@@ -252,11 +248,11 @@ class _Row:
         self.spans: list[StyledSpan] = []
 
     def add(self, v: int, text: str, role: SpanRole, tone: Tone = "plain") -> None:
-        shown = cut_to_width(text, max(0, self._end - self.x))
-        shown = as_ascii(shown) if self._is_ascii else shown
-        if shown:
-            self.spans.append(StyledSpan(x=self.x, text=shown, role=role, step=v, tone=tone))
-            self.x += cell_width(shown)
+        cut_text = cut_to_width(text, max(0, self._end - self.x))
+        cut_text = as_ascii(cut_text) if self._is_ascii else cut_text
+        if cut_text:
+            self.spans.append(StyledSpan(x=self.x, text=cut_text, role=role, step=v, tone=tone))
+            self.x += cell_width(cut_text)
 
     def add_phrases(self, v: int, phrases: Iterable[Phrase]) -> None:
         for text, tone in phrases:
@@ -278,12 +274,12 @@ def _full_rows(entries: Sequence[_Entry], room: NamesRoom, slowest: _Entry | Non
     wide = min(
         max((cell_width(entry.name) for entry in listed), default=0), max(_LEAST_NAME, room.width - 12)
     )
-    said = [_row_phrases(entry) for entry in entries]
-    beside = max((_width(right[:1]) for _, right in said), default=0)
+    phrases_of_rows = [_row_phrases(entry) for entry in entries]
+    beside = max((_width(right[:1]) for _, right in phrases_of_rows), default=0)
     free = room.width - wide - beside - _AROUND_ROW
-    middle = max(0, min(max((_width(left) for left, _ in said), default=0), _MIDDLE_WIDTH, free))
+    middle = max(0, min(max((_width(left) for left, _ in phrases_of_rows), default=0), _MIDDLE_WIDTH, free))
     rows: list[NameRow] = []
-    for entry, (left, right) in zip(entries, said, strict=True):
+    for entry, (left, right) in zip(entries, phrases_of_rows, strict=True):
         row = _named_row(entry, room, wide)
         end = row.x + middle
         row.add_phrases(entry.v, _cut(left, middle))
@@ -325,34 +321,36 @@ def _plain_row_phrases(
         return ((facts.asks or ASKS_YOU, "plain"),), ((facts.left, "state"),)
     if facts.state in FAILED_STATES:
         why = exit_code(facts.reason) or facts.reason
-        said = ", ".join(part for part in (why, attempt_text(step, facts)) if part) or "failed"
-        return ((said, "plain"),), (("allowed", "plain"),) if facts.state == "warned" else ()
+        reason = ", ".join(part for part in (why, attempt_text(step, facts)) if part) or "failed"
+        return ((reason, "plain"),), (("allowed", "plain"),) if facts.state == "warned" else ()
     if facts.state in RUNNING_STATES and facts.share is not None:
-        tried = attempt_text(step, facts)
-        usual = f" of about {facts.usual}" + (f", {tried}" if tried else "")
+        attempt = attempt_text(step, facts)
+        usual = f" of about {facts.usual}" + (f", {attempt}" if attempt else "")
         bar = bar_phrases(facts.share, _BAR_WIDTH, is_ascii=is_ascii)
         return bar, ((facts.duration, "state"), (usual, "plain"))
-    tried = attempt_text(step, facts)
-    return ((facts.duration, "state"), (f"  {tried}" if tried else "", "plain")), ()
+    attempt = attempt_text(step, facts)
+    return ((facts.duration, "state"), (f"  {attempt}" if attempt else "", "plain")), ()
 
 
 def _cut(phrases: Iterable[Phrase], room: int) -> list[Phrase]:
-    kept: list[Phrase] = []
+    cut_phrases: list[Phrase] = []
     for text, tone in phrases:
-        kept.append((cut_start(text, room), tone))
-        room -= cell_width(kept[-1][0])
-    return kept
+        cut_phrases.append((cut_start(text, room), tone))
+        room -= cell_width(cut_phrases[-1][0])
+    return cut_phrases
 
 
 def _width(phrases: Iterable[Phrase]) -> int:
     return sum(cell_width(text) for text, _ in phrases)
 
 
-def _packed_rows(entries: Sequence[_Entry], room: NamesRoom, said: int) -> tuple[list[NameRow], int]:
+def _packed_rows(entries: Sequence[_Entry], room: NamesRoom, cells_each: int) -> tuple[list[NameRow], int]:
     """Write several steps in a row, each with at most so many cells of what is said; return what is left."""
     rows: list[_Row] = []
     for index, entry in enumerate(entries):
-        phrases = badge_phrases(entry.step, entry.facts, said, is_ascii=entry.is_ascii) if said else ()
+        phrases = (
+            badge_phrases(entry.step, entry.facts, cells_each, is_ascii=entry.is_ascii) if cells_each else ()
+        )
         name = shorten_name(entry.name, max(4, room.width - 4), is_ascii=entry.is_ascii)
         needed = 3 + cell_width(name) + sum(1 + cell_width(text) for text, _ in phrases)
         if not rows or rows[-1].x + needed > room.x + room.width:
@@ -368,9 +366,9 @@ def _packed_rows(entries: Sequence[_Entry], room: NamesRoom, said: int) -> tuple
     return [tuple(row.spans) for row in rows], 0
 
 
-def _with_count(rows: list[NameRow], left: int, room: NamesRoom) -> list[NameRow]:
+def _with_count(rows: list[NameRow], count: int, room: NamesRoom) -> list[NameRow]:
     """Say at the end of the last row how many names are left out."""
-    row, more = list(rows[-1]), f"+{left}"
+    row, more = list(rows[-1]), f"+{count}"
     x = room.x + room.width - len(more)
     while row and row[-1].x + cell_width(row[-1].text) >= x:
         row.pop()
