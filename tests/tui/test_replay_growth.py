@@ -92,7 +92,7 @@ def test_a_file_at_work_is_followed_and_stays_open(journal, tmp_path):
     from workbench.cli.replay import ReplayFile, _read_file, import_replay_file
 
     file = ReplayFile(file=str(path))
-    opened = import_replay_file(journal.home, journal, file, Console(), is_lent=True)
+    opened = import_replay_file(journal, file, Console(), is_lent=True)
     source = ReplaySource(journal, opened.session)
     assert opened.session.status == "ready" and source.may_grow
     follower = FileFollower(

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from workbench.changes.decision import action_hunks, exact_parameters, sealed_changes
 from workbench.changes.diff import FileChange, is_binary_content
+from workbench.cli.arguments import add_action_argument, add_json_option
 from workbench.cli.console import Console, StatusIcons
-from workbench.cli.context import ACTION_ID_HELP, find_action, open_journal, short_id, workspace_path
+from workbench.cli.context import find_action, open_journal, short_id, workspace_path
 from workbench.cli.errors import Refusal
 from workbench.cli.rows import (
     MICROS_PER_SECOND,
@@ -27,7 +28,6 @@ from workbench.domain.codec import to_json_value
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import SYSTEM_SESSION, Hunk, Json, SelectedHunk
-from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.text.human import duration_text, size_text
 from workbench.text.safe import LINE_END_SYMBOL, one_line, safe_text
@@ -108,13 +108,12 @@ LIST_EXAMPLE = "workbench approvals list --json"
 def configure_list(parser: ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument("--decided", action="store_true", help="decided actions too, newest first")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
     workspace = workspace_path(options.directory) if options.here or options.directory else None
-    with open_journal() as (_, journal):
-        expire_due_actions(journal)
+    with open_journal(expires_due=True) as journal:
         actions = waiting_actions(journal, workspace)
         if options.decided:
             actions += decided_actions(journal, workspace)
@@ -138,13 +137,12 @@ class ProposalDetail(Struct, frozen=True, kw_only=True):
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=ACTION_ID_HELP)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_action_argument(parser)
+    add_json_option(parser)
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
-        expire_due_actions(journal)
+    with open_journal(expires_due=True) as journal:
         action = find_action(journal, options.id)
         detail = proposal_detail(journal, action)
         call = journal.call(action.call_id) if action.call_id else None

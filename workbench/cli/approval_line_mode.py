@@ -37,7 +37,6 @@ from workbench.domain.rows import Action
 from workbench.domain.values import Decision, Json
 from workbench.host.session_requests import request_refresh
 from workbench.journal.decisions import decide_action, expire_due_actions
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import spoken_time_left
 
@@ -375,11 +374,11 @@ def configure_watch(parser: ArgumentParser) -> None:
 def execute_watch(options: Namespace, console: Console) -> int:
     workspace = workspace_path(options.directory) if options.here or options.directory else None
     is_typed = sys.stdin is not None and sys.stdin.isatty()
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         if options.json or (is_typed and not console.is_terminal):
             _print_changes(journal, console, workspace)
-        approvals.require_person(home, journal, "watch and answer")
-        _run_line_mode(home, journal, console, workspace, is_typed=is_typed)
+        approvals.require_person(journal, "watch and answer")
+        _run_line_mode(journal, console, workspace, is_typed=is_typed)
     return EXIT_OK
 
 
@@ -420,15 +419,13 @@ def change_line(change: str, at: int, action: Action) -> str:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _run_line_mode(
-    home: Home, journal: Journal, console: Console, workspace: str | None, *, is_typed: bool
-) -> None:
+def _run_line_mode(journal: Journal, console: Console, workspace: str | None, *, is_typed: bool) -> None:
     """Say what waits and do what lines ask for, until `q` or the end of standard input."""
-    config = load_config(home.path, None, trusted=False, env=os.environ, options={}).config
+    config = load_config(journal.home.path, None, trusted=False, env=os.environ, options={}).config
     mode = LineMode(
         journal,
         console,
-        lambda action: approvals.start_hosts(home, journal, console, [action.session_id]),
+        lambda action: approvals.start_hosts(journal, console, [action.session_id]),
         workspace,
         require_seen=config.approvals.require_seen,
     )

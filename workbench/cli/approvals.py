@@ -16,8 +16,9 @@ from msgspec.structs import replace
 from workbench.changes.apply import stale_paths
 from workbench.changes.decision import action_hunks, make_decision
 from workbench.cli.approval_display import proposal_of
+from workbench.cli.arguments import add_action_argument, add_actions_argument
 from workbench.cli.console import Console
-from workbench.cli.context import ACTION_ID_HELP, find_action, is_driven, open_journal, short_id, user_actor
+from workbench.cli.context import find_action, is_driven, open_journal, short_id, user_actor
 from workbench.cli.errors import (
     EXIT_FAILED,
     EXIT_OK,
@@ -38,7 +39,6 @@ from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.session_requests import request_refresh, request_undo
 from workbench.journal.decisions import DecisionResult, decide_action, expire_due_actions
 from workbench.journal.decisions import extend_action as decisions_extend_action
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import spoken_time_left
 
@@ -54,9 +54,9 @@ class AnswerRefused(Refusal):
         self.code = code
 
 
-def require_person(home: Home, journal: Journal, what: str) -> None:
+def require_person(journal: Journal, what: str) -> None:
     """Make sure that a person acts, and that what is due has expired, before anything is decided."""
-    refuse_inside_agents(journal, home, what)
+    refuse_inside_agents(journal, journal.home, what)
     expire_due_actions(journal)
 
 
@@ -74,7 +74,7 @@ def for_each_id(ids: Sequence[str], console: Console, answer: Callable[[str], in
 
 
 def decide_actions(
-    home: Home, journal: Journal, console: Console, ids: Sequence[str], make: MakeDecision, done: str
+    journal: Journal, console: Console, ids: Sequence[str], make: MakeDecision, done: str
 ) -> int:
     """Decide every named action, then see to it that somebody acts on it."""
     sessions: list[str] = []
@@ -88,7 +88,7 @@ def decide_actions(
         return EXIT_OK
 
     code = for_each_id(ids, console, one)
-    start_hosts(home, journal, console, sessions)
+    start_hosts(journal, console, sessions)
     return code
 
 
@@ -143,18 +143,18 @@ def _required_answer(action: Action) -> tuple[str, str]:
     return f"it offers {', '.join(action.choices)}", f"{answer} --choice {action.choices[0]} answers it"
 
 
-def start_hosts(home: Home, journal: Journal, console: Console, session_ids: Iterable[str]) -> None:
+def start_hosts(journal: Journal, console: Console, session_ids: Iterable[str]) -> None:
     """Start the host of every workspace in which an answer has nobody to act on it."""
     workspaces: dict[str, bool] = {}
     held: list[Session] = []
     for key in dict.fromkeys(session_ids):
         session = journal.driving_session(key)
         if key != SYSTEM_SESSION and session is not None:
-            is_idle = not is_driven(home, journal, session.id)
+            is_idle = not is_driven(journal, session.id)
             workspaces[session.workspace] = workspaces.get(session.workspace, False) or is_idle
             held += [session] if is_held(journal, session, is_idle=is_idle) else []
     for workspace, is_idle in workspaces.items():
-        _start_host(home, journal, console, workspace, is_idle=is_idle)
+        _start_host(journal, console, workspace, is_idle=is_idle)
     for session in held:
         console.note(
             f"Its agent then stays paused: workbench run --session {session.id[:8]} continues it, or c on"
@@ -176,14 +176,14 @@ def is_held(journal: Journal, session: Session, *, is_idle: bool) -> bool:
     return is_idle and lease is not None and not lease.released
 
 
-def _start_host(home: Home, journal: Journal, console: Console, workspace: str, *, is_idle: bool) -> None:
+def _start_host(journal: Journal, console: Console, workspace: str, *, is_idle: bool) -> None:
     from workbench.host.lifecycle import ensure_host, host_warnings
 
-    host = ensure_host(home, journal, workspace) if is_idle else None
-    remarks = host_warnings(home, journal, workspace)
+    host = ensure_host(journal.home, journal, workspace) if is_idle else None
+    remarks = host_warnings(journal.home, journal, workspace)
     if is_idle and host is None:
         console.note(f"It is not carried out yet: no background process could be started for {workspace}.")
-        console.note(f"The reason is in {home.logs}. workbench run --continue continues the session.")
+        console.note(f"The reason is in {journal.home.logs}. workbench run --continue continues the session.")
     for line in remarks:
         console.note(line)
     if host is not None and not remarks:
@@ -196,7 +196,7 @@ workbench approvals approve 3f2a --hunks 1:2-4"""
 
 
 def configure_approve(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
+    add_actions_argument(parser)
     part = parser.add_mutually_exclusive_group()
     part.add_argument(
         "--hunks", metavar="1,3", help="approve only these hunks; 1:2-4 is lines 2 to 4 of hunk 1"
@@ -212,14 +212,13 @@ def execute_approve(options: Namespace, console: Console) -> int:
     if len(options.ids) > 1 and (options.hunks or options.file or options.edited):
         raise UsageError("nothing was approved", "a part belongs to one action", "name one ID")
     selection = parse_hunks(options.hunks) if options.hunks is not None else None
-    with open_journal() as (home, journal):
-        require_person(home, journal, "approve")
+    with open_journal(human_only="approve", expires_due=True) as journal:
 
         def make(action: Action) -> Decision:
             require_current_base(journal, action)
             return approval_decision(journal, action, selection, options.file, options.edited, options.reason)
 
-        return decide_actions(home, journal, console, options.ids, make, "approved")
+        return decide_actions(journal, console, options.ids, make, "approved")
 
 
 def require_current_base(journal: Journal, action: Action) -> None:
@@ -283,7 +282,7 @@ REJECT_EXAMPLE = 'workbench approvals reject 3f2a --reason "keep handle(), plugi
 
 
 def configure_reject(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
+    add_actions_argument(parser)
     parser.add_argument("--reason", metavar="T", help="a message to the agent")
 
 
@@ -291,9 +290,8 @@ def execute_reject(options: Namespace, console: Console) -> int:
     def make(action: Action) -> Decision:
         return Decision(action_id=action.id, verdict="reject", reason=options.reason)
 
-    with open_journal() as (home, journal):
-        require_person(home, journal, "reject")
-        return decide_actions(home, journal, console, options.ids, make, "rejected")
+    with open_journal(human_only="reject", expires_due=True) as journal:
+        return decide_actions(journal, console, options.ids, make, "rejected")
 
 
 ANSWER_EXAMPLE = """workbench approvals answer 3f2a --choice trust_and_read
@@ -303,7 +301,7 @@ REJECTING_CHOICES = frozenset({"reject", "not_now"})
 
 
 def configure_answer(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=ACTION_ID_HELP)
+    add_action_argument(parser)
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--choice", metavar="KEY", help="one of the choices that it offers")
     group.add_argument("--text", metavar="T", help="the answer to a question")
@@ -311,14 +309,13 @@ def configure_answer(parser: ArgumentParser) -> None:
 
 
 def execute_answer(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
-        require_person(home, journal, "answer")
+    with open_journal(human_only="answer", expires_due=True) as journal:
 
         def make(action: Action) -> Decision:
             shown = proposal_of(journal, action)
             return answer_decision(action, shown, options.choice, options.text, options.reason)
 
-        return decide_actions(home, journal, console, [options.id], make, "answered")
+        return decide_actions(journal, console, [options.id], make, "answered")
 
 
 def answer_decision(
@@ -337,12 +334,11 @@ EXTEND_EXAMPLE = "workbench approvals extend 3f2a"
 
 
 def configure_extend(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
+    add_actions_argument(parser)
 
 
 def execute_extend(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
-        require_person(home, journal, "extend")
+    with open_journal(human_only="extend", expires_due=True) as journal:
 
         def one(key: str) -> int:
             console.say(extend_action(journal, find_action(journal, key)))
@@ -368,13 +364,12 @@ REFRESH_EXAMPLE = "workbench approvals refresh 3f2a"
 
 
 def configure_refresh(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
+    add_actions_argument(parser)
 
 
 def execute_refresh(options: Namespace, console: Console) -> int:
     sessions: list[str] = []
-    with open_journal() as (home, journal):
-        require_person(home, journal, "refresh")
+    with open_journal(human_only="refresh", expires_due=True) as journal:
 
         def one(given: str) -> int:
             action = find_action(journal, given)
@@ -386,7 +381,7 @@ def execute_refresh(options: Namespace, console: Console) -> int:
             return EXIT_OK
 
         code = for_each_id(options.ids, console, one)
-        start_hosts(home, journal, console, sessions)
+        start_hosts(journal, console, sessions)
     return code
 
 
@@ -410,19 +405,18 @@ UNDO_WAIT_SECONDS = 20.0
 
 
 def configure_undo(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
+    add_actions_argument(parser)
 
 
 def execute_undo(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
-        require_person(home, journal, "undo")
+    with open_journal(human_only="undo", expires_due=True) as journal:
 
         def one(given: str) -> int:
             action = find_action(journal, given)
             require_applied(journal, action)
             start = journal.last_position()
             request = request_undo(journal, action.id, user_actor())
-            start_hosts(home, journal, console, [action.session_id])
+            start_hosts(journal, console, [action.session_id])
             what = f"not undone: {action.verb} {action_target(action)}"
             wait_until_undone(journal, action.session_id, request, start, what)
             key = short_id(journal, action.id, "action")

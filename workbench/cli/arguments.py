@@ -1,4 +1,4 @@
-"""The argument parser of one command, with its help and its usage errors."""
+"""The argument parser of one command, and the options that several commands take."""
 
 import argparse
 from collections.abc import Sequence
@@ -42,3 +42,38 @@ def command_parser(path: Sequence[str], entry: CommandEntry, command: Command) -
     )
     command.configure(parser)
     return parser
+
+
+def add_json_option(parser: argparse.ArgumentParser, what: str = "print a JSON object") -> None:
+    parser.add_argument("--json", action="store_true", help=what)
+
+
+def add_yes_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
+
+
+def add_session_argument(parser: argparse.ArgumentParser) -> None:
+    from workbench.cli.context import SESSION_ID_HELP
+
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+
+
+def add_action_argument(parser: argparse.ArgumentParser) -> None:
+    from workbench.cli.context import ACTION_ID_HELP
+
+    parser.add_argument("id", metavar="ID", help=ACTION_ID_HELP)
+
+
+def add_actions_argument(parser: argparse.ArgumentParser) -> None:
+    from workbench.cli.context import ACTION_ID_HELP
+
+    parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
+
+
+def add_run_argument(parser: argparse.ArgumentParser) -> None:
+    newest = "id, its beginning, or NAME#NUMBER (default: the newest)"
+    parser.add_argument("run", metavar="RUN", nargs="?", help=newest)
+
+
+def add_list_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from workbench.effects.files import Root
     from workbench.host.command_session import CommandSession, Suggestion
     from workbench.host.driver_context import SessionWriter
-    from workbench.journal.home import Home
     from workbench.journal.journal import Journal
     from workbench.journal.leases import DriverIdentity
     from workbench.tools.base import PipelineStarter
@@ -260,21 +259,21 @@ def ask_for_command(options: Namespace, console: Console) -> int:
     words, failed = _words(options, console), _failed_command(options)
     if is_direct and not words and not failed:
         raise UsageError(_NOTHING_ASKED, "there are no words", 'say it: workbench ask --print "list files"')
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         workspace = workspace_path(options.directory)
-        config = _usable_config(home, journal, workspace, console)
+        config = _usable_config(journal, workspace, console)
         if failed:
             register_secrets(config)
             words = fix_words(failed, os.environ.get(LAST_EXIT, ""), words)
-        return _in_session(options, console, home, journal, workspace, config, words)
+        return _in_session(options, console, journal, workspace, config, words)
 
 
-def _usable_config(home: "Home", journal: "Journal", workspace: str, console: Console) -> Config:
+def _usable_config(journal: "Journal", workspace: str, console: Console) -> Config:
     """Return the settings, and say what is wrong with them; Refusal where they cannot be used.
 
     Rules are not checked here: that needs the tools and their schemas, and the model is to be asked soon.
     """
-    loaded = load_workspace_config(home, journal, workspace)
+    loaded = load_workspace_config(journal, workspace)
     for problem in loaded.problems:
         console.note(str(problem))
     if not loaded.is_usable:
@@ -283,14 +282,14 @@ def _usable_config(home: "Home", journal: "Journal", workspace: str, console: Co
 
 
 def _in_session(
-    options: Namespace, console: Console, home: "Home", journal: "Journal", workspace: str, config: Config,
+    options: Namespace, console: Console, journal: "Journal", workspace: str, config: Config,
     words: str,
 ) -> int:  # fmt: skip
     from workbench.host.host_locks import driver_identity
     from workbench.journal.leases import DriverLock
 
     with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-        session, close = open_command_session(options, home, journal, workspace, config, lock.driver)
+        session, close = open_command_session(options, journal, workspace, config, lock.driver)
         with closing(close):
             asker = _Asker(session, console, journal)
             try:
@@ -301,9 +300,7 @@ def _in_session(
                 asker.write_log()
 
 
-def suggest_for_screen(
-    home: "Home", journal: "Journal", workspace: str, words: str, actor: "Actor"
-) -> tuple[str, str]:
+def suggest_for_screen(journal: "Journal", workspace: str, words: str, actor: "Actor") -> tuple[str, str]:
     """Make a command of words for a screen; return it with what to say, or raise CommandRefused."""
     from workbench.host.command_session import CommandRefused
     from workbench.host.host_locks import driver_identity
@@ -312,9 +309,9 @@ def suggest_for_screen(
 
     names = ("provider", "model", "base_url", "key_env", "recording", "context_lines")
     options = Namespace(**dict.fromkeys(names))
-    config = load_workspace_config(home, journal, workspace).config
+    config = load_workspace_config(journal, workspace).config
     with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-        session, root = open_command_session(options, home, journal, workspace, config, lock.driver, actor)
+        session, root = open_command_session(options, journal, workspace, config, lock.driver, actor)
         with closing(root):
             try:
                 made = asyncio.run(session.suggest(words))
@@ -331,7 +328,7 @@ def suggest_for_screen(
 
 
 def open_command_session(
-    options: Namespace, home: "Home", journal: "Journal", workspace: str, config: Config,
+    options: Namespace, journal: "Journal", workspace: str, config: Config,
     driver: "DriverIdentity", actor: "Actor | None" = None,
 ) -> "tuple[CommandSession, Root]":  # fmt: skip
     """Return a session that nothing was said in yet, and the root of its folder, to be closed."""
@@ -350,9 +347,14 @@ def open_command_session(
     settings = config.ask
     if options.context_lines is not None:
         settings = replace(settings, terminal_lines=options.context_lines)
-    told = collect_context(workspace, settings, data_folder=home.path, environ=os.environ)
+    told = collect_context(workspace, settings, data_folder=journal.home.path, environ=os.environ)
     context = open_driver_context(
-        home, journal, workspace, provider=provider_of, pipelines=_pipeline_starter, tools=ToolRegistry(())
+        journal.home,
+        journal,
+        workspace,
+        provider=provider_of,
+        pipelines=_pipeline_starter,
+        tools=ToolRegistry(()),
     )
     command_plan = CommandPlan(
         provider=plan.provider, model=plan.model, configuration=plan.configuration, context=told

@@ -41,7 +41,7 @@ _INDENT: Final = "    "
 
 def show_logs(options: Namespace, console: Console) -> int:
     """Print the list, or the log that is named."""
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         if options.logs:
             return _show_log(options, console, journal)
         return _list_logs(options, console, journal)

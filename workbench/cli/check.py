@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from workbench.changes.diff import FileChange
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK
 from workbench.domain.values import Capability, GateVerdict, JsonObject, ToolDescriptor
@@ -32,7 +33,7 @@ LONGEST_LINE: Final = 16_777_216
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("kind", choices=tuple(CHECKS_BY_KIND), help="the kind of the cases")
-    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+    add_json_option(parser, "accepted; the output is JSON in any case")
 
 
 def execute(options: Namespace, console: Console) -> int:

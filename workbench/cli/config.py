@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.config.describe import config_as_json, config_schema
@@ -26,7 +27,7 @@ SHOW_EXAMPLE = "workbench config show --json"
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_show(options: Namespace, console: Console) -> int:
@@ -96,7 +97,7 @@ VALIDATE_EXAMPLE = "workbench config validate"
 
 
 def configure_validate(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_validate(options: Namespace, console: Console) -> int:
@@ -145,7 +146,7 @@ SCHEMA_EXAMPLE = """workbench config schema > config.schema.json"""
 
 def configure_schema(parser: ArgumentParser) -> None:
     """Add the option that every command has which prints data; here it changes nothing."""
-    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+    add_json_option(parser, "accepted; the output is JSON in any case")
 
 
 def execute_schema(options: Namespace, console: Console) -> int:
@@ -162,19 +163,17 @@ _BACKUP_SUFFIX = ".before-migration"
 def configure_migrate(parser: ArgumentParser) -> None:
     parser.add_argument("--workspace", action="store_true", help=f"{WORKSPACE_CONFIG_FILE} of this workspace")
     parser.add_argument("--dry-run", action="store_true", help="only print what would change")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_migrate(options: Namespace, console: Console) -> int:
     from workbench.cli.context import open_journal, workspace_path
-    from workbench.host.host_locks import refuse_inside_agents
 
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "change the configuration")
+    with open_journal(human_only="change the configuration") as journal:
         path = (
             Path(workspace_path(options.directory)) / WORKSPACE_CONFIG_FILE
             if options.workspace
-            else home.path / USER_CONFIG_FILE
+            else journal.home.path / USER_CONFIG_FILE
         )
     changes = _migrate_file(path, may_be_link=not options.workspace, is_dry=options.dry_run)
     is_written = bool(changes) and not options.dry_run
@@ -226,8 +225,8 @@ def read_configuration(workspace: str) -> LoadedConfig:
     """Return the settings of a workspace, given by its real path."""
     from workbench.cli.context import load_workspace_config, open_journal
 
-    with open_journal() as (home, journal):
-        return load_workspace_config(home, journal, workspace)
+    with open_journal() as journal:
+        return load_workspace_config(journal, workspace)
 
 
 def require_valid_config(loaded: LoadedConfig, console: Console) -> None:

@@ -16,6 +16,7 @@ from workbench.cli.errors import Refusal
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.journal.decisions import expire_due_actions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
@@ -39,8 +40,12 @@ def workspace_path(directory: str | None) -> str:
 
 
 @contextmanager
-def open_journal() -> Generator[tuple[Home, Journal], None, None]:
-    """Open the data folder and its journal for one command."""
+def open_journal(*, human_only: str = "", expires_due: bool = False) -> Generator[Journal, None, None]:
+    """Open the data folder and its journal for one command.
+
+    `human_only`: what the command does that no agent may, in words for its refusal. `expires_due`: whether
+    what is due expires before the command looks.
+    """
     if AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ:
         why = "this process was started by an agent, and what is in there is its human's"
         raise Refusal("the data folder was not opened", why, "name another one in WORKBENCH_HOME")
@@ -48,7 +53,13 @@ def open_journal() -> Generator[tuple[Home, Journal], None, None]:
     journal = Journal.open(home, on_migration=_tell_migration())
     try:
         _roll_back_unfinished_imports(journal)
-        yield home, journal
+        if human_only:
+            from workbench.host.host_locks import refuse_inside_agents
+
+            refuse_inside_agents(journal, home, human_only)
+        if expires_due:
+            expire_due_actions(journal)
+        yield journal
     finally:
         journal.close()
 
@@ -82,12 +93,12 @@ def _roll_back_unfinished_imports(journal: Journal) -> None:
             undo_unfinished_imports(journal)
 
 
-def load_workspace_config(home: Home, journal: Journal, workspace: str) -> "LoadedConfig":
+def load_workspace_config(journal: Journal, workspace: str) -> "LoadedConfig":
     """Return the configuration of a workspace as far as the workspace is trusted."""
     from workbench.host.workspace_config import WorkspaceSettings
     from workbench.host.workspace_trust import is_trusted
 
-    return WorkspaceSettings(home, workspace, {}).loaded(trusted=is_trusted(journal, workspace))
+    return WorkspaceSettings(journal.home, workspace, {}).loaded(trusted=is_trusted(journal, workspace))
 
 
 def user_actor(via: Literal["cli", "screen"] = "cli") -> Actor:
@@ -175,8 +186,8 @@ def session_label(journal: Journal, session: Session) -> str:
     return f"“{title}” ({key})" if title else key
 
 
-def is_driven(home: Home, journal: Journal, session_id: str) -> bool:
+def is_driven(journal: Journal, session_id: str) -> bool:
     """Return whether a live process drives a session."""
     from workbench.journal.leases import is_lease_live
 
-    return is_lease_live(home, journal.lease(session_id))
+    return is_lease_live(journal.home, journal.lease(session_id))

@@ -294,7 +294,7 @@ def _run_by_line(demo: Demo, session: Session) -> int:
 def _run_on_screen(demo: Demo) -> int:
     gc.disable()  # the app lets it go on after its first frame
 
-    show_demo_screen(demo.home, demo.journal, demo.workspace, lambda: _demo_session(demo))
+    show_demo_screen(demo.journal, demo.workspace, lambda: _demo_session(demo))
     _print_summary(demo)
     return EXIT_OK
 
@@ -444,14 +444,12 @@ class DelayedStart(threading.Thread):
             self.join(5)
 
 
-def show_demo_screen(
-    home: Home, journal: Journal, workspace: str, begin: Callable[[], Session | None]
-) -> None:
+def show_demo_screen(journal: Journal, workspace: str, begin: Callable[[], Session | None]) -> None:
     """Show the demo until the person leaves it; then its host ends, for nobody would answer it."""
     from workbench.cli.local_backend import LocalBackend
     from workbench.cli.screen import screen_config, show_screen
 
-    config = screen_config(home, journal, workspace)
+    config = screen_config(journal, workspace)
 
     class DemoBackend(LocalBackend):
         opening = OPENING_LINES
@@ -459,7 +457,7 @@ def show_demo_screen(
         def has_model(self) -> bool:
             return True
 
-    backend = DemoBackend(home, journal, workspace)
+    backend = DemoBackend(journal.home, journal, workspace)
 
     def start() -> None:
         if begin() is not None:
@@ -472,9 +470,9 @@ def show_demo_screen(
     try:
         # To wait for the journal loads a watcher, which no first frame may wait for.
         show_screen(
-            home, journal, workspace, backend, config, then=(lambda _: opening.start()) if opening else None
+            journal, workspace, backend, config, then=(lambda _: opening.start()) if opening else None
         )
     finally:
         if opening is not None:
             opening.stop()
-        lifecycle.stop_host(home, workspace)
+        lifecycle.stop_host(journal.home, workspace)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from msgspec import Struct, field, to_builtins
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
 from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
-from workbench.config.types import Config
+from workbench.config.types import Config, LoadedConfig
 from workbench.domain.values import Json
 from workbench.effects.runtime import SystemClock, is_lock_held
-from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.model_selection import UNNAMED_PROVIDER
 from workbench.host.provider_keys import register_secrets
 from workbench.host.provider_probe import (
@@ -38,7 +38,6 @@ from workbench.host.session_provider import (
 )
 from workbench.journal import maintenance
 from workbench.journal.database import SCHEMA_VERSION
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.providers.base import ModelsNotListed, Provider
 from workbench.text.human import countdown_text
@@ -72,23 +71,22 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--probe", action="store_true", help="send the model two short prompts to see what it can do"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Check everything; 1 when something is wrong."""
     require_consistent_options(options)
-    with open_journal() as (home, journal):
+    with open_journal(human_only="rebuild the tables" if options.rebuild else "") as journal:
+        home = journal.home
         if options.rebuild:
-            refuse_inside_agents(journal, home, "rebuild the tables")
             maintenance.finish_deletions(journal)
             maintenance.rebuild_index_tables(journal)
             maintenance.compact_database(journal)
-        checks = [check(home, journal) for check in JOURNAL_CHECKS]
-        checks.append(_check_settings(options, home, journal))
-        checks.append(check_configuration(options, home, journal))
-        checks.append(check_limits(options, home, journal))
-        checks += check_model_servers(options, home, journal, console)
+        checks = [check(journal) for check in JOURNAL_CHECKS]
+        loaded = load_workspace_config(journal, workspace_path(options.directory))
+    checks += [_check_settings(loaded), _check_grants(loaded), _check_limits(loaded.config)]
+    checks += _check_model_servers(options, loaded.config, console)
     is_well = not any(check.problems for check in checks)
     if options.json:
         console.json({
@@ -125,13 +123,12 @@ def _print_checks(checks: Iterable[Check], console: Console, *, was_rebuilt: boo
 # --- the checks -----------------------------------------------------------------------------------
 
 
-def _check_home(home: Home, journal: Journal) -> Check:
-    del journal
-    return Check(name="data folder", fact=str(home.path))
+def _check_home(journal: Journal) -> Check:
+    return Check(name="data folder", fact=str(journal.home.path))
 
 
-def _check_permissions(home: Home, journal: Journal) -> Check:
-    del journal
+def _check_permissions(journal: Journal) -> Check:
+    home = journal.home
     places = [home.path, home.run, home.blobs, home.logs, home.database, home.path / "key"]
     problems = [problem for path in places if (problem := _permission_problem(path))]
     return Check(name="permissions", fact="folders 0700, files 0600", problems=tuple(problems))
@@ -155,8 +152,7 @@ def _count_events(journal: Journal) -> int:
         return int(database.execute("SELECT count(*) FROM event").get)
 
 
-def _check_database(home: Home, journal: Journal) -> Check:
-    del home
+def _check_database(journal: Journal) -> Check:
     return Check(
         name="database",
         fact=f"{_count_events(journal):,} events",
@@ -164,8 +160,7 @@ def _check_database(home: Home, journal: Journal) -> Check:
     )
 
 
-def _check_schema(home: Home, journal: Journal) -> Check:
-    del home
+def _check_schema(journal: Journal) -> Check:
     with journal.snapshot() as database:
         version = database.execute("PRAGMA user_version").fetchall()[0][0]
     problems = (
@@ -174,15 +169,13 @@ def _check_schema(home: Home, journal: Journal) -> Check:
     return Check(name="schema", fact=f"version {version}", problems=problems)
 
 
-def _check_tables(home: Home, journal: Journal) -> Check:
-    del home
+def _check_tables(journal: Journal) -> Check:
     problems = tuple(maintenance.index_table_differences(journal))
     remedy = "; workbench doctor --rebuild rebuilds them" if problems else ""
     return Check(name="tables", fact=f"compared with the events{remedy}", problems=problems)
 
 
-def _check_stored_bytes(home: Home, journal: Journal) -> Check:
-    del home
+def _check_stored_bytes(journal: Journal) -> Check:
     with journal.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
     states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
@@ -194,21 +187,20 @@ def _check_stored_bytes(home: Home, journal: Journal) -> Check:
     return Check(name="stored bytes", fact=f"{len(rows)} in use{kept_until}", problems=problems)
 
 
-def _check_processes(home: Home, journal: Journal) -> Check:
-    living = [host for host in journal.hosts() if is_lock_held(home.driver_lock(host.id))]
+def _check_processes(journal: Journal) -> Check:
+    living = [host for host in journal.hosts() if is_lock_held(journal.home.driver_lock(host.id))]
     names = {"host": "background process", "run": "workbench run"}
     shown = [f"{names.get(host.driver, host.driver)} (pid {host.pid}) in {host.workspace}" for host in living]
     return Check(name="processes", fact=", ".join(shown) or "none")
 
 
-def _check_sqlite(home: Home, journal: Journal) -> Check:
-    del home
+def _check_sqlite(journal: Journal) -> Check:
     with journal.snapshot() as database:
         version = database.execute("SELECT sqlite_version()").fetchall()[0][0]
     return Check(name="SQLite", fact=str(version))
 
 
-JOURNAL_CHECKS: tuple[Callable[[Home, Journal], Check], ...] = (
+JOURNAL_CHECKS: tuple[Callable[[Journal], Check], ...] = (
     _check_home, _check_permissions, _check_database, _check_schema, _check_tables, _check_stored_bytes,
     _check_processes, _check_sqlite,
 )  # fmt: skip
@@ -227,29 +219,26 @@ def require_consistent_options(options: Namespace) -> None:
         ) from None
 
 
-def _check_settings(options: Namespace, home: Home, journal: Journal) -> Check:
-    loaded = load_workspace_config(home, journal, workspace_path(options.directory))
+def _check_settings(loaded: LoadedConfig) -> Check:
     fact = "workbench config validate" if loaded.problems else "nothing is wrong in any configuration file"
     return Check(name="settings", fact=fact, problems=tuple(map(str, loaded.problems)))
 
 
-def check_configuration(options: Namespace, home: Home, journal: Journal) -> Check:
-    """Return the check of the patterns that allow calls: too wide is no fault, and is said."""
+def _check_grants(loaded: LoadedConfig) -> Check:
+    """Check the patterns that allow calls: too wide is no fault, and is said."""
     from workbench.host import driver_context
     from workbench.tools.registry import tool_registry
 
-    loaded = load_workspace_config(home, journal, workspace_path(options.directory))
     wide = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
     count = len(loaded.config.approvals.allow)
     fact = f"{count} pattern{'' if count == 1 else 's'} in approvals.allow"
     return Check(name="grants", fact="; ".join((fact, *wide)), more={"notes": list(wide)})
 
 
-def check_limits(options: Namespace, home: Home, journal: Journal) -> Check:
+def _check_limits(config: Config) -> Check:
     """Return what limits of tokens and cost are set, and which models the limits of cost cannot count."""
     from workbench.config.model_prices import PRICES_DATE, PriceList
 
-    config = load_workspace_config(home, journal, workspace_path(options.directory)).config
     tokens, cost = to_builtins(config.limits.tokens), to_builtins(config.limits.cost)
     facts = [f"limits.tokens.{scope} {limit:,}" for scope, limit in tokens.items() if limit]
     facts += [f"limits.cost.{scope} ${limit:,.2f}" for scope, limit in cost.items() if limit]
@@ -267,9 +256,8 @@ def check_limits(options: Namespace, home: Home, journal: Journal) -> Check:
     return Check(name="limits", fact=fact, more=more)
 
 
-def check_model_servers(options: Namespace, home: Home, journal: Journal, console: Console) -> list[Check]:
+def _check_model_servers(options: Namespace, config: Config, console: Console) -> list[Check]:
     """Return a check for each provider that can be asked, or for the one that is named."""
-    config = load_workspace_config(home, journal, workspace_path(options.directory)).config
     register_secrets(config)
     names = _provider_names(options, config)
     if not names:

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal
@@ -38,7 +39,7 @@ _MICROS = 1_000_000
 
 def configure_status(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="the background processes of every workspace")
-    parser.add_argument("--json", action="store_true", help="print a JSON object; with --all an array")
+    add_json_option(parser, "print a JSON object; with --all an array")
 
 
 def execute_status(options: Namespace, console: Console) -> int:
@@ -157,7 +158,7 @@ def configure_stop(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_stop(options: Namespace, console: Console) -> int:
@@ -199,18 +200,18 @@ def configure_restart(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_restart(options: Namespace, console: Console) -> int:
     """Stop the host if there is one, and start another; 1 when none could be started."""
     workspace = workspace_path(options.directory)
     ended = _stop_running_host(workspace, force=options.force)
-    with open_journal() as (home, journal):
-        host = ensure_host(home, journal, workspace)
+    with open_journal() as journal:
+        host = ensure_host(journal.home, journal, workspace)
         if host is None:
-            remedy = f"look into {home.logs}; workbench config validate"
-            raise Refusal("no background process was started", start_failure_reason(home), remedy)
+            remedy = f"look into {journal.home.logs}; workbench config validate"
+            raise Refusal("no background process was started", start_failure_reason(journal.home), remedy)
     before = f"The background process (pid {ended.pid}) has ended. " if ended.pid else ""
     line = (
         f"{before}A background process of {workspace} was started (pid {host.pid}, version {host.version})."
@@ -249,7 +250,8 @@ def open_home() -> Generator[tuple[Home, Journal | None], None, None]:
     """Open the data folder; the journal is None where hosts of an older version keep it from its new form."""
     with ExitStack() as stack:
         try:
-            home, journal = stack.enter_context(open_journal())
+            journal = stack.enter_context(open_journal())
         except MigrationBlocked:
-            home, journal = Home.open(), None
-        yield home, journal
+            yield Home.open(), None
+            return
+        yield journal.home, journal

@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser, Namespace
 
+from workbench.cli.arguments import add_json_option, add_list_argument
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.context import find_session, open_journal, short_id, user_actor, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
@@ -133,12 +134,12 @@ workbench incidents list --json"""
 def configure_list(parser: ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("--all", action="store_true", help="lists of every workspace")
-    parser.add_argument("--json", action="store_true", help="print an array")
+    add_json_option(parser, "print an array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
     """Print the lists of a workspace, the newest first."""
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         workspace = None if options.all else workspace_path(options.directory)
         sessions = journal.sessions(workspace=workspace, kinds=("incidents",), limit=500)
         if options.json:
@@ -172,17 +173,17 @@ workbench incidents show --json"""
 
 def configure_show(parser: ArgumentParser) -> None:
     """Add the list and the filter."""
-    parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")
+    add_list_argument(parser)
     parser.add_argument(
         "filter", metavar="FILTER", nargs="?", default="",
         help="words, -words, severity:, rule:, file:, outcome: as on the screen",
     )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print an array")
+    add_json_option(parser, "print an array")
 
 
 def execute_show(options: Namespace, console: Console) -> int:
     """Print the incidents of a list."""
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         session = find_list(journal, workspace_path(options.directory), options.list)
         rows = filter_incidents(read_list(journal, session.id).rows, options.filter)
         if options.json:
@@ -203,7 +204,7 @@ workbench incidents results 3f2a9c1d --json"""
 
 def configure_results(parser: ArgumentParser) -> None:
     """Add the list."""
-    parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")
+    add_list_argument(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print an object: S2's ProcessingResult")
     how.add_argument(
@@ -214,7 +215,7 @@ def configure_results(parser: ArgumentParser) -> None:
 
 def execute_results(options: Namespace, console: Console) -> int:
     """Print what came of a list."""
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         session = find_list(journal, workspace_path(options.directory), options.list)
         if options.format:
             console.write(exported_text(journal, session, options.format))
@@ -260,12 +261,9 @@ def configure_dismiss(parser: ArgumentParser) -> None:
 
 def execute_dismiss(options: Namespace, console: Console) -> int:
     """Say that an incident will not be fixed."""
-    from workbench.host.host_locks import refuse_inside_agents
-
     if not options.undo and not options.reason.strip():
         raise UsageError("nothing was dismissed", "the reason is empty", "say why with --reason TEXT")
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "nothing was dismissed")
+    with open_journal(human_only="nothing was dismissed") as journal:
         session = find_list(journal, workspace_path(options.directory), options.list, "nothing was dismissed")
         ids = [i.id for i in listed_incidents(journal, session.id)]
         matching = [key for key in ids if key == options.incident] or [
@@ -290,23 +288,21 @@ CANCEL_EXAMPLE = 'workbench incidents cancel 3f2a9c1d --reason "wrong branch"'
 
 def configure_cancel(parser: ArgumentParser) -> None:
     """Add the list and the reason."""
-    parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")
+    add_list_argument(parser)
     parser.add_argument("--reason", default="", metavar="TEXT", help="why, for the record")
-    parser.add_argument("--json", action="store_true", help="print an object")
+    add_json_option(parser, "print an object")
 
 
 def execute_cancel(options: Namespace, console: Console) -> int:
     """End the work on a list, and wait for that."""
-    from workbench.host.host_locks import refuse_inside_agents
     from workbench.host.lifecycle import ensure_host
     from workbench.journal.leases import is_lease_live
 
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "nothing was cancelled")
+    with open_journal(human_only="nothing was cancelled") as journal:
         session = find_list(journal, workspace_path(options.directory), options.list, "nothing was cancelled")
         cancel_incidents(journal, session.id, options.reason, user_actor())
-        if not is_lease_live(home, journal.lease(session.id)):
-            ensure_host(home, journal, session.workspace)
+        if not is_lease_live(journal.home, journal.lease(session.id)):
+            ensure_host(journal.home, journal, session.workspace)
         until = journal.clock.monotonic() + _CANCEL_SECONDS
         while read_list(journal, session.id).has_open_request and journal.clock.monotonic() < until:
             journal.wait(journal.last_position(), 0.5)

@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from workbench.cli.arguments import add_list_argument
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, short_id, user_actor, workspace_path
@@ -37,7 +38,7 @@ from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, Incident
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, redaction
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
-from workbench.host.host_locks import driver_identity, refuse_inside_agents
+from workbench.host.host_locks import driver_identity
 from workbench.host.incident_driver import MOST_DETAIL, IncidentDriverOptions, drive_incidents
 from workbench.host.incident_requests import (
     continue_incidents,
@@ -51,9 +52,7 @@ from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.request import IncidentFilter
 from workbench.incidents.state import UNANSWERED
-from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import SessionDriven
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, is_lease_live
 from workbench.journal.session_queries import pending_action_ids
@@ -131,10 +130,8 @@ def execute_run(options: Namespace, console: Console) -> int:
     """Make a list, let agents work it off, and return the exit code."""
     wanted = _filter(options)
     workspace = workspace_path(options.directory)
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, _NOTHING)
-        expire_due_actions(journal)
-        context = _open_context(home, journal, workspace, options, console)
+    with open_journal(human_only=_NOTHING, expires_due=True) as journal:
+        context = _open_context(journal, workspace, options, console)
         options.checker = options.checker or _settings_checker(context, options, console)
         with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
             how = _incident_options(options)
@@ -155,7 +152,7 @@ def execute_run(options: Namespace, console: Console) -> int:
             if not asked:
                 return _nothing_to_do(journal, console, list_id, options)
             request_incidents(journal, list_id, asked, how, user_actor())
-            return _drive(home, journal, context, lock.driver, list_id, options, console)
+            return _drive(journal, context, lock.driver, list_id, options, console)
 
 
 def _settings_checker(context: DriverContext, options: Namespace, console: Console) -> str:
@@ -203,17 +200,15 @@ def _source(options: Namespace) -> str:
     return str(Path(options.file).expanduser().resolve()) if options.file else options.checker
 
 
-def _open_context(
-    home: Home, journal: Journal, workspace: str, options: Namespace, console: Console
-) -> DriverContext:
-    loaded = load_workspace_config(home, journal, workspace)
+def _open_context(journal: Journal, workspace: str, options: Namespace, console: Console) -> DriverContext:
+    loaded = load_workspace_config(journal, workspace)
     require_valid_config(loaded, console)
     options.output_format = options.output_format or loaded.config.output_format
     register_secrets(loaded.config)
     driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
     ask_trust(journal, workspace, console)
     return open_driver_context(
-        home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter,
+        journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter,
         can_ask=options.on_approval != "deny",
     )  # fmt: skip
 
@@ -303,21 +298,19 @@ workbench incidents resume 3f2a9c1d --on-approval park"""
 
 def configure_resume(parser: ArgumentParser) -> None:
     """Add the list and the output options."""
-    parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")
+    add_list_argument(parser)
     add_output_options(parser)
 
 
 def execute_resume(options: Namespace, console: Console) -> int:
     """Continue the work on a list and return the exit code."""
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "nothing was continued")
-        expire_due_actions(journal)
+    with open_journal(human_only="nothing was continued", expires_due=True) as journal:
         session = find_list(journal, workspace_path(options.directory), options.list, "nothing was continued")
-        context = _open_context(home, journal, session.workspace, options, console)
+        context = _open_context(journal, session.workspace, options, console)
         identity = driver_identity(journal, session.workspace, "run")
         with closing(context.root), DriverLock(journal, identity) as lock:
             continue_incidents(journal, session.id, user_actor())
-            return _drive(home, journal, context, lock.driver, session.id, options, console)
+            return _drive(journal, context, lock.driver, session.id, options, console)
 
 
 # --- driving ---------------------------------------------------------------------------------------------
@@ -382,7 +375,7 @@ def _printer(
 
 
 def _drive(
-    home: Home, journal: Journal, context: DriverContext, driver: DriverIdentity, list_id: str,
+    journal: Journal, context: DriverContext, driver: DriverIdentity, list_id: str,
     options: Namespace, console: Console,
 ) -> int:  # fmt: skip
     become_subreaper()
@@ -414,7 +407,7 @@ def _drive(
         asyncio.run(run())
     except SessionDriven as held:
         console.note(f"Another process (pid {held.pid}) works on it; what it does is printed here.")
-        stop[0] = _follow(home, journal, list_id, see, start, parks=options.on_approval == "park")
+        stop[0] = _follow(journal, list_id, see, start, parks=options.on_approval == "park")
     finally:
         console.clear_status()
     if isinstance(printer, MessagePrinter):
@@ -423,13 +416,13 @@ def _drive(
 
 
 def _follow(
-    home: Home, journal: Journal, list_id: str, see: Callable[[Sequence[Event]], None], cursor: int, *,
+    journal: Journal, list_id: str, see: Callable[[Sequence[Event]], None], cursor: int, *,
     parks: bool,
 ) -> bool:  # fmt: skip
     """Print what another driver does until it gives the list back; return whether that was interrupted."""
     try:
         while True:
-            is_driven = is_lease_live(home, journal.lease(list_id))
+            is_driven = is_lease_live(journal.home, journal.lease(list_id))
             if events := journal.events(list_id, after=cursor):
                 cursor = events[-1].position
                 see(events)

@@ -68,7 +68,7 @@ class LocalWorkspace:
         self._actor = user_actor("screen")
 
     def _loaded(self) -> "LoadedConfig":
-        return load_workspace_config(self._home, self._journal, self._workspace)
+        return load_workspace_config(self._journal, self._workspace)
 
     def _config(self) -> "Config":
         return self._loaded().config
@@ -356,7 +356,7 @@ class LocalBackend(LocalWorkspace, Backend):
     def suggest_command(self, words: str) -> SuggestedText:
         from workbench.cli.ask import suggest_for_screen
 
-        command, said = suggest_for_screen(self._home, self._journal, self._workspace, words, self._actor)
+        command, said = suggest_for_screen(self._journal, self._workspace, words, self._actor)
         return SuggestedText(command=command, said=said)
 
     def begin_session(self, prompt: str) -> str:
@@ -397,12 +397,12 @@ class LocalBackend(LocalWorkspace, Backend):
     def fork(self, request: ForkRequest) -> str:
         from workbench.cli.local_backend_library import fork_at_moment
 
-        return fork_at_moment(self._home, self._journal, request)
+        return fork_at_moment(self._journal, request)
 
     def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
         from workbench.cli.local_backend_library import export_film
 
-        return export_film(self._home, self._journal, self._workspace, request, on_progress)
+        return export_film(self._journal, self._workspace, request, on_progress)
 
     def has_model(self) -> bool:
         if self._newest_session() is not None:

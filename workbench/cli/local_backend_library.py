@@ -32,7 +32,6 @@ from workbench.host.import_choice import (
 )
 from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
 from workbench.journal.errors import SessionDriven
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.human import duration_text, size_text
@@ -118,7 +117,7 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
 
         session, start = self._session(plan.session_id), self._journal.last_position()
         request = request_undo_of_files(self._journal, plan, paths, self._actor)
-        if not is_driven(self._home, self._journal, session.id):
+        if not is_driven(self._journal, session.id):
             ensure_host(self._home, self._journal, session.workspace)
         wait_until_undone(self._journal, session.id, request, start, "Nothing was changed")
         return undone_sentence(plan, paths)
@@ -136,7 +135,7 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         )
         if form is None and target.suffix in FILM_FORMATS:
             wanted = ExportRequest(session_id=session.id, path=path)
-            return export_film(self._home, self._journal, self._workspace, wanted, lambda _: None)
+            return export_film(self._journal, self._workspace, wanted, lambda _: None)
         if form is None:
             raise BackendError(
                 f"Not written: {one_line(path, 60)} ends in none of"
@@ -146,7 +145,7 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
             raise BackendError(
                 f"Not written: {one_line(str(target), 80)} is there already. Name another file."
             )
-        size = export_to_file(self._home, self._journal, session, form, target)
+        size = export_to_file(self._journal, session, form, target)
         return f"Written: {one_line(str(target), 120)}, {size_text(size)}."
 
     def _at(self, path: str) -> Path:
@@ -219,12 +218,12 @@ OnProgress = Callable[[str], None]
 _OTHER_IMPORT: Final = "waiting for another import to end"
 
 
-def export_to_file(home: Home, journal: Journal, session: Session, form: str, target: Path) -> int:
+def export_to_file(journal: Journal, session: Session, form: str, target: Path) -> int:
     """Write a session to a file, whole or not at all; return how many bytes it has."""
     if form == TRANSCRIPT:
         from workbench.cli.session_export import transcript_page
 
-        parts = transcript_page(home, journal, session)
+        parts = transcript_page(journal, session)
     else:
         parts = (f"{part}\n" for part in export_texts(journal, session, form))
     return write_atomic_parts(target, (part.encode("utf-8", "backslashreplace") for part in parts))
@@ -307,15 +306,13 @@ _POLL_SECONDS: Final = 0.2
 """Seconds between two looks at how far it is."""
 
 
-def export_film(
-    home: Home, journal: Journal, workspace: str, wanted: ExportRequest, told: Callable[[str], None]
-) -> str:
+def export_film(journal: Journal, workspace: str, wanted: ExportRequest, told: Callable[[str], None]) -> str:
     """Write a film or a picture, and return what to say."""
-    refuse_inside_agents(journal, home, "write a file")
+    refuse_inside_agents(journal, journal.home, "write a file")
     target = _target_path(workspace, wanted.path)
-    log = home.logs / f"export-{journal.clock.new_id()}.log"
+    log = journal.home.logs / f"export-{journal.clock.new_id()}.log"
     try:
-        pid = start_workbench(_export_arguments(wanted, target), home.path, log)
+        pid = start_workbench(_export_arguments(wanted, target), journal.home.path, log)
         _wait_for_process(pid, lambda: told(_last_log_line(log)))
         said = " ".join(_log_lines(log))
     except ProcessNotStarted as error:
@@ -371,12 +368,12 @@ def _log_lines(log: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def fork_at_moment(home: Home, journal: Journal, wanted: ForkRequest) -> str:
+def fork_at_moment(journal: Journal, wanted: ForkRequest) -> str:
     """Make the fork that was asked for and return what to say."""
     from workbench.cli.context import short_id, user_actor
     from workbench.cli.session_management import ForkOptions, fork_session
 
-    refuse_inside_agents(journal, home, "fork a session")
+    refuse_inside_agents(journal, journal.home, "fork a session")
     session = journal.session(wanted.session_id)
     if session is None:
         raise BackendError("No session was forked: it no longer exists.")

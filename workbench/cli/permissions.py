@@ -4,6 +4,7 @@ import math
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
@@ -31,11 +32,11 @@ workbench rules list --all --json"""
 
 def configure_list(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="revoked and expired rules too")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         listed, now = journal.rules(active=not options.all), journal.now()
     wrong = warnings_by_rule(listed, {tool.id: tool for tool in tool_descriptors()})
     facts = [rule_json(rule, wrong.get(rule.id, ())) for rule in listed]
@@ -57,7 +58,7 @@ def configure_add(parser: ArgumentParser) -> None:
         "--scope", choices=RULE_SCOPES, default="always", help="where the rule applies (default: always)"
     )
     parser.add_argument("--hours", type=float, metavar="N", help="it expires after N hours")
-    parser.add_argument("--json", action="store_true", help="print the rule as a JSON object")
+    add_json_option(parser, "print the rule as a JSON object")
 
 
 def execute_add(options: Namespace, console: Console) -> int:
@@ -69,8 +70,7 @@ def execute_add(options: Namespace, console: Console) -> int:
             "name hours above 0, at most ten years",
         )
     scope_id = workspace_path(options.directory) if options.scope == "workspace" else None
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "add a rule")
+    with open_journal(human_only="add a rule") as journal:
         expires_at = None if hours is None else journal.now() + round(hours * _MICROS_PER_HOUR)
         body = rule_draft(options, options.description, scope_id, expires_at)
         said = rule_notes(
@@ -92,8 +92,7 @@ def configure_remove(parser: ArgumentParser) -> None:
 
 
 def execute_remove(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "take a rule back")
+    with open_journal(human_only="take a rule back") as journal:
         known = {rule.id: rule for rule in journal.rules(active=False)}
         for number in dict.fromkeys(options.rules):
             before = known.get(number)
@@ -111,7 +110,7 @@ _MOST_CALLS_SHOWN = 40
 
 def configure_backtest(parser: ArgumentParser) -> None:
     add_pattern_options(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_backtest(options: Namespace, console: Console) -> int:
@@ -120,7 +119,7 @@ def execute_backtest(options: Namespace, console: Console) -> int:
         id="new", effect=body.effect, origin="user", scope="always", tool=body.tool, pattern=body.pattern,
         pattern_kind=body.pattern_kind, description=body.description, created_at=0,
     )  # fmt: skip
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         of_tool, matched = 0, list[Call]()
         for call, is_matched in backtest_calls(journal, rule):
             of_tool += 1
@@ -234,11 +233,11 @@ def configure_trust(parser: ArgumentParser) -> None:
 def execute_trust(options: Namespace, console: Console) -> int:
     _require_consistent_options(options)
     workspace = workspace_path(options.workspace or options.directory)
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         if options.show:
             _print_trust(journal, workspace, console, as_json=options.json)
             return EXIT_OK
-        refuse_inside_agents(journal, home, "change the trust in a workspace")
+        refuse_inside_agents(journal, journal.home, "change the trust in a workspace")
         console.say(
             _revoke_trust(journal, workspace)
             if options.revoke

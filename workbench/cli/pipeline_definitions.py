@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
@@ -39,7 +40,7 @@ def configure_list(parser: ArgumentParser) -> None:
     parser.add_argument("--runs", action="store_true", help="list runs instead, the newest first")
     parser.add_argument("--all", action="store_true", help="runs of every workspace")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N runs (default: 50)")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
@@ -72,9 +73,9 @@ def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:
 
 
 def _print_runs(workspace: str, options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         runs = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
-        now, places = journal.now(), waiting_runs(home)
+        now, places = journal.now(), waiting_runs(journal.home)
     lines = [run_line(run, console.signs, now, places.get(run.pipeline_id)) for run in runs]
     nothing = "No run yet. workbench pipeline run NAME starts one."
     facts = [run_json(run) | {"place": place_json(places.get(run.pipeline_id))} for run in runs]
@@ -96,7 +97,7 @@ def configure_validate(parser: ArgumentParser) -> None:
     parser.add_argument("--root", metavar="DIR", help="what paths in the files are relative to")
     parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
     parser.add_argument("--watch", action="store_true", help="keep running, and validate again after changes")
-    parser.add_argument("--json", action="store_true", help="print an object, or an array for several files")
+    add_json_option(parser, "print an object, or an array for several files")
 
 
 def execute_validate(options: Namespace, console: Console) -> int:
@@ -319,7 +320,7 @@ def _input_of_run(
     from workbench.graph.run_graph import RunFacts, graph_steps
     from workbench.views.pipeline import last_started_step_plans, matrix_item_ids, pipeline_run
 
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         key = (row := _find_run_or_explain(journal, workspace, word, remedy)).pipeline_id
         plan = last_started_step_plans(journal.events(key, 0, 100))
         listed = {

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, cast
 
+from workbench.cli.arguments import add_json_option, add_run_argument
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal
@@ -19,7 +20,6 @@ from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import PipelineState, run_title
 from workbench.effects.folders import files_below, make_folder, put_file, remove_tree
 from workbench.effects.git import GitFailed, run_git
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.pipelines.state import fold_run
@@ -35,18 +35,16 @@ LOG_TICK_SECONDS: Final = 1.0
 
 
 def configure_logs(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
-    )
+    add_run_argument(parser)
     parser.add_argument("--step", metavar="STEP", help="only of this step")
     parser.add_argument("--errors", action="store_true", help="only what failed or was tried again")
     parser.add_argument("--tail", type=int, metavar="N", help="only the last N lines of each output")
     parser.add_argument("--follow", action="store_true", help="stay, and show more as it comes")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_logs(options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         known = {step.step_id for step in journal.step_states(run.pipeline_id)}
         if options.step and options.step not in known:
@@ -176,16 +174,14 @@ workbench pipeline artifacts nightly#41 plan/outline --to out"""
 
 
 def configure_artifacts(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
-    )
+    add_run_argument(parser)
     parser.add_argument("name", metavar="STEP/NAME", nargs="?", help="one artifact (default: all)")
     parser.add_argument("--to", metavar="DIR", help="write the files into a new folder")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_artifacts(options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         artifacts = artifacts_json(journal, run.pipeline_id)
         chosen = [
@@ -259,16 +255,16 @@ def configure_clean(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--failed", action="store_true", help="also runs that failed or were cancelled")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be removed")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_clean(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         workspace = workspace_path(options.directory)
         runs = (
             [find_run(journal, workspace, options.run)] if options.run else journal.pipeline_states(workspace)
         )
-        cleaned = [row for run in runs if (row := _clean_run(home, journal, run, options)) is not None]
+        cleaned = [row for run in runs if (row := _clean_run(journal, run, options)) is not None]
     word = "would remove" if options.dry_run else "removed"
     lines = [
         f"{word} {row['folder']}  {row['files']} files, {size_text(int(row['bytes']))}  {row['run']}"
@@ -283,11 +279,11 @@ def execute_clean(options: Namespace, console: Console) -> int:
     return console.result(list(cleaned), lines or ["Nothing to clean."], is_json=options.json)
 
 
-def _clean_run(home: Home, journal: Journal, run: PipelineState, options: Namespace) -> JsonFields | None:
+def _clean_run(journal: Journal, run: PipelineState, options: Namespace) -> JsonFields | None:
     is_wanted = run.status == "completed" or (
         (options.failed or options.run) and run.status in ENDED_RUN_STATES
     )
-    if not is_wanted or is_lease_live(home, journal.lease(run.pipeline_id)):
+    if not is_wanted or is_lease_live(journal.home, journal.lease(run.pipeline_id)):
         return None
     started = fold_run(journal.events(run.pipeline_id)).started
     folder = Path(started.workspace_root) if started and started.workspace_root else None

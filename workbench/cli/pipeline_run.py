@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.cli.arguments import add_json_option, add_run_argument
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
 from workbench.cli.errors import (
@@ -33,9 +34,7 @@ from workbench.cli.pipeline_output import (
 )
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import PipelineState, run_title
-from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import SessionDriven
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock, is_lease_live
 from workbench.journal.place_queue import wait_of_run
@@ -92,7 +91,6 @@ def execute_run(options: Namespace, console: Console) -> int:
     from workbench.cli.config import require_valid_config
     from workbench.cli.pipeline_definitions import print_plan
     from workbench.host import driver_context
-    from workbench.host.host_locks import refuse_inside_agents
     from workbench.host.steps.run_requests import RunRefused, load_requested_pipeline, request_run
     from workbench.tools.registry import tool_registry
 
@@ -101,14 +99,12 @@ def execute_run(options: Namespace, console: Console) -> int:
         wish = _run_options(options, workspace)
         if options.dry_run:
             return print_plan(load_requested_pipeline(workspace, wish), wish, options, console)
-        with open_journal() as (home, journal):
-            refuse_inside_agents(journal, home, "no run was started")
-            expire_due_actions(journal)
-            loaded = load_workspace_config(home, journal, workspace)
+        with open_journal(human_only="no run was started", expires_due=True) as journal:
+            loaded = load_workspace_config(journal, workspace)
             require_valid_config(loaded, console)
             driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
             run_id = request_run(journal, workspace, wish, user_actor())
-            return drive_or_follow_run(home, journal, workspace, run_id, options, console)
+            return drive_or_follow_run(journal, workspace, run_id, options, console)
     except RunRefused as error:
         for problem in error.problems[1:]:
             console.note(str(problem))
@@ -142,7 +138,6 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
 
 
 def drive_or_follow_run(
-    home: Home,
     journal: Journal,
     workspace: str,
     run_id: str,
@@ -155,13 +150,13 @@ def drive_or_follow_run(
 
     printer = pipeline_printer(journal, run_id, options, console)
     if getattr(options, "detach", False):
-        ensure_host(home, journal, workspace)
+        ensure_host(journal.home, journal, workspace)
         printer.see(journal.events(run_id))
         printer.end(_run_row(journal, run_id), (), EXIT_OK)
         return EXIT_OK
     is_interrupted = False
     try:
-        is_interrupted = _drive_here(home, journal, workspace, run_id, options, printer, console)
+        is_interrupted = _drive_here(journal, workspace, run_id, options, printer, console)
     except SessionDriven as held:
         console.note(f"Another process (pid {held.pid}) runs it; its events are printed here.")
         is_interrupted = _follow_host(journal, run_id, options, printer, after)
@@ -206,7 +201,6 @@ def pipeline_closing_lines(row: PipelineState, waiting: tuple[str, ...], code: i
 
 
 def _drive_here(
-    home: Home,
     journal: Journal,
     workspace: str,
     run_id: str,
@@ -222,7 +216,7 @@ def _drive_here(
     from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 
     context = open_driver_context(
-        home,
+        journal.home,
         journal,
         workspace,
         provider=provider_of,
@@ -307,9 +301,7 @@ workbench pipeline resume nightly --as-it-is"""
 
 def configure_resume(parser: ArgumentParser) -> None:
     """Add the run and the step."""
-    parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
-    )
+    add_run_argument(parser)
     parser.add_argument(
         "--from-step",
         default="",
@@ -330,23 +322,20 @@ def configure_resume(parser: ArgumentParser) -> None:
 
 def execute_resume(options: Namespace, console: Console) -> int:
     """Resume a run and return the exit code."""
-    from workbench.host.host_locks import refuse_inside_agents
     from workbench.host.steps.run_requests import resume_run
     from workbench.host.steps.run_start import interrupted_command_steps
     from workbench.pipelines.state import fold_run
 
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "nothing was resumed")
-        expire_due_actions(journal)
+    with open_journal(human_only="nothing was resumed", expires_due=True) as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         session = journal.session(run.pipeline_id)
         workspace = session.workspace if session else workspace_path(options.directory)
-        if not is_lease_live(home, journal.lease(run.pipeline_id)):
+        if not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
             for step in interrupted_command_steps(fold_run(journal.events(run.pipeline_id))):
                 console.note(f"{step} was running when its process ended; it is run again from its start.")
         after = journal.last_position()
         resume_run(journal, run.pipeline_id, user_actor(), options.from_step, reads_files=options.reads_files)
-        return drive_or_follow_run(home, journal, workspace, run.pipeline_id, options, console, after)
+        return drive_or_follow_run(journal, workspace, run.pipeline_id, options, console, after)
 
 
 STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"
@@ -354,20 +343,17 @@ STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"
 
 def configure_status(parser: ArgumentParser) -> None:
     """Add the run."""
-    parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
-    )
-    parser.add_argument("--json", action="store_true", help="print an object")
+    add_run_argument(parser)
+    add_json_option(parser, "print an object")
 
 
 def execute_status(options: Namespace, console: Console) -> int:
     """Show a run."""
-    with open_journal() as (home, journal):
-        expire_due_actions(journal)
+    with open_journal(expires_due=True) as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         run = journal.pipeline_state(run.pipeline_id) or run
         waiting = pending_action_ids(journal, run.pipeline_id)
-        place = wait_of_run(home, run.pipeline_id)
+        place = wait_of_run(journal.home, run.pipeline_id)
         if options.json:
             console.json(run_report_json(journal, run, waiting) | {"place": place_json(place)})
             return EXIT_OK
@@ -378,7 +364,7 @@ def execute_status(options: Namespace, console: Console) -> int:
             console.say(step_line(step, console.signs))
         for line in outcome_lines(journal, run.pipeline_id):
             console.say(line)
-        if run.status == "running" and not is_lease_live(home, journal.lease(run.pipeline_id)):
+        if run.status == "running" and not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
             console.say(f"  The process that ran it is gone: workbench pipeline resume {run.pipeline_id[:8]}")
         for action in waiting:
             console.say(f"  waits: workbench approvals show {action}")
@@ -392,26 +378,22 @@ CANCEL_WAIT_SECONDS = 30.0
 
 def configure_cancel(parser: ArgumentParser) -> None:
     """Add the run and the reason."""
-    parser.add_argument(
-        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
-    )
+    add_run_argument(parser)
     parser.add_argument("--reason", default="", metavar="TEXT", help="why, for the record")
-    parser.add_argument("--json", action="store_true", help="print an object")
+    add_json_option(parser, "print an object")
 
 
 def execute_cancel(options: Namespace, console: Console) -> int:
     """Cancel a run."""
-    from workbench.host.host_locks import refuse_inside_agents
     from workbench.host.lifecycle import ensure_host
     from workbench.host.steps.run_requests import cancel_run
 
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "nothing was cancelled")
+    with open_journal(human_only="nothing was cancelled") as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         cancel_run(journal, run.pipeline_id, user_actor(), options.reason)
         session = journal.session(run.pipeline_id)
-        if session is not None and not is_lease_live(home, journal.lease(run.pipeline_id)):
-            ensure_host(home, journal, session.workspace)
+        if session is not None and not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
+            ensure_host(journal.home, journal, session.workspace)
         until, row = journal.clock.monotonic() + CANCEL_WAIT_SECONDS, run
         while row.status not in ("cancelled", "failed", "completed") and journal.clock.monotonic() < until:
             journal.wait(journal.last_position(), 0.5)

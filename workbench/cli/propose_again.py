@@ -4,7 +4,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Final
 
-from workbench.cli.approvals import require_person, start_hosts
+from workbench.cli.approvals import start_hosts
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import (
     ACTION_ID_HELP,
@@ -31,7 +32,7 @@ def configure(parser: ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("ids", nargs="*", metavar="ID", help=ACTION_ID_HELP)
     parser.add_argument("--session", metavar="SESSION", help=f"all that expired in {SESSION_ID_HELP}")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute(options: Namespace, console: Console) -> int:
@@ -40,8 +41,7 @@ def execute(options: Namespace, console: Console) -> int:
         what = "nothing was asked for"
         raise UsageError(what, "name either actions or a session", "give ids, or --session SESSION")
     code, asked = EXIT_OK, list[Action]()
-    with open_journal() as (home, journal):
-        require_person(home, journal, "propose-again")
+    with open_journal(human_only="propose-again", expires_due=True) as journal:
         for actions in _wanted(journal, options):
             try:
                 found = propose_again(journal, [action.id for action in actions], user_actor())
@@ -56,7 +56,7 @@ def execute(options: Namespace, console: Console) -> int:
         if options.json:
             rows = [{"id": action.id, "session_id": action.session_id} for action in asked]
             console.json({"asked": rows})
-        start_hosts(home, journal, console, [action.session_id for action in asked])
+        start_hosts(journal, console, [action.session_id for action in asked])
     return code if asked or code else EXIT_FAILED
 
 

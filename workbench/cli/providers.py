@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, session_label, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
@@ -17,7 +18,7 @@ from workbench.config.provider_edit import ProviderDraft, ProviderRefused
 from workbench.config.types import Config, LoadedConfig, ProviderSettings
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
-from workbench.host.host_locks import live_host, refuse_inside_agents
+from workbench.host.host_locks import live_host
 from workbench.host.lifecycle import missing_key_variables, missing_keys_sentence
 from workbench.host.provider_config import (
     config_with,
@@ -60,7 +61,7 @@ def configure_add(parser: ArgumentParser) -> None:
     parser.add_argument("--default", action="store_true", help="new sessions ask it")
     parser.add_argument("--replace", action="store_true", help="replace a provider of that name")
     parser.add_argument("--no-test", action="store_true", help="write it without asking the server first")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_add(options: Namespace, console: Console) -> int:
@@ -69,13 +70,13 @@ def execute_add(options: Namespace, console: Console) -> int:
         name=options.name, kind=options.kind, base_url=options.base_url, model=options.model,
         key_env=options.key_env, key_command=options.key_command,
     )  # fmt: skip
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "add a provider")
+    with open_journal(human_only="add a provider") as journal:
         workspace = workspace_path(options.directory)
-        report = _tested(draft, load_workspace_config(home, journal, workspace), home, options, console)
+        home = journal.home
+        report = _tested(draft, load_workspace_config(journal, workspace), home, options, console)
         line = put_provider(home, draft, is_default=options.default, may_replace=options.replace)
-        loaded = load_workspace_config(home, journal, workspace)
-        notes = list(_notes_after_add(home, journal, workspace, loaded, draft))
+        loaded = load_workspace_config(journal, workspace)
+        notes = list(_notes_after_add(journal, workspace, loaded, draft))
     for note in notes:
         console.note(note)
     for problem in loaded.problems:
@@ -123,21 +124,19 @@ def _require_same(draft: ProviderDraft, known: ProviderSettings) -> None:
 
 
 def _notes_after_add(
-    home: Home, journal: Journal, workspace: str, loaded: LoadedConfig, draft: ProviderDraft
+    journal: Journal, workspace: str, loaded: LoadedConfig, draft: ProviderDraft
 ) -> Iterator[str]:
     provider = loaded.config.providers.get(draft.name)
     if provider is None or provider.origin.layer != "user":
         yield f"{draft.name} is set elsewhere too, and that counts here: workbench providers list."
     if draft.key_env and not os.environ.get(draft.key_env, "").strip():
         yield f"{draft.key_env} is not set in this shell."
-    yield from background_notes(home, journal, workspace, loaded, draft.name)
+    yield from background_notes(journal, workspace, loaded, draft.name)
 
 
-def background_notes(
-    home: Home, journal: Journal, workspace: str, loaded: LoadedConfig, name: str
-) -> Iterator[str]:
+def background_notes(journal: Journal, workspace: str, loaded: LoadedConfig, name: str) -> Iterator[str]:
     """Say that the background process of a folder lacks the key of a provider which this shell has."""
-    provider, host = loaded.config.providers.get(name), live_host(home, journal, workspace)
+    provider, host = loaded.config.providers.get(name), live_host(journal.home, journal, workspace)
     missing = missing_key_variables(host, loaded.config, os.environ) if host else ()
     if provider is not None and provider.key_env is not None and provider.key_env in missing:
         yield f"{missing_keys_sentence([provider.key_env])} workbench host restart starts one that has it."
@@ -151,7 +150,7 @@ def configure_list(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--offline", action="store_true", help="ask no server for its models and look for no local ones"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_list(options: Namespace, console: Console) -> int:
@@ -159,10 +158,11 @@ def execute_list(options: Namespace, console: Console) -> int:
     from workbench.host.model_selection import AvailableModels, available_models
     from workbench.host.provider_keys import register_secrets
 
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         workspace = workspace_path(options.directory)
-        loaded = load_workspace_config(home, journal, workspace)
-        rows = provider_rows(loaded, live_host(home, journal, workspace))
+        loaded = load_workspace_config(journal, workspace)
+        rows = provider_rows(loaded, live_host(journal.home, journal, workspace))
+        file = str(journal.home.path / USER_CONFIG_FILE)
     register_secrets(loaded.config)
     if not options.offline and (count := sum(row.has_server for row in rows)):
         console.note(f"Asking {count} {'server' if count == 1 else 'servers'} for models, up to 5 s.")
@@ -173,7 +173,7 @@ def execute_list(options: Namespace, console: Console) -> int:
     facts: JsonFields = {
         "providers": [_row_json(row, offered) for row in rows],
         "found": [{**found_json(one), "add": add_command(one)} for one in found],
-        "file": str(home.path / USER_CONFIG_FILE),
+        "file": file,
     }
     lines = [*_row_lines(rows, offered), *_found_lines(found)]
     return console.result(facts, lines, is_json=options.json)
@@ -246,15 +246,15 @@ workbench providers test local --model qwen3-coder:30b --json"""
 def configure_test(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="a provider of the configuration")
     parser.add_argument("--model", metavar="MODEL", help="the model to ask instead of its own")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_test(options: Namespace, console: Console) -> int:
     """Test it; 1 where agents cannot work with it."""
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         workspace = workspace_path(options.directory)
-        loaded = load_workspace_config(home, journal, workspace)
-        notes = list(background_notes(home, journal, workspace, loaded, options.name))
+        loaded = load_workspace_config(journal, workspace)
+        notes = list(background_notes(journal, workspace, loaded, options.name))
     if options.name not in loaded.config.providers:
         known = ", ".join(loaded.config.providers) or "none"
         why = f"there is no provider “{one_line(options.name, 40)}”"
@@ -300,24 +300,23 @@ workbench providers remove hosted --yes"""
 
 def configure_remove(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="a provider of your config.json")
-    parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_yes_option(parser)
+    add_json_option(parser)
 
 
 def execute_remove(options: Namespace, console: Console) -> int:
     """Remove it, after asking; 1 where that is declined."""
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "remove a provider")
-        loaded = load_workspace_config(home, journal, workspace_path(options.directory))
-        _require_own(loaded, options.name, home.path / USER_CONFIG_FILE)
-        require_editable_config(home, without=options.name)
+    with open_journal(human_only="remove a provider") as journal:
+        loaded = load_workspace_config(journal, workspace_path(options.directory))
+        _require_own(loaded, options.name, journal.home.path / USER_CONFIG_FILE)
+        require_editable_config(journal.home, without=options.name)
         sessions = sessions_naming(journal, options.name)
         for line in _session_lines(journal, sessions, options.name):
             console.note(line)
         if not options.yes and not _is_confirmed(options.name, console):
             console.say("Nothing was removed.")
             return EXIT_FAILED
-        line = remove_provider(home, options.name)
+        line = remove_provider(journal.home, options.name)
     facts = {"removed": options.name, "sessions": [session.id for session in sessions]}
     return console.result(facts, [line], is_json=options.json)
 

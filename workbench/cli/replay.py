@@ -226,7 +226,7 @@ def _replay_config(opened: OpenedSession) -> Config:
     # Only where the session worked are there settings of its workspace.
     place = opened.session.workspace
     folder = place if Path(place).is_dir() else workspace_path(None)
-    return screen_config(opened.home, opened.journal, folder)
+    return screen_config(opened.journal, folder)
 
 
 # --- which session --------------------------------------------------------------------------------
@@ -239,16 +239,16 @@ def _open_session(options: "Namespace", console: Console) -> Generator[OpenedSes
         with temporary_import(wish, console) as loan:
             yield loan
         return
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         if options.keep:
             if options.id is None:
                 raise UsageError("nothing was replayed", "--keep is about a file", "name one")
-            refuse_inside_agents(journal, home, "import sessions")
-            yield import_replay_file(home, journal, wish, console)
+            refuse_inside_agents(journal, journal.home, "import sessions")
+            yield import_replay_file(journal, wish, console)
             return
         session = _session_from_options(journal, options)
         if session is not None:
-            yield OpenedSession(home=home, journal=journal, session=session, remark="")
+            yield OpenedSession(home=journal.home, journal=journal, session=session, remark="")
             return
     with temporary_import(wish, console) as loan:
         yield loan
@@ -324,13 +324,13 @@ def temporary_import(wish: ReplayFile, console: Console) -> Generator[OpenedSess
         with FileLock(home.run / _LOCK_NAME) as lock:
             lock.try_acquire()
             with Journal.open(home) as journal:
-                yield import_replay_file(home, journal, wish, console, is_lent=True)
+                yield import_replay_file(journal, wish, console, is_lent=True)
     finally:
         remove_tree(str(folder))
 
 
 def import_replay_file(
-    home: Home, journal: Journal, wish: ReplayFile, console: Console, *, is_lent: bool = False
+    journal: Journal, wish: ReplayFile, console: Console, *, is_lent: bool = False
 ) -> OpenedSession:
     """Take a file into a journal, as an import does; in a lent one a session at work stays open."""
     # What reads foreign files is loaded for them: a session of the library is on the screen without it.
@@ -357,7 +357,7 @@ def import_replay_file(
     if session is None:
         raise _replay_refusal(wish, "its session no longer exists")
     return OpenedSession(
-        home=home,
+        home=journal.home,
         journal=journal,
         session=session,
         remark=_choice_remark(stored, chosen, wish),

@@ -64,7 +64,7 @@ from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
-from workbench.journal.decisions import decide_action, expire_due_actions
+from workbench.journal.decisions import decide_action
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -155,11 +155,10 @@ def execute(options: Namespace, console: Console) -> int:
     require_consistent_options(options)
     options.prompt = read_prompt(options.prompt, console, continues=is_continuing(options))
     provider = recording_provider_maker(options.record) if options.record is not None else provider_of
-    with open_journal() as (home, journal):
-        expire_due_actions(journal)
+    with open_journal(expires_due=True) as journal:
         session = named_session(journal, options)
         workspace = session.workspace if session else workspace_path(options.directory)
-        loaded = load_workspace_config(home, journal, workspace)
+        loaded = load_workspace_config(journal, workspace)
         require_valid_config(loaded, console)
         plan = None if session else with_limits(plan_session(options, loaded.config), options)
         register_secrets(loaded.config)
@@ -168,14 +167,14 @@ def execute(options: Namespace, console: Console) -> int:
         start, since = journal.last_position(), journal.now()
         printer = run_printer(options.output_format or loaded.config.output_format, journal, console)
         context = open_driver_context(
-            home, journal, workspace, provider=provider, pipelines=SessionPipelineStarter,
+            journal.home, journal, workspace, provider=provider, pipelines=SessionPipelineStarter,
             can_ask=options.on_approval != "deny",
         )  # fmt: skip
         with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
             owned = _take_session(journal, lock, session, plan, workspace, options)
             key = owned or (session.id if session else "")
             run = RunSetup(
-                home=home, journal=journal, console=console, workspace=workspace, since=since,
+                home=journal.home, journal=journal, console=console, workspace=workspace, since=since,
                 on_approval=options.on_approval, config=loaded.config,
                 consumer=_consumer(journal, key, printer, start, console, quiet=options.quiet),
             )  # fmt: skip
@@ -278,7 +277,7 @@ def _follow(run: RunSetup, prompt: str | None, *, quiet: bool) -> RunEnding:
     for warning in () if quiet else host_warnings(run.home, run.journal, run.workspace):
         run.console.note(warning)
     try:
-        ending = SessionFollower(run.home, run.journal, run.consumer, run.on_approval).follow()
+        ending = SessionFollower(run.journal, run.consumer, run.on_approval).follow()
     finally:
         run.console.clear_status()
     _note_key_of_this_shell(run)

@@ -26,8 +26,7 @@ from workbench.config.types import Config
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
 from workbench.effects.runtime import FileLock, remove_unheld_lock
 from workbench.host import workspace_trust
-from workbench.host.host_locks import refuse_inside_agents, screen_lock_path
-from workbench.journal.home import Home
+from workbench.host.host_locks import screen_lock_path
 from workbench.journal.journal import Journal
 from workbench.policy.trust import TrustRefused
 from workbench.tui.backend import EXIT_FOR_DEMO, Backend
@@ -91,7 +90,7 @@ def execute(options: "Namespace", console: Console) -> int:
 def _newest_session_id(place: str | None) -> str:
     from workbench.cli.session_management import session_to_resume
 
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         return session_to_resume(journal, None, place).id
 
 
@@ -106,9 +105,8 @@ def open_screen(
     """Show the screen on a workspace until the person leaves it; `is_wide` with the queue of all folders."""
     gc.disable()  # the app lets it go on after its first frame
     require_terminal()
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "answer on a screen")
-        config = screen_config(home, journal, workspace)
+    with open_journal(human_only="answer on a screen") as journal:
+        config = screen_config(journal, workspace)
         try:
             workspace_trust.open_trust_question(journal, workspace)
         except TrustRefused as error:
@@ -116,9 +114,9 @@ def open_screen(
         from workbench.cli.local_backend import LocalBackend
         from workbench.cli.screen_files import is_wide_at_start
 
-        backend = LocalBackend(home, journal, workspace)
-        backend.is_wide = is_wide or is_wide_at_start(home)
-        left_for = show_screen(home, journal, workspace, backend, config, session_id, then)
+        backend = LocalBackend(journal.home, journal, workspace)
+        backend.is_wide = is_wide or is_wide_at_start(journal.home)
+        left_for = show_screen(journal, workspace, backend, config, session_id, then)
     return _run_demo(console) if left_for == EXIT_FOR_DEMO else EXIT_OK
 
 
@@ -195,9 +193,9 @@ def require_terminal() -> None:
         raise Refusal("The screen was not opened", why, remedy)
 
 
-def screen_config(home: Home, journal: Journal, workspace: str) -> Config:
+def screen_config(journal: Journal, workspace: str) -> Config:
     """Return the configuration that holds for a screen on a workspace."""
-    return load_config(home.path, workspace, trusted=workspace_trust.is_trusted(journal, workspace))
+    return load_config(journal.home.path, workspace, trusted=workspace_trust.is_trusted(journal, workspace))
 
 
 def load_config(folder: Path, workspace: str, *, trusted: bool) -> Config:
@@ -216,8 +214,8 @@ def load_config(folder: Path, workspace: str, *, trusted: bool) -> Config:
 class ConfigFollower:
     """Lets a screen follow its configuration while it is open; everything but the making is in a thread."""
 
-    def __init__(self, home: Home, journal: Journal, workspace: str, app: "WorkbenchApp") -> None:
-        self._home, self._journal, self._workspace, self._app = home, journal, workspace, app
+    def __init__(self, journal: Journal, workspace: str, app: "WorkbenchApp") -> None:
+        self._home, self._journal, self._workspace, self._app = journal.home, journal, workspace, app
         self._watches: list[ConfigWatch | PipelineWatch] = []
 
     def begin(self) -> None:
@@ -265,7 +263,7 @@ class ConfigFollower:
 
 
 def show_screen(
-    home: Home, journal: Journal, workspace: str, backend: Backend, config: Config,
+    journal: Journal, workspace: str, backend: Backend, config: Config,
     session_id: str | None = None, then: OpenedScreen | None = None,
 ) -> int | None:  # fmt: skip
     """Show the screen, on a session if one is named; return what it was left for, None for nothing.
@@ -274,9 +272,9 @@ def show_screen(
     """
     from workbench.tui.app import WorkbenchApp
 
-    lock = FileLock(screen_lock_path(home, workspace))
+    lock = FileLock(screen_lock_path(journal.home, workspace))
     lock.try_acquire()
-    ui = settings_with_choices(home, config.ui)
+    ui = settings_with_choices(journal.home, config.ui)
     app = WorkbenchApp(
         journal,
         backend,
@@ -289,7 +287,7 @@ def show_screen(
     )
     app.opens_on = session_id
     app.opening_mode = workspace_trust.asked_tools(journal, workspace, config)
-    following = ConfigFollower(home, journal, workspace, app)
+    following = ConfigFollower(journal, workspace, app)
     call_off: list[Callable[[], None]] = []
 
     def begin() -> None:
@@ -297,7 +295,9 @@ def show_screen(
 
         following.begin()
         call_off.append(
-            tidy_data_folder_later(home, journal, config.retention.sealed_days, MAINTENANCE_DELAY_SECONDS)
+            tidy_data_folder_later(
+                journal.home, journal, config.retention.sealed_days, MAINTENANCE_DELAY_SECONDS
+            )
         )
         if then is not None:
             then(app.main.context)

@@ -10,8 +10,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.cli.approval_display import proposal_of, recorded_hunks
+from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
+from workbench.cli.context import find_session, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import JsonFields
 from workbench.domain.events import CallProposed, Event, FileChanged
@@ -48,10 +49,10 @@ _HEADERS: Final = (
 
 
 def configure_diff(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    add_session_argument(parser)
     parser.add_argument("paths", metavar="PATH", nargs="*", help="only these files and folders, behind --")
     parser.add_argument("--stat", action="store_true", help="a line a file instead of the diff")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
     parser.add_argument("--alone", action="store_true", help="without what its sub-agents and steps changed")
     parser.add_argument("--outside", action="store_true", help="also files outside its folder")
     parser.add_argument("--binary", action="store_true", help="with the bytes of binary files, to be applied")
@@ -60,10 +61,10 @@ def configure_diff(parser: ArgumentParser) -> None:
 
 
 def execute_diff(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         if options.exact:
             # Sealed bytes are no agent's to read.
-            refuse_inside_agents(journal, home, "read exact bytes")
+            refuse_inside_agents(journal, journal.home, "read exact bytes")
         session = find_session(journal, options.id)
         changed = session_diff(journal, session, is_exact=options.exact, is_alone=options.alone)
     files = [*changed.files, *(changed.outside if options.outside else ())]

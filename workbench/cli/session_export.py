@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.changes.diff import FileChange, is_binary_content, make_hunks
 from workbench.cli.approval_display import recorded_hunks
+from workbench.cli.arguments import add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, load_workspace_config, open_journal
+from workbench.cli.context import find_session, load_workspace_config, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.config.model_prices import PriceList
 from workbench.config.types import Config
@@ -20,7 +21,6 @@ from workbench.domain.values import BlobRef, Hunk, Json, ToolDescriptor
 from workbench.effects.files import write_atomic_parts
 from workbench.formats import assistant, atif, command_log, kaiak_export, seed_files, workbench_sessions
 from workbench.host.redaction import redact_hunks
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.replay import file_changes
 from workbench.render.transcript import transcript_parts
@@ -93,9 +93,9 @@ class JournalTranscript:
         return None if cost is None else cost / 1_000_000
 
 
-def transcript_page(home: Home, journal: Journal, session: Session) -> Iterator[str]:
+def transcript_page(journal: Journal, session: Session) -> Iterator[str]:
     """Yield the page of a session to read, piece by piece."""
-    config = load_workspace_config(home, journal, session.workspace).config
+    config = load_workspace_config(journal, session.workspace).config
     yield from transcript_parts(JournalTranscript(journal, config), session)
 
 
@@ -109,7 +109,7 @@ _Texts = Iterator[str]
 
 
 def configure_export(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    add_session_argument(parser)
     parser.add_argument(
         "--format",
         choices=sorted([*_WRITERS, TRANSCRIPT, *PICTURE_FORMATS]),
@@ -127,12 +127,12 @@ def configure_export(parser: ArgumentParser) -> None:
 def execute_export(options: Namespace, console: Console) -> int:
     if options.animate and options.format != "svg":
         raise UsageError("nothing was exported", "--animate is for pictures", "add --format svg")
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         session = find_session(journal, options.id)
         if options.format in PICTURE_FORMATS:
             return export_picture(options, journal, session, console)
         if options.format == TRANSCRIPT:
-            return _export_transcript(options, home, journal, session, console)
+            return _export_transcript(options, journal, session, console)
         texts = export_texts(journal, session, options.format)
         if options.output is not None:
             write_output((f"{text}\n" for text in texts), options.output, console)
@@ -142,14 +142,12 @@ def execute_export(options: Namespace, console: Console) -> int:
     return EXIT_OK
 
 
-def _export_transcript(
-    options: Namespace, home: Home, journal: Journal, session: Session, console: Console
-) -> int:
+def _export_transcript(options: Namespace, journal: Journal, session: Session, console: Console) -> int:
     if options.output is None and console.is_terminal:
         remedy = "name a file: --output session.html"
         raise UsageError("nothing was exported", "a page is not to be read on a terminal", remedy)
 
-    parts = transcript_page(home, journal, session)
+    parts = transcript_page(journal, session)
     if options.output is None:
         for part in parts:
             console.write(part)
@@ -202,7 +200,7 @@ def _tools_of_session(journal: Journal, session: Session) -> tuple[Sequence[Tool
     from workbench.host.session_provider import provider_kind
     from workbench.tools.registry import tool_registry
 
-    config = load_workspace_config(journal.home, journal, session.workspace).config
+    config = load_workspace_config(journal, session.workspace).config
     kind = provider_kind(session.provider, config)
     return tool_registry().visible(session.provider, session.active_tools, kind, config.tools), kind
 

@@ -16,7 +16,6 @@ from workbench.domain.rows import Action
 from workbench.domain.values import Decision
 from workbench.host import session_requests
 from workbench.journal.decisions import decide_action, expire_due_actions
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
 ApprovalMode = Literal["wait", "park", "deny"]
@@ -58,10 +57,13 @@ NOBODY_ASKED = "nobody could be asked (--on-approval deny)"
 class SessionFollower:
     """One followed session."""
 
-    def __init__(
-        self, home: Home, journal: Journal, consumer: EventConsumer, on_approval: ApprovalMode
-    ) -> None:
-        self._home, self._journal, self._consumer, self._on_approval = home, journal, consumer, on_approval
+    def __init__(self, journal: Journal, consumer: EventConsumer, on_approval: ApprovalMode) -> None:
+        self._home, self._journal, self._consumer, self._on_approval = (
+            journal.home,
+            journal,
+            consumer,
+            on_approval,
+        )
         self._interruption = Interruption(journal, consumer.session_id)
         self._state, self._cursor, self._undriven = TurnState(), 0, 0
 
@@ -123,7 +125,7 @@ class SessionFollower:
 
     def _require_driver(self) -> None:
         is_waiting = bool(self._journal.actions(self._consumer.session_id, states=("pending",)))
-        if is_waiting or is_driven(self._home, self._journal, self._consumer.session_id):
+        if is_waiting or is_driven(self._journal, self._consumer.session_id):
             self._undriven = 0
             return
         self._undriven += 1

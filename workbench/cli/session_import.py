@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, short_id, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
@@ -26,7 +27,6 @@ from workbench.formats.assemble import ImportSummary
 from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import find_sources
 from workbench.formats.records import FileProblem
-from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.import_choice import (
     FoundHistory,
     LeftOut,
@@ -114,9 +114,8 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def import_found(options: Namespace, console: Console) -> int:
     """Show what agents have here, ask once, and import what is new."""
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "import sessions")
-        settings, workspace = session_settings(home), workspace_path(options.directory)
+    with open_journal(human_only="import sessions") as journal:
+        settings, workspace = session_settings(journal.home), workspace_path(options.directory)
         histories = found_histories(journal, settings, workspace, is_again=options.again)
         seconds = _estimated_seconds(histories)
         if options.dry_run:
@@ -126,7 +125,7 @@ def import_found(options: Namespace, console: Console) -> int:
             _require_terminal(options, console, histories)
             for line in _preview_lines(histories, seconds):
                 console.say(line)
-            settings, is_yes = _ask_until_clear(home, settings, histories, console)
+            settings, is_yes = _ask_until_clear(journal.home, settings, histories, console)
             if not is_yes:
                 console.say("Nothing was imported.")
                 return EXIT_OK
@@ -301,8 +300,8 @@ def configure_import(parser: ArgumentParser) -> None:
         dest="dry_run",
         help="show what would be imported, store nothing",
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_yes_option(parser)
+    add_json_option(parser)
 
 
 def execute_import(options: Namespace, console: Console) -> int:
@@ -320,9 +319,8 @@ def execute_import(options: Namespace, console: Console) -> int:
         progress.clear()
         report_import(console, ImportResult(reports=reports), {}, is_dry=True, is_json=options.json)
         return exit_code(ImportResult(reports=reports))
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "import sessions")
-        settings = session_settings(home)
+    with open_journal(human_only="import sessions") as journal:
+        settings = session_settings(journal.home)
         request = import_request(settings, format_name=options.format, is_again=options.again)
         result = import_sources(journal, find_sources(options.files), request, progress)
         finish_import(console, journal, settings, result, is_json=options.json)

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option
 from workbench.cli.console import Console
 from workbench.cli.context import (
     SESSION_ID_HELP,
@@ -77,7 +78,7 @@ class ForkResult(Struct, frozen=True, kw_only=True):
 
 
 def configure_fork(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    add_session_argument(parser)
     moment_help = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
     parser.add_argument("--at", metavar="T", help=moment_help)
     files = parser.add_mutually_exclusive_group()
@@ -87,7 +88,7 @@ def configure_fork(parser: ArgumentParser) -> None:
     parser.add_argument("--title", metavar="TITLE", help="its title")
     parser.add_argument("--provider", metavar="NAME", help="its provider, when it is not the source's")
     parser.add_argument("--model", metavar="NAME", help="its model, when it is not the source's")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_fork(options: Namespace, console: Console) -> int:
@@ -96,8 +97,7 @@ def execute_fork(options: Namespace, console: Console) -> int:
         raise UsageError(
             _NOT_FORKED, "-C and a folder for the files name two places", "leave one of them out"
         )
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "fork a session")
+    with open_journal(human_only="fork a session") as journal:
         session = find_session(journal, options.id)
         wish = ForkOptions(
             position=_fork_position(journal, session, options.at), folder=folder,
@@ -217,11 +217,11 @@ def execute_resume(options: Namespace, console: Console) -> int:
         raise UsageError(
             "nothing was resumed", "a session works where it was started", "leave -C out, or the id"
         )
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         foreign = _foreign_session(journal, options.id)
         session = foreign or session_to_resume(journal, options.id, options.directory)
         if foreign is not None:
-            refuse_inside_agents(journal, home, "resume a session")
+            refuse_inside_agents(journal, journal.home, "resume a session")
     if foreign is not None:
         return resume_in_agent(foreign, console, is_printed=options.is_printed, is_confirmed=options.yes)
     if options.is_printed:
@@ -272,14 +272,13 @@ RENAME_EXAMPLE = "workbench sessions rename 3f2a 'rename handler to router'"
 
 
 def configure_rename(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    add_session_argument(parser)
     parser.add_argument("title", metavar="TITLE", help="what to call it")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_rename(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "rename a session")
+    with open_journal(human_only="rename a session") as journal:
         session = find_session(journal, options.id)
         title = session_requests.rename_session(journal, session.id, options.title, user_actor())
         key = short_id(journal, session.id)
@@ -292,18 +291,18 @@ workbench sessions tag 3f2a --remove draft"""
 
 
 def configure_tag(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    add_session_argument(parser)
     parser.add_argument("add", nargs="*", metavar="TAG", help="tags to add")
     parser.add_argument("--remove", action="append", default=[], metavar="TAG", help="a tag to take away")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_tag(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         session = find_session(journal, options.id)
         tags, name = session.tags, session_label(journal, session)
         if options.add or options.remove:
-            refuse_inside_agents(journal, home, "tag a session")
+            refuse_inside_agents(journal, journal.home, "tag a session")
             tags = session_requests.change_tags(journal, session, options.add, options.remove, user_actor())
     line = f"{name}: {', '.join(tags) or 'no tags'}"
     return console.result({"id": session.id, "tags": list(tags)}, [line], is_json=options.json)
@@ -316,14 +315,13 @@ workbench sessions archive --undo 3f2a"""
 def configure_archive(parser: ArgumentParser) -> None:
     parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--undo", action="store_true", help="show them in the list again")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_archive(options: Namespace, console: Console) -> int:
     """Archive them, or bring them back; all ids are looked up before anything is changed."""
     is_archived = not options.undo
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "archive a session")
+    with open_journal(human_only="archive a session") as journal:
         sessions = [find_session(journal, key) for key in options.ids]
         for session in sessions:
             session_requests.archive_session(journal, session, is_archived, user_actor())
@@ -338,24 +336,23 @@ workbench run --session 3f2a"""
 
 
 def configure_stop(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_session_argument(parser)
+    add_json_option(parser)
 
 
 def execute_stop(options: Namespace, console: Console) -> int:
     """Ask its open turn to stop; whoever drives it does that, or a background process started for it."""
     from workbench.host.lifecycle import ensure_host
 
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "stop an agent")
+    with open_journal(human_only="stop an agent") as journal:
         session = find_session(journal, options.id)
         key, name = short_id(journal, session.id), session_label(journal, session)
         if session.kind != "chat" or session.open_turn is None:
             why = "no turn of it is running" if session.kind == "chat" else f"it is of kind {session.kind}"
             raise Refusal(f"{name} was not stopped", why, f"workbench sessions show {key} shows it")
         session_requests.interrupt_session(journal, session.id, user_actor())
-        if not is_driven(home, journal, session.id):
-            ensure_host(home, journal, session.workspace)
+        if not is_driven(journal, session.id):
+            ensure_host(journal.home, journal, session.workspace)
     line = f"Asked to stop: {name}. workbench run --session {key} continues it."
     return console.result({"id": session.id, "turn": session.open_turn}, [line], is_json=options.json)
 
@@ -364,14 +361,13 @@ END_EXAMPLE = "workbench sessions end 3f2a"
 
 
 def configure_end(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_session_argument(parser)
+    add_json_option(parser)
 
 
 def execute_end(options: Namespace, console: Console) -> int:
     """End it; an agent that works is asked to stop first."""
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "end a session")
+    with open_journal(human_only="end a session") as journal:
         session = find_session(journal, options.id)
         status, name = (
             session_requests.end_session(journal, session, user_actor()),
@@ -390,16 +386,15 @@ def configure_delete(parser: ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help=SESSION_ID_HELP)
     origin = "everything that was imported of one agent or format, such as codex"
     parser.add_argument("--origin", metavar="NAME", help=origin)
-    parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_yes_option(parser)
+    add_json_option(parser)
 
 
 def execute_delete(options: Namespace, console: Console) -> int:
     """Delete them, after asking; all ids are looked up before anything is deleted."""
     if bool(options.ids) == bool(options.origin):
         raise UsageError("nothing was deleted", "it takes ids, or --origin and a name", "name one of them")
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "delete a session")
+    with open_journal(human_only="delete a session") as journal:
         sessions = _sessions_to_delete(journal, options)
         names = [session_label(journal, session) for session in sessions] if options.ids else []
         if not options.yes and not _is_confirmed(names, console, len(sessions), options.origin):

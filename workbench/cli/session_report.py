@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from workbench.cli.approval_display import read_action_row
+from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
 from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal, short_id, workspace_path
 from workbench.cli.errors import EXIT_OK
@@ -35,7 +36,6 @@ from workbench.domain.events import Event
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import asked_models
 from workbench.domain.rows import Session
-from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.journal.usage_queries import UsageScope
@@ -51,13 +51,12 @@ SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_session_argument(parser)
+    add_json_option(parser)
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
-        expire_due_actions(journal)
+    with open_journal(expires_due=True) as journal:
         session = find_session(journal, options.id)
         if options.json:
             console.json(session_report_json(journal, session))
@@ -255,15 +254,15 @@ def configure_stats(parser: ArgumentParser) -> None:
     parser.add_argument("--days", type=int, metavar="N", help="only what moved in the last N days (else all)")
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     add_usage_options(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_json_option(parser)
 
 
 def execute_stats(options: Namespace, console: Console) -> int:
-    with open_journal() as (home, journal):
+    with open_journal() as journal:
         session = find_session(journal, options.id) if options.id else None
         since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
         workspace = workspace_path(options.directory) if options.here else None
-        price = configured_prices(home).cost
+        price = configured_prices(journal.home).cost
         if asks_for_usage(options):
             scope = UsageScope(since=since, workspace=workspace)
             return execute_usage(options, console, journal, session, scope, price)

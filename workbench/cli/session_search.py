@@ -9,6 +9,7 @@ from typing import Any, Protocol, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, short_id, workspace_path
 from workbench.cli.errors import EXIT_OK, UsageError
@@ -18,7 +19,6 @@ from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, SessionKind
 from workbench.effects.runtime import SystemClock
 from workbench.journal import search, session_queries
-from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.journal.search import SessionMatches
 from workbench.text.human import counted, parse_iso_time
@@ -33,15 +33,14 @@ LIST_EXAMPLE = "workbench sessions list --status paused --json"
 
 def configure_list(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="of every workspace")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
     add_filter_options(parser)
 
 
 def execute_list(options: Namespace, console: Console) -> int:
     filters = parse_filters(options)
     workspace = None if options.all else workspace_path(options.directory)
-    with open_journal() as (_, journal):
-        expire_due_actions(journal)
+    with open_journal(expires_due=True) as journal:
         page = find_sessions(journal, replace(filters, limit=filters.limit + 1), workspace)
         has_more, page = len(page) > filters.limit, page[: filters.limit]
         with journal.snapshot() as database:
@@ -84,7 +83,7 @@ def configure_search(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most N sessions (default: 20)")
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_search(options: Namespace, console: Console) -> int:
@@ -100,7 +99,7 @@ def execute_search(options: Namespace, console: Console) -> int:
             "see workbench sessions search --help",
         )
     workspace = workspace_path(options.directory) if options.here else None
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         hits = {hit.session_id: hit for hit in _search_hits(journal, asked)}
         page = _result_page(journal, asked, hits, workspace, options.limit)
         shown = [(item, hits.get(item.id), search_places(journal, item.id, asked)) for item in page]

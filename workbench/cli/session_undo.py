@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from workbench.cli.approvals import start_hosts, wait_until_undone
+from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal, session_label, user_actor
+from workbench.cli.context import find_session, open_journal, session_label, user_actor
 from workbench.cli.errors import EXIT_FAILED, Refusal, UsageError
 from workbench.cli.rows import JsonFields
 from workbench.domain.rows import Session
-from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.journal.journal import Journal
 from workbench.journal.replay import session_turns
@@ -26,7 +26,7 @@ _NOTHING: Final = "nothing was undone"
 
 
 def configure_undo(parser: ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    add_session_argument(parser)
     parser.add_argument("--turn", type=int, metavar="N", help="only its turn N; -1 is the last one")
     parser.add_argument("--redo", action="store_true", help="restore the changes that were undone")
     parser.add_argument("--leave", action="append", default=[], metavar="FILE", help="do not touch this file")
@@ -34,14 +34,13 @@ def configure_undo(parser: ArgumentParser) -> None:
     parser.add_argument("--take", action="append", default=[], metavar="FILE", help=take)
     parser.add_argument("--diff", action="store_true", help="show what would change in each file")
     parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    add_yes_option(parser)
+    add_json_option(parser)
 
 
 def execute_undo(options: Namespace, console: Console) -> int:
     """Show the table, ask, and wait until the files are as it says."""
-    with open_journal() as (home, journal):
-        refuse_inside_agents(journal, home, "undo")
+    with open_journal(human_only="undo") as journal:
         session = find_session(journal, options.id)
         plan = plan_undo(journal, session, _turn_id(journal, session, options.turn), is_redo=options.redo)
         taken = _taken_paths(plan, options.leave, options.take)
@@ -54,7 +53,7 @@ def execute_undo(options: Namespace, console: Console) -> int:
                 return EXIT_FAILED
         start = journal.last_position()
         request = request_undo_of_files(journal, plan, taken, user_actor())
-        start_hosts(home, journal, console, [session.id])
+        start_hosts(journal, console, [session.id])
         what = f"{_NOTHING} in {session_label(journal, session)}"
         wait_until_undone(journal, session.id, request, start, what)
     lines = [undone_sentence(plan, taken), *undo_sentences(plan, taken)]

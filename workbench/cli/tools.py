@@ -4,6 +4,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal
@@ -19,7 +20,7 @@ LIST_EXAMPLE = "workbench tools list --json"
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_json_option(parser, "print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
@@ -60,7 +61,7 @@ SCHEMA_EXAMPLE = "workbench tools schema read_file"
 def configure_schema(parser: ArgumentParser) -> None:
     """Add the tool; `--json` is taken as well, as everywhere."""
     parser.add_argument("tool", nargs="?", metavar="TOOL", help="the tool; else all of them")
-    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+    add_json_option(parser, "accepted; the output is JSON in any case")
 
 
 def execute_schema(options: Namespace, console: Console) -> int:

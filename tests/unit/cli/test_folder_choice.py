@@ -36,7 +36,7 @@ def test_the_option_goes_to_the_screen(shell, monkeypatch):
     begun = []
     monkeypatch.setattr("workbench.cli.screen.require_terminal", lambda: None)
     monkeypatch.setattr("workbench.cli.screen.is_dumb_terminal", lambda: False)
-    monkeypatch.setattr("workbench.cli.screen.show_screen", lambda *given: begun.append(given[3].is_wide))
+    monkeypatch.setattr("workbench.cli.screen.show_screen", lambda *given: begun.append(given[2].is_wide))
     for words in (
         ["--all"],
         ["--all", str(shell.workspace)],

@@ -143,7 +143,7 @@ def test_the_screen_forks_as_the_command_does_and_says_so(stage, tmp_path):
         assert stage.journal.sessions()[0].id[:8] in said
     assert contents(tmp_path / "fork") == contents(stage.workspace)
     with pytest.raises(BackendError, match="no longer exists"):
-        fork_at_moment(stage.home, stage.journal, ForkRequest(session_id="none", position=1))
+        fork_at_moment(stage.journal, ForkRequest(session_id="none", position=1))
 
 
 def test_a_link_in_the_way_is_left_alone(stage, capsys, tmp_path):

@@ -67,7 +67,7 @@ def test_the_words_of_the_command_line(journal, shell, monkeypatch):
     shown = []
     monkeypatch.setattr("workbench.cli.screen.require_terminal", lambda: None)
     monkeypatch.setattr("workbench.cli.screen.is_dumb_terminal", lambda: False)
-    monkeypatch.setattr("workbench.cli.screen.show_screen", lambda *args: shown.append(args[2::3]))
+    monkeypatch.setattr("workbench.cli.screen.show_screen", lambda *args: shown.append(args[1::3]))
     here = os.path.realpath(shell.workspace)
     for words in (["--continue"], ["--continue", here], [here, "--continue"], ["-C", here, "--continue"],
                   ["sessions", "resume"], ["sessions", "resume", "old"], [here]):  # fmt: skip

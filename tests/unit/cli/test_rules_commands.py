@@ -140,7 +140,7 @@ def test_rules_of_before_say_what_asks_now_and_what_else_they_match(capsys):
     from workbench.journal.decisions import add_rule
 
     run(capsys, "list")
-    with open_journal() as (_, journal):
+    with open_journal() as journal:
         for tool, kind, pattern in (
             ("Bash", "glob", "Bash(*)"),
             ("create_file", "glob", "Write(.envrc)"),

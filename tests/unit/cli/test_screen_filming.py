@@ -27,13 +27,13 @@ def test_a_picture_of_the_moment_is_written(stage, tmp_path):
     home, journal, here, session = stage
     wanted = ExportRequest(session_id=session.id, path="now.svg", index=40, size=(9, 900), theme="nord")
     told = []
-    said = local_backend_library.export_film(home, journal, here, wanted, told.append)
+    said = local_backend_library.export_film(journal, here, wanted, told.append)
     assert said.startswith(f"Written: {tmp_path}/now.svg, ")
     root = ElementTree.parse(tmp_path / "now.svg").getroot()
     assert root.get("viewBox") == f"0 0 {40 * 8.4 + 24:g} {150 * 18 + 24}"
     assert not list(home.logs.glob("export-*"))
     with pytest.raises(BackendError, match="there already"):
-        local_backend_library.export_film(home, journal, here, wanted, told.append)
+        local_backend_library.export_film(journal, here, wanted, told.append)
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_a_picture_of_the_moment_is_written(stage, tmp_path):
     ],
 )
 def test_a_name_that_cannot_be_written_is_refused_before_anything_starts(stage, monkeypatch, path, why):
-    home, journal, here, session = stage
+    _, journal, here, session = stage
     monkeypatch.setattr(
         local_backend_library, "start_workbench", lambda *_: pytest.fail("a process was started")
     )
     with pytest.raises(BackendError, match=why):
         local_backend_library.export_film(
-            home, journal, here, ExportRequest(session_id=session.id, path=path), print
+            journal, here, ExportRequest(session_id=session.id, path=path), print
         )
 
 
@@ -60,7 +60,7 @@ def test_an_export_that_fails_is_told_with_its_last_words(stage):
     home, journal, here, _ = stage
     with pytest.raises(BackendError, match=r"Not written: .*nobody"):
         local_backend_library.export_film(
-            home, journal, here, ExportRequest(session_id="nobody", path="x.svg"), lambda _: None
+            journal, here, ExportRequest(session_id="nobody", path="x.svg"), lambda _: None
         )
     assert not list(home.logs.glob("export-*"))
 

@@ -63,14 +63,12 @@ def test_a_host_takes_no_module_from_the_folder(shadows, opened, steered):
 
 
 def test_an_export_takes_no_module_from_the_folder(shadows, opened, monkeypatch):
-    home, journal = opened
+    _, journal = opened
     for name, value in STEERED.items():
         monkeypatch.setenv(name, value)
     session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None)
     wanted = ExportRequest(session_id=session.id, path="now.svg", index=3)
-    assert export_film(home, journal, ".", wanted, lambda _: None).startswith(
-        f"Written: {shadows.folder}/now.svg"
-    )
+    assert export_film(journal, ".", wanted, lambda _: None).startswith(f"Written: {shadows.folder}/now.svg")
     assert shadows.marks == []
 
 

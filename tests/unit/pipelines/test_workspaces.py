@@ -135,7 +135,7 @@ def test_a_branch_of_a_run_that_goes_on_and_of_the_project_is_never_taken(reposi
 
 def clean(here, row):
     run = here.journal.pipeline_state(row.pipeline_id)
-    return _clean_run(here.home, here.journal, run, argparse.Namespace(failed=False, run="", dry_run=False))
+    return _clean_run(here.journal, run, argparse.Namespace(failed=False, run="", dry_run=False))
 
 
 @needs_git
