@@ -96,8 +96,7 @@ class LineMode:
         fresh = [action for action in pending if not self._numbers.knows(action.id)]
         lines = [line for bound in self._numbers.all() for line in self._changes(bound)]
         lines += self._opened(fresh, len(pending))
-        for line in lines:
-            self._console.say(line)
+        self._console.say_lines(lines)
         if lines and pending:
             self._console.say(LINE_PROMPT)
         return bool(lines)

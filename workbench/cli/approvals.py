@@ -25,8 +25,7 @@ from workbench.cli.errors import (
     EXIT_UNANSWERED,
     Refusal,
     UsageError,
-    error_lines,
-    report_error,
+    report_explained_error,
 )
 from workbench.cli.rows import action_target, clock_time, seconds_left
 from workbench.domain.events import ActionOpened, CallProposed
@@ -66,10 +65,8 @@ def for_each_id(ids: Sequence[str], console: Console, answer: Callable[[str], in
     for key in ids:
         try:
             codes.append(answer(key))
-        except Exception as error:
-            if error_lines(error) is None:
-                raise
-            codes.append(report_error(error, console))
+        except Exception as error:  # noqa: BLE001 -- only what explains itself is reported
+            codes.append(report_explained_error(error, console))
     return max(codes)
 
 
@@ -184,8 +181,7 @@ def _start_host(journal: Journal, console: Console, workspace: str, *, is_idle: 
     if is_idle and host is None:
         console.note(f"It is not carried out yet: no background process could be started for {workspace}.")
         console.note(f"The reason is in {journal.home.logs}. workbench run --continue continues the session.")
-    for line in remarks:
-        console.note(line)
+    console.note_lines(remarks)
     if host is not None and not remarks:
         console.note(f"The background process of {workspace} carries it out (pid {host.pid}).")
 

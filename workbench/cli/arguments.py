@@ -1,9 +1,11 @@
 """The argument parser of one command, and the options that several commands take."""
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from workbench.cli.console import Console
 from workbench.cli.dispatch import Command, CommandEntry
 from workbench.cli.errors import UsageError
 
@@ -50,6 +52,20 @@ def add_json_option(parser: argparse.ArgumentParser, what: str = "print a JSON o
 
 def add_yes_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
+
+
+def confirm(
+    console: Console, question: str, word: str, *, what: str, remedy: str, lines: Iterable[str] = ()
+) -> bool:
+    """Ask at the terminal, below some lines, and return whether the word was typed.
+
+    Raises UsageError where there is no terminal: `what` was not done, and `remedy` does it without asking.
+    """
+    if not console.can_ask:
+        raise UsageError(what, "there is no terminal to ask at", remedy)
+    console.say_lines(lines)
+    console.write(f"{question} Type {word}: ")
+    return sys.stdin.readline().strip() == word
 
 
 def add_session_argument(parser: argparse.ArgumentParser) -> None:

@@ -274,8 +274,7 @@ def _usable_config(journal: "Journal", workspace: str, console: Console) -> Conf
     Rules are not checked here: that needs the tools and their schemas, and the model is to be asked soon.
     """
     loaded = load_workspace_config(journal, workspace)
-    for problem in loaded.problems:
-        console.note(str(problem))
+    console.note_lines(map(str, loaded.problems))
     if not loaded.is_usable:
         raise Refusal(_NOTHING_ASKED, "the configuration cannot be used as it is", "correct it first")
     return loaded.config
@@ -423,8 +422,7 @@ def _answer(options: Namespace, console: Console, asker: _Asker, words: str) -> 
             return _print_command(options, console, asker, words)
         return _hold_dialog(options, console, asker, words)
     except CommandRefused as refused:
-        for line in refusal_lines(refused):
-            console.note(line)
+        console.note_lines(refusal_lines(refused))
         return EXIT_INTERRUPTED if asker.is_stopped else EXIT_FAILED
     except asyncio.CancelledError:
         return EXIT_INTERRUPTED
@@ -455,20 +453,16 @@ def _why_refused(suggestion: "Suggestion", what: str = "Not printed") -> str:
 
 def suggestion_json(session: "CommandSession", suggestion: "Suggestion", status: str) -> "dict[str, Json]":
     """Return one suggestion for programs; one that is denied has no command to be taken by mistake."""
+    from workbench.cli.rows import row_fields
+
     verdict, review = suggestion.verdict, suggestion.review
-    parts: list[Json] = [
-        {"text": part.text, "does": list(part.does), "marks": list(part.marks), "reasons": list(part.reasons)}
-        for part in review.parts
-    ]
+    parts: list[Json] = [row_fields(part, "text does marks reasons") for part in review.parts]
     return {
         "session_id": session.session_id,
         "status": status,
         "command": suggestion.answer.command if status == "accepted" else None,
         "explanation": suggestion.answer.explanation,
-        "gate": {
-            "outcome": verdict.outcome, "step": verdict.step, "by": verdict.by, "reason": verdict.reason,
-            "pattern": verdict.pattern, "rule": verdict.rule,
-        },
+        "gate": row_fields(verdict, "outcome step by reason pattern rule"),
         "parts": parts,
         "is_certain": review.is_certain,
     }  # fmt: skip

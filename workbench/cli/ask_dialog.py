@@ -149,8 +149,7 @@ class CommandDialog:
         try:
             self._take(self._suggest(feedback))
         except CommandRefused as refused:
-            for line in refusal_lines(refused):
-                self._console.note(line)
+            self._console.note_lines(refusal_lines(refused))
             self._show()
 
     def _move(self, step: int) -> None:
@@ -181,8 +180,7 @@ class CommandDialog:
     def _show(self) -> None:
         self._is_warned = False
         suggestion = self._suggestions[self._index]
-        for line in suggestion_lines(suggestion, self._columns):
-            self._console.note(line)
+        self._console.note_lines(suggestion_lines(suggestion, self._columns))
         total = len(self._suggestions)
         moves = f"   [ ] {self._index + 1} of {total}" if total > 1 else ""
         self._console.note(f"\n{_INDENT}a accept   r reject   q quit{moves}")

@@ -143,8 +143,7 @@ def _show_log(options: Namespace, console: Console, journal: Journal) -> int:
     if options.json:
         console.json_line(json.dumps(document, ensure_ascii=False, indent=2))
         return EXIT_OK
-    for line in log_lines(document, _verdicts(events)):
-        console.say(line)
+    console.say_lines(log_lines(document, _verdicts(events)))
     _offer_copy(console, document)
     return EXIT_OK
 

@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
-from workbench.changes.diff import FileChange
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK
@@ -308,11 +307,7 @@ def check_edit(case: JsonObject) -> JsonObject:
         (change,) = ReplaceString().propose(parameters, lambda _: image)
     except ToolRefused as error:
         return {"result": "error", "code": error.code or "refused"}
-    return {"result": "ok", "after": _text_after(change)}
-
-
-def _text_after(change: FileChange) -> str:
-    return (change.after or b"").decode()
+    return {"result": "ok", "after": (change.after or b"").decode()}
 
 
 CHECKS_BY_KIND: Final[Mapping[str, CaseCheck]] = {

@@ -41,13 +41,10 @@ def execute_show(options: Namespace, console: Console) -> int:
         facts = config_json(loaded)
         console.json({**facts, "notes": [*loaded.notes, *wide]})
         return EXIT_OK
-    for line in _setting_lines(config_as_json(loaded.config), loaded):
-        console.say(line)
-    for problem in (*loaded.problems, *theme_problems(loaded)):
-        console.note(str(problem))
+    console.say_lines(_setting_lines(config_as_json(loaded.config), loaded))
+    console.note_lines(map(str, (*loaded.problems, *theme_problems(loaded))))
     print_ignored(loaded, console)
-    for note in wide:
-        console.note(note)
+    console.note_lines(wide)
     return EXIT_OK
 
 
@@ -56,8 +53,7 @@ def print_ignored(loaded: LoadedConfig, console: Console) -> None:
     for setting in loaded.ignored:
         place = f"{setting.file} line {setting.line}" if setting.line else setting.file
         console.note(f"Ignored: {setting.key} in {place}: {setting.reason}")
-    for note in loaded.notes:
-        console.note(note)
+    console.note_lines(loaded.notes)
 
 
 def config_json(loaded: LoadedConfig) -> "JsonFields":
@@ -72,14 +68,9 @@ def config_json(loaded: LoadedConfig) -> "JsonFields":
 
 
 def problem_json(problem: ConfigProblem) -> "JsonFields":
-    return {
-        "file": problem.file,
-        "line": problem.line,
-        "key": problem.key,
-        "message": problem.message,
-        "remedy": problem.remedy,
-        "fatal": problem.fatal,
-    }
+    from workbench.cli.rows import row_fields
+
+    return row_fields(problem, "file line key message remedy fatal")
 
 
 def _setting_lines(values: Mapping[str, object], loaded: LoadedConfig, prefix: str = "") -> Iterable[str]:
@@ -116,11 +107,9 @@ def execute_validate(options: Namespace, console: Console) -> int:
         problems = [problem_json(problem) for problem in all_problems]
         console.json({"ok": not problems, "problems": problems, "notes": [*loaded.notes, *wide]})
         return code
-    for problem in all_problems:
-        console.note(str(problem))
+    console.note_lines(map(str, all_problems))
     print_ignored(loaded, console)
-    for note in wide:
-        console.note(note)
+    console.note_lines(wide)
     console.say(f"{len(all_problems)} wrong." if all_problems else "Nothing is wrong.")
     return code
 
@@ -235,9 +224,7 @@ def require_valid_config(loaded: LoadedConfig, console: Console) -> None:
     from workbench.tools.registry import tool_registry
 
     tools = tool_registry().descriptors()
-    for problem in (*loaded.problems, *driver_context.config_rule_problems(loaded, tools)):
-        console.note(str(problem))
-    for note in driver_context.wide_allow_pattern_notes(loaded, tools):
-        console.note(note)
+    console.note_lines(map(str, (*loaded.problems, *driver_context.config_rule_problems(loaded, tools))))
+    console.note_lines(driver_context.wide_allow_pattern_notes(loaded, tools))
     if not loaded.is_usable:
         raise Refusal("nothing was run", "the configuration cannot be used as it is", "correct it first")

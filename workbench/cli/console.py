@@ -42,9 +42,18 @@ class Console:
         """Whether what is said is read by a person at a terminal."""
         return self.out.isatty()
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person at a terminal reads a question and can type an answer."""
+        return sys.stdin.isatty() and self.is_terminal
+
     def say(self, text: str = "") -> None:
         """Print lines on stdout."""
         self.write(text + "\n")
+
+    def say_lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.say(line)
 
     def write(self, text: str) -> None:
         """Print a piece of text on stdout, at once."""
@@ -71,6 +80,10 @@ class Console:
         self.clear_status()
         self.err.write(self._shown(text) + "\n")
         self.err.flush()
+
+    def note_lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.note(line)
 
     def _print(self, text: str) -> None:
         self.clear_status()
@@ -128,8 +141,7 @@ class Console:
         if is_json:
             self.json(value)
         else:
-            for line in lines:
-                self.say(line)
+            self.say_lines(lines)
         return 0
 
     def json_line(self, text: str) -> None:

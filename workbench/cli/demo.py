@@ -331,8 +331,7 @@ def _print_finished(demo: Demo) -> int:
 
 
 def _print_summary(demo: Demo) -> None:
-    for line in summary_lines(demo.place, demo.journal, demo.workspace):
-        demo.console.say(line)
+    demo.console.say_lines(summary_lines(demo.place, demo.journal, demo.workspace))
 
 
 EXAMPLE_FOLDER: Final = Path(__file__).resolve().parents[1] / "examples" / "demo"

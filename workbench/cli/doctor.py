@@ -14,6 +14,7 @@ from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
+from workbench.cli.rows import row_fields
 from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
 from workbench.config.types import Config, LoadedConfig
@@ -349,8 +350,4 @@ def _model_to_probe(
 
 def probe_json(report: ProviderReport) -> "dict[str, Json]":
     """Return what the model of a report can do as JSON."""
-    return {
-        "model": report.model, "answers": report.answers, "streams": report.streams,
-        "calls_tools": report.calls_tools, "counts_tokens": report.counts_tokens, "thinks": report.thinks,
-        "context": report.context,
-    }  # fmt: skip
+    return row_fields(report, "model answers streams calls_tools counts_tokens thinks context")

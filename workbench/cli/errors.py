@@ -68,9 +68,15 @@ def report_error(error: BaseException, console: Console) -> int:
     explained = error_lines(error)
     if explained is None and os.environ.get("WORKBENCH_DEBUG") == "1":
         explained = (_scrubbed_trace(error).rstrip(),)
-    for line in explained or (_unknown_error_line(error),):
-        console.note(line)
+    console.note_lines(explained or (_unknown_error_line(error),))
     return _exit_code(error)
+
+
+def report_explained_error(error: Exception, console: Console) -> int:
+    """Say what went wrong and return the exit code; an error that does not explain itself is raised again."""
+    if error_lines(error) is None:
+        raise error
+    return report_error(error, console)
 
 
 def silence_output(console: Console) -> int:

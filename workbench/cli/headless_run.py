@@ -127,6 +127,29 @@ class _MessageStream(Struct, kw_only=True):
         }  # fmt: skip
 
 
+def event_printer(
+    output: str | None, journal: Journal, console: Console
+) -> StreamPrinter | MessagePrinter | None:
+    """Return what prints every event as it comes, for the output formats that do that."""
+    if output == "stream-json":
+        return StreamPrinter(console)
+    return MessagePrinter(journal, console) if output == "s2" else None
+
+
+class StopRequest:
+    """Whether a signal asked a driver to stop; the journal wakes it."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.is_wanted = False
+
+    def hear(self) -> bool:
+        """Take a signal; False when it is not the first."""
+        is_first, self.is_wanted = not self.is_wanted, True
+        self._journal.notifier.wake()
+        return is_first
+
+
 @contextmanager
 def signal_handlers(numbers: Sequence[int], interrupt: Callable[[], bool]) -> Generator[None, None, None]:
     """Call `interrupt` at a signal; where that returns False, as at a second one, cancel the current task.

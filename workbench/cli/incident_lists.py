@@ -222,8 +222,7 @@ def execute_results(options: Namespace, console: Console) -> int:
         elif options.json:
             console.json(result_json(journal, session.id))
         else:
-            for line in result_lines(journal, session.id):
-                console.say(line)
+            console.say_lines(result_lines(journal, session.id))
     return EXIT_OK
 
 
@@ -309,6 +308,5 @@ def execute_cancel(options: Namespace, console: Console) -> int:
         if options.json:
             console.json(result_json(journal, session.id))
         else:
-            for line in result_lines(journal, session.id):
-                console.say(line)
+            console.say_lines(result_lines(journal, session.id))
     return EXIT_OK

@@ -23,8 +23,10 @@ from workbench.cli.errors import (
 from workbench.cli.headless_run import (
     STOP_SIGNALS,
     MessagePrinter,
+    StopRequest,
     StreamPrinter,
     add_output_options,
+    event_printer,
     signal_handlers,
 )
 from workbench.cli.incident_lists import find_list, read_list, result_json, result_lines, row_line
@@ -369,9 +371,7 @@ def _printer(
 ) -> StreamPrinter | MessagePrinter | _Printer | None:
     if output == "json":
         return None
-    if output == "s2":
-        return MessagePrinter(journal, console)
-    return StreamPrinter(console) if output == "stream-json" else _Printer(journal, console, list_id)
+    return event_printer(output, journal, console) or _Printer(journal, console, list_id)
 
 
 def _drive(
@@ -380,12 +380,7 @@ def _drive(
 ) -> int:  # fmt: skip
     become_subreaper()
     printer = _printer(journal, console, list_id, options.output_format)
-    stop = [False]
-
-    def interrupt() -> bool:
-        is_first, stop[0] = not stop[0], True
-        journal.notifier.wake()
-        return is_first
+    stop = StopRequest(journal)
 
     def see(events: Sequence[Event]) -> None:
         if printer is not None:
@@ -393,11 +388,11 @@ def _drive(
 
     async def run() -> None:
         handled = IncidentDriverOptions(
-            context=context, driver=driver, is_stopped=lambda: stop[0], on_events=see,
+            context=context, driver=driver, is_stopped=lambda: stop.is_wanted, on_events=see,
             parks=options.on_approval == "park",
         )  # fmt: skip
         with (
-            signal_handlers(STOP_SIGNALS, interrupt), following_config_changes(context),
+            signal_handlers(STOP_SIGNALS, stop.hear), following_config_changes(context),
             suppress(asyncio.CancelledError),
         ):  # fmt: skip
             await drive_incidents(handled, list_id)
@@ -407,12 +402,12 @@ def _drive(
         asyncio.run(run())
     except SessionDriven as held:
         console.note(f"Another process (pid {held.pid}) works on it; what it does is printed here.")
-        stop[0] = _follow(journal, list_id, see, start, parks=options.on_approval == "park")
+        stop.is_wanted = _follow(journal, list_id, see, start, parks=options.on_approval == "park")
     finally:
         console.clear_status()
     if isinstance(printer, MessagePrinter):
         printer.end()
-    return _print_end(journal, console, list_id, options, is_interrupted=stop[0])
+    return _print_end(journal, console, list_id, options, is_interrupted=stop.is_wanted)
 
 
 def _follow(
@@ -440,8 +435,7 @@ def _print_end(
     if options.output_format == "json":
         console.json({**result_json(journal, list_id), "exit": code})
     elif options.output_format not in ("stream-json", "s2"):
-        for line in result_lines(journal, list_id):
-            console.say(line)
+        console.say_lines(result_lines(journal, list_id))
     name = short_id(journal, list_id)
     goes_on = f"workbench incidents resume {name} continues it."
     if code == EXIT_PARKED:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from workbench.cli.context import is_driven
 from workbench.cli.errors import Refusal
 from workbench.cli.local_backend import LocalWorkspace
-from workbench.cli.session_export import TRANSCRIPT, export_texts
+from workbench.cli.session_export import NARROWEST, THEMES, TRANSCRIPT, WIDEST, export_texts
 from workbench.domain.rows import Session
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import start_workbench
@@ -300,8 +300,6 @@ def _left_out_text(reports: list[FileReport]) -> str:
 
 FILM_FORMATS: Final = {".html": "html", ".cast": "cast", ".svg": "svg"}
 """How a file's name ends, and what is written into it."""
-_THEMES: Final = ("workbench-dark", "workbench-light")
-_NARROWEST, _WIDEST = (40, 12), (400, 150)
 _POLL_SECONDS: Final = 0.2
 """Seconds between two looks at how far it is."""
 
@@ -339,9 +337,9 @@ def _target_path(workspace: str, path: str) -> Path:
 def _export_arguments(wanted: ExportRequest, target: Path) -> list[str]:
     form = FILM_FORMATS[target.suffix]
     across, down = (
-        max(low, min(cells, high)) for low, cells, high in zip(_NARROWEST, wanted.size, _WIDEST, strict=True)
+        max(low, min(cells, high)) for low, cells, high in zip(NARROWEST, wanted.size, WIDEST, strict=True)
     )
-    theme = wanted.theme if wanted.theme in _THEMES else _THEMES[0]
+    theme = wanted.theme if wanted.theme in THEMES else THEMES[0]
     moment = ["--at", f"#{wanted.index}"] if form == "svg" and wanted.index is not None else []
     return [
         "sessions", "export", "--format", form, "--output", str(target), "--size", f"{across}x{down}",

@@ -187,8 +187,7 @@ def _show_settings(path: Path, console: Console) -> int:
 def _note_problems(read: "LayerRead", console: Console) -> None:
     if not read.values:
         console.say("  nothing that is known here")
-    for problem in read.problems:
-        console.note(str(problem))
+    console.note_lines(map(str, read.problems))
     for note in read.notes:
         console.note(sentence(note))
 

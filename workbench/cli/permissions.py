@@ -77,8 +77,7 @@ def execute_add(options: Namespace, console: Console) -> int:
             tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
             known_tools={tool.id: tool for tool in tool_descriptors()},
         )  # fmt: skip
-        for note in said:
-            console.note(note)
+        console.note_lines(said)
         rule = add_rule(journal, body, user_actor())
     line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule.tool} {rule.pattern}"
     return console.result(rule_json(rule, said), [line], is_json=options.json)
@@ -287,8 +286,7 @@ def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json:
         console.say(f"It cannot be trusted as it is: {problem}.")
         return
     console.say(_governing_files_line(files))
-    for sentence in summary.sentences():
-        console.say(sentence)
+    console.say_lines(summary.sentences())
 
 
 def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> JsonFields:

@@ -240,8 +240,7 @@ def execute_graph(options: Namespace, console: Console) -> int:
     facts = {index: by_id[step.id] for index, step in enumerate(graph.steps) if step.id in by_id}
     _print_graph(layout, facts, options.format, width, is_ascii, console)
     problems = problems or graph.problems
-    for problem in problems:
-        console.note(problem)
+    console.note_lines(problems)
     return EXIT_FAILED if problems else EXIT_OK
 
 
@@ -271,8 +270,7 @@ def _print_graph(
         console.say(svg_document(layout, step_labels(layout.graph, 40, slots), facts or None).rstrip("\n"))
     else:
         picture = fit_picture(layout, width, slots=slots, is_ascii=is_ascii)
-        for line in picture.lines(facts):
-            console.say(line)
+        console.say_lines(picture.lines(facts))
         if picture.width > width:
             console.note(f"its lines need {picture.width} cells: the picture is wider than {width}")
         if note := hidden_edges_note(layout):
@@ -449,8 +447,7 @@ def print_plan(loaded: load.LoadedPipeline, wish: "RunRequest", options: Namespa
     if options.output_format in ("json", "stream-json", "s2"):
         console.json(_plan_json(loaded, tried))
         return EXIT_OK if tried.is_able else EXIT_FAILED
-    for problem in loaded.report.for_running().ordered():
-        console.note(str(problem))
+    console.note_lines(map(str, loaded.report.for_running().ordered()))
     if tried.wrong_input:
         console.note(one_line(tried.wrong_input, 600))
     if pipeline is None:

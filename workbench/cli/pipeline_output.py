@@ -46,18 +46,10 @@ class RunPrinter(Protocol):
 
 def pipeline_printer(journal: Journal, run_id: str, options: Namespace, console: Console) -> RunPrinter:
     """Return the printer of an output format."""
-    output = options.output_format or "human"
-    if output == "stream-json":
-        from workbench.cli.headless_run import StreamPrinter
+    from workbench.cli.headless_run import event_printer
 
-        return StreamPrinter(console)
-    if output == "s2":
-        from workbench.cli.headless_run import MessagePrinter
-
-        return MessagePrinter(journal, console)
-    return (
-        _JsonPrinter(journal, run_id, console) if output == "json" else _LinePrinter(journal, run_id, console)
-    )
+    plain = _JsonPrinter if options.output_format == "json" else _LinePrinter
+    return event_printer(options.output_format, journal, console) or plain(journal, run_id, console)
 
 
 class _JsonPrinter:
@@ -213,8 +205,7 @@ class _LinePrinter:
             self._console.say(
                 f"    {artifact['step_id']}/{artifact['name']}  {size_text(int(artifact['size_bytes']))}"
             )
-        for line in outcome_lines(self._journal, self._run):
-            self._console.say(line)
+        self._console.say_lines(outcome_lines(self._journal, self._run))
         self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
 
 

@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from workbench.cli.arguments import add_json_option, add_run_argument
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
@@ -18,7 +20,7 @@ from workbench.cli.errors import (
     EXIT_UNANSWERED,
     UsageError,
 )
-from workbench.cli.headless_run import STOP_SIGNALS, add_output_options, signal_handlers
+from workbench.cli.headless_run import STOP_SIGNALS, StopRequest, add_output_options, signal_handlers
 from workbench.cli.pipeline_output import (
     RunPrinter,
     find_run,
@@ -106,8 +108,7 @@ def execute_run(options: Namespace, console: Console) -> int:
             run_id = request_run(journal, workspace, wish, user_actor())
             return drive_or_follow_run(journal, workspace, run_id, options, console)
     except RunRefused as error:
-        for problem in error.problems[1:]:
-            console.note(str(problem))
+        console.note_lines(map(str, error.problems[1:]))
         raise
 
 
@@ -130,10 +131,7 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
 
         loaded = load_requested_pipeline(workspace, wish)
         granted = (*wish.grants, *granted_patterns(loaded))
-        return RunRequest(
-            name=wish.name, input=wish.input, manifest=wish.manifest, grants=tuple(dict.fromkeys(granted)),
-            from_step=wish.from_step, recordings=wish.recordings,
-        )  # fmt: skip
+        return replace(wish, grants=tuple(dict.fromkeys(granted)))
     return wish
 
 
@@ -164,8 +162,7 @@ def drive_or_follow_run(
     waiting = pending_action_ids(journal, run_id)
     code = pipeline_exit_code(row, waiting, is_interrupted=is_interrupted)
     printer.end(row, waiting, code)
-    for line in pipeline_closing_lines(row, waiting, code):
-        console.note(line)
+    console.note_lines(pipeline_closing_lines(row, waiting, code))
     return code
 
 
@@ -224,22 +221,15 @@ def _drive_here(
         can_ask=options.on_approval != "deny",
     )
     driver = driver_identity(journal, workspace, "run")
-    stop = [False]
-
-    waiting = _WaitingNotice(console, journal, run_id, options)
+    stop, waiting = StopRequest(journal), _WaitingNotice(console, journal, run_id, options)
 
     def until(coordinator: "Coordinator") -> bool:
         if coordinator.is_waiting:
             waiting.say()
-        return stop[0] or (options.on_approval == "park" and coordinator.is_waiting)
-
-    def interrupt() -> bool:
-        is_first, stop[0] = not stop[0], True
-        journal.notifier.wake()
-        return is_first
+        return stop.is_wanted or (options.on_approval == "park" and coordinator.is_waiting)
 
     async def run() -> None:
-        with signal_handlers(STOP_SIGNALS, interrupt), suppress(asyncio.CancelledError):
+        with signal_handlers(STOP_SIGNALS, stop.hear), suppress(asyncio.CancelledError):
             await drive_run(
                 RunDriverOptions(context=context, driver=driver, until=until, on_events=printer.see), run_id
             )
@@ -251,7 +241,7 @@ def _drive_here(
         return True
     finally:
         context.root.close()
-    return stop[0]
+    return stop.is_wanted
 
 
 class _WaitingNotice:
@@ -362,8 +352,7 @@ def execute_status(options: Namespace, console: Console) -> int:
             console.say(f"  {place.text}; {place_limit_words(place)}")
         for step in journal.step_states(run.pipeline_id):
             console.say(step_line(step, console.signs))
-        for line in outcome_lines(journal, run.pipeline_id):
-            console.say(line)
+        console.say_lines(outcome_lines(journal, run.pipeline_id))
         if run.status == "running" and not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
             console.say(f"  The process that ran it is gone: workbench pipeline resume {run.pipeline_id[:8]}")
         for action in waiting:
@@ -398,9 +387,5 @@ def execute_cancel(options: Namespace, console: Console) -> int:
         while row.status not in ("cancelled", "failed", "completed") and journal.clock.monotonic() < until:
             journal.wait(journal.last_position(), 0.5)
             row = journal.pipeline_state(run.pipeline_id) or row
-    if options.json:
-        console.json(run_json(row))
-    else:
-        said = "cancelled" if row.status == "cancelled" else f"{row.status}; it was asked to end"
-        console.say(f"{run_title(row)}: {said}")
-    return EXIT_OK
+    outcome = "cancelled" if row.status == "cancelled" else f"{row.status}; it was asked to end"
+    return console.result(run_json(row), [f"{run_title(row)}: {outcome}"], is_json=options.json)

@@ -16,7 +16,7 @@ from workbench.cli.context import (
     short_id,
     user_actor,
 )
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError, error_lines, report_error
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError, report_explained_error
 from workbench.cli.rows import action_target
 from workbench.domain.rows import Action
 from workbench.host.session_requests import propose_again
@@ -45,10 +45,8 @@ def execute(options: Namespace, console: Console) -> int:
         for actions in _wanted(journal, options):
             try:
                 found = propose_again(journal, [action.id for action in actions], user_actor())
-            except Exception as error:
-                if error_lines(error) is None:
-                    raise
-                code = max(code, report_error(error, console))
+            except Exception as error:  # noqa: BLE001 -- only what explains itself is reported
+                code = max(code, report_explained_error(error, console))
                 continue
             asked += found
             if not options.json:

@@ -2,13 +2,12 @@
 
 import os
 import shlex
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from workbench.cli.arguments import add_json_option, add_yes_option
+from workbench.cli.arguments import add_json_option, add_yes_option, confirm
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, session_label, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
@@ -77,10 +76,8 @@ def execute_add(options: Namespace, console: Console) -> int:
         line = put_provider(home, draft, is_default=options.default, may_replace=options.replace)
         loaded = load_workspace_config(journal, workspace)
         notes = list(_notes_after_add(journal, workspace, loaded, draft))
-    for note in notes:
-        console.note(note)
-    for problem in loaded.problems:
-        console.note(str(problem))
+    console.note_lines(notes)
+    console.note_lines(map(str, loaded.problems))
     facts: JsonFields = {
         "name": draft.name, **draft.members, "file": str(home.path / USER_CONFIG_FILE),
         "is_default": options.default, "test": report_json(report) if report else None, "notes": list(notes),
@@ -168,8 +165,7 @@ def execute_list(options: Namespace, console: Console) -> int:
         console.note(f"Asking {count} {'server' if count == 1 else 'servers'} for models, up to 5 s.")
     offered = AvailableModels(models=()) if options.offline else available_models(loaded.config, None)
     found = without_known(find_keys(), loaded.config) if options.offline else find_models(loaded.config)
-    for problem in loaded.problems:
-        console.note(str(problem))
+    console.note_lines(map(str, loaded.problems))
     facts: JsonFields = {
         "providers": [_row_json(row, offered) for row in rows],
         "found": [{**found_json(one), "add": add_command(one)} for one in found],
@@ -264,8 +260,7 @@ def execute_test(options: Namespace, console: Console) -> int:
         console.json(report_json(report))
     elif report.is_well:
         console.say(_well_line(report))
-    for words in (*notes, *(() if options.json else report.problems)):
-        console.note(words)
+    console.note_lines((*notes, *(() if options.json else report.problems)))
     return EXIT_OK if report.is_well else EXIT_FAILED
 
 
@@ -311,9 +306,11 @@ def execute_remove(options: Namespace, console: Console) -> int:
         _require_own(loaded, options.name, journal.home.path / USER_CONFIG_FILE)
         require_editable_config(journal.home, without=options.name)
         sessions = sessions_naming(journal, options.name)
-        for line in _session_lines(journal, sessions, options.name):
-            console.note(line)
-        if not options.yes and not _is_confirmed(options.name, console):
+        console.note_lines(_session_lines(journal, sessions, options.name))
+        question = f"Remove the provider {options.name}?"
+        if not options.yes and not confirm(
+            console, question, "remove", what="nothing was removed", remedy="use --yes"
+        ):
             console.say("Nothing was removed.")
             return EXIT_FAILED
         line = remove_provider(journal.home, options.name)
@@ -343,10 +340,3 @@ def _session_lines(journal: Journal, sessions: Sequence[Session], provider: str)
         yield f"  {session_label(journal, session)}  {one_line(session.workspace, 80)}"
     if len(sessions) > _MOST_SESSIONS_SHOWN:
         yield f"  … and {len(sessions) - _MOST_SESSIONS_SHOWN} more"
-
-
-def _is_confirmed(name: str, console: Console) -> bool:
-    if not (sys.stdin.isatty() and console.is_terminal):
-        raise UsageError("nothing was removed", "there is no terminal to ask at", "use --yes")
-    console.write(f"Remove the provider {name}? Type remove: ")
-    return sys.stdin.readline().strip() == "remove"

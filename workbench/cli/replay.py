@@ -484,8 +484,7 @@ def print_replay(
         if is_json:
             console.json(state_json(source, session))
         else:
-            for line in state_lines(source, session):
-                console.say(line)
+            console.say_lines(state_lines(source, session))
         return
     if source.reel.is_steady:
         console.note(sentence(NO_TIMES_NOTE))

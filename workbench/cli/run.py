@@ -11,13 +11,12 @@ from msgspec import Struct
 
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
+from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import Refusal, sentence
 from workbench.cli.headless_run import (
     STOP_SIGNALS,
-    MessagePrinter,
-    StreamPrinter,
     add_output_options,
+    event_printer,
     signal_handlers,
 )
 from workbench.cli.rows import call_target
@@ -47,13 +46,13 @@ from workbench.cli.run_session import (
     tool_names,
     with_limits,
 )
-from workbench.cli.session_follower import NOBODY_ASKED, ApprovalMode, Interruption, SessionFollower
+from workbench.cli.session_follower import ApprovalMode, Interruption, SessionFollower, deny_questions
 from workbench.config.model_prices import PriceList
 from workbench.config.types import Config
 from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Call, Session
-from workbench.domain.values import Actor, Decision
+from workbench.domain.values import Actor
 from workbench.effects.files import write_atomic
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, workspace_trust
@@ -64,7 +63,6 @@ from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
-from workbench.journal.decisions import decide_action
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -232,22 +230,19 @@ def ask_trust(journal: Journal, workspace: str, console: Console | None) -> None
     except TrustRefused as error:
         notes.append(sentence(str(error)))
     if console is not None:
-        for note in notes:
-            console.note(note)
+        console.note_lines(notes)
 
 
 def run_printer(output: str, journal: Journal, console: Console) -> Printer:
     """Return the printer of an output format."""
     if output == "json":
         return JsonPrinter(console)
-    if output == "s2":
-        return MessagePrinter(journal, console)
-    return StreamPrinter(console) if output == "stream-json" else HumanPrinter(journal, console)
+    return event_printer(output, journal, console) or HumanPrinter(journal, console)
 
 
 def _drive(run: RunSetup, context: DriverContext, lock: DriverLock) -> RunEnding:
     if run.on_approval == "deny":
-        _deny_old_questions(run)
+        deny_questions(run.consumer)
     try:
         ending = drive_here(context, lock.driver, run.consumer, run.on_approval)
     finally:
@@ -273,21 +268,14 @@ def _follow(run: RunSetup, prompt: str | None, *, quiet: bool) -> RunEnding:
     assert session is not None
     resume_session(run.journal, session, prompt)
     if run.on_approval == "deny":
-        _deny_old_questions(run)
-    for warning in () if quiet else host_warnings(run.home, run.journal, run.workspace):
-        run.console.note(warning)
+        deny_questions(run.consumer)
+    run.console.note_lines(() if quiet else host_warnings(run.home, run.journal, run.workspace))
     try:
         ending = SessionFollower(run.journal, run.consumer, run.on_approval).follow()
     finally:
         run.console.clear_status()
     _note_key_of_this_shell(run)
     return ending
-
-
-def _deny_old_questions(run: RunSetup) -> None:
-    for action in run.journal.actions(run.consumer.session_id, states=("pending",)):
-        no = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
-        run.consumer.tally.refused += decide_action(run.journal, no, action.digest, user_actor()).ok
 
 
 def pause_session(journal: Journal, session_id: str, ending: RunEnding) -> None:
@@ -317,8 +305,7 @@ def _print_result(run: RunSetup, ending: RunEnding, printer: Printer) -> int:
     waiting = [action for action in actions if action.state == "pending"]
     facts = result_json(session, consumer.tally, actions, denied, code)
     printer.end({**facts, "cost": _cost_so_far(run, session)}, waiting)
-    for line in closing_lines(session, consumer.tally, ending, denied):
-        run.console.note(line)
+    run.console.note_lines(closing_lines(session, consumer.tally, ending, denied))
     return code
 
 

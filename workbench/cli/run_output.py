@@ -27,6 +27,7 @@ from workbench.cli.rows import (
     call_line,
     call_target,
     iso_time,
+    row_fields,
     usage_json,
     waiting_lines,
 )
@@ -92,10 +93,6 @@ class RunProgress:
             self._console.status(text, breaks_line=block is not None and block.silent > 0)
         else:
             self._console.clear_status()
-
-    def close(self) -> None:
-        """Leave no trace on the terminal."""
-        self._console.clear_status()
 
     def text(self, now: int) -> str:
         """Return the line of a moment; empty while no turn is open."""
@@ -366,7 +363,7 @@ class RunTally(Struct):
                     self.reply, self.is_cut = body.text, False
                 case ErrorRaised() as body:
                     self.is_cut = self.is_cut or body.code in CUT_REPLY_CODES
-                    self.error = {"code": body.code, "message": body.message, "remedy": body.remedy}
+                    self.error = row_fields(body, "code message remedy")
                 case TurnEnded() as body:
                     self.outcome, self.detail = body.outcome, body.detail
                     self.error = self.error if body.outcome == "error" or self.is_cut else None
@@ -443,7 +440,7 @@ def _denied_call_json(call: Call) -> JsonFields:
 
 
 def _file_json(body: FileChanged) -> JsonFields:
-    return {"path": body.path, "change": body.change, "added": body.added, "removed": body.removed}
+    return row_fields(body, "path change added removed")
 
 
 class EventConsumer:

@@ -75,13 +75,12 @@ def execute_diff(options: Namespace, console: Console) -> int:
         return EXIT_OK
     if options.stat:
         for line in diff_stat_lines(
-            files, shutil.get_terminal_size().columns if console.is_terminal else 100
+            files, shutil.get_terminal_size().columns if console.is_terminal else _PIPE_WIDTH
         ):
             console.say(line)
     else:
         _print_diff(files, console, has_binary=options.binary)
-    for line in _remarks(changed, files, has_outside=options.outside, has_paths=bool(options.paths)):
-        console.note(line)
+    console.note_lines(_remarks(changed, files, has_outside=options.outside, has_paths=bool(options.paths)))
     return EXIT_OK
 
 

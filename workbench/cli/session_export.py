@@ -137,8 +137,7 @@ def execute_export(options: Namespace, console: Console) -> int:
         if options.output is not None:
             write_output((f"{text}\n" for text in texts), options.output, console)
             return EXIT_OK
-        for text in texts:
-            console.say(text)
+        console.say_lines(texts)
     return EXIT_OK
 
 
@@ -238,8 +237,8 @@ _WRITERS: dict[str, Callable[[Journal, Session], _Texts]] = {
 }
 PICTURE_FORMATS: Final = ("cast", "html", "svg")
 TRANSCRIPT: Final = "transcript"
-_THEMES: Final = ("workbench-dark", "workbench-light")
-_NARROWEST, _WIDEST = (40, 12), (400, 150)
+THEMES: Final = ("workbench-dark", "workbench-light")
+NARROWEST, WIDEST = (40, 12), (400, 150)
 _FRAME_LIMITS: Final = range(2, 20_001)
 _SECONDS: Final = (1, 600)
 
@@ -264,7 +263,7 @@ def add_picture_options(parser: ArgumentParser) -> None:
         help=f"seconds it plays at most, {_SECONDS[0]} to {_SECONDS[1]} (12); longer sessions play faster",
     )
     group.add_argument("--size", type=_parse_size, default=(120, 36), metavar="CxR", help="cells (120x36)")
-    group.add_argument("--theme", choices=_THEMES, default=_THEMES[0], help="colours")
+    group.add_argument("--theme", choices=THEMES, default=THEMES[0], help="colours")
     group.add_argument(
         "--idle",
         choices=("short", "keep"),
@@ -278,8 +277,8 @@ def add_picture_options(parser: ArgumentParser) -> None:
 def _parse_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
     size = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not (_NARROWEST[0] <= size[0] <= _WIDEST[0] and _NARROWEST[1] <= size[1] <= _WIDEST[1]):
-        least, most = (f"{columns}x{rows}" for columns, rows in (_NARROWEST, _WIDEST))
+    if not (NARROWEST[0] <= size[0] <= WIDEST[0] and NARROWEST[1] <= size[1] <= WIDEST[1]):
+        least, most = (f"{columns}x{rows}" for columns, rows in (NARROWEST, WIDEST))
         raise ArgumentTypeError(f"“{text}” is not a size from {least} to {most}, as 120x36")
     return size
 

@@ -22,7 +22,7 @@ from workbench.config.types import UiSettings
 from workbench.domain.rows import Session
 from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, ScreenRow, TextStyle, screen_row
 from workbench.journal.journal import Journal
-from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS
+from workbench.render.theme import UNICODE_GLYPHS
 from workbench.text.human import duration_text
 from workbench.tui.backend import Backend
 from workbench.tui.journal_source import JournalFeed
@@ -259,7 +259,6 @@ def _thinning_note(chosen: FramePlan, reel: Timeline, most: int) -> str:
     return f"{words}. --frames takes more."
 
 
-THEMES: Final = tuple(OWN_THEMES)
 _SETTLE_ROUNDS: Final = 3
 """How often every widget is let finish what it was told: messages, what they cause, and its layout."""
 T = TypeVar("T")

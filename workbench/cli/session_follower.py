@@ -12,7 +12,6 @@ from workbench.cli.context import is_driven, user_actor
 from workbench.cli.errors import Refusal
 from workbench.cli.headless_run import STOP_SIGNALS
 from workbench.cli.run_output import EventConsumer, RunEnding
-from workbench.domain.rows import Action
 from workbench.domain.values import Decision
 from workbench.host import session_requests
 from workbench.journal.decisions import decide_action, expire_due_actions
@@ -52,6 +51,14 @@ FOLLOW_TICK_SECONDS = 0.5
 MOST_UNDRIVEN_TICKS = 6
 """Ticks that a session may stay undriven before its driver counts as gone."""
 NOBODY_ASKED = "nobody could be asked (--on-approval deny)"
+
+
+def deny_questions(consumer: EventConsumer) -> None:
+    """Reject what waits in the session of a run: nobody can be asked."""
+    for action in consumer.journal.actions(consumer.session_id, states=("pending",)):
+        rejection = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
+        result = decide_action(consumer.journal, rejection, action.digest, user_actor())
+        consumer.tally.refused += result.ok
 
 
 class SessionFollower:
@@ -94,7 +101,7 @@ class SessionFollower:
             return None
         waiting = self._journal.actions(self._consumer.session_id, states=("pending",))
         if waiting and self._on_approval == "deny":
-            self._deny(waiting)
+            deny_questions(self._consumer)
         if waiting and self._on_approval == "park" and self._is_resting():
             return "parked"
         self._require_driver()
@@ -117,11 +124,6 @@ class SessionFollower:
     def _is_resting(self) -> bool:
         calls = self._journal.calls(self._consumer.session_id, states=("pending", "approved", "executing"))
         return all(call.state == "pending" and call.proposed for call in calls)
-
-    def _deny(self, waiting: list[Action]) -> None:
-        for action in waiting:
-            no = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
-            self._consumer.tally.refused += decide_action(self._journal, no, action.digest, user_actor()).ok
 
     def _require_driver(self) -> None:
         is_waiting = bool(self._journal.actions(self._consumer.session_id, states=("pending",)))

@@ -123,8 +123,7 @@ def import_found(options: Namespace, console: Console) -> int:
             return console.result(facts, _preview_lines(histories, seconds), is_json=options.json)
         if not options.yes:
             _require_terminal(options, console, histories)
-            for line in _preview_lines(histories, seconds):
-                console.say(line)
+            console.say_lines(_preview_lines(histories, seconds))
             settings, is_yes = _ask_until_clear(journal.home, settings, histories, console)
             if not is_yes:
                 console.say("Nothing was imported.")
@@ -153,7 +152,7 @@ def _estimated_seconds(histories: Sequence[FoundHistory]) -> float:
 def _require_terminal(options: Namespace, console: Console, histories: Sequence[FoundHistory]) -> None:
     if not any(history.due for history in histories):
         return
-    if options.json or not (sys.stdin.isatty() and console.is_terminal):
+    if options.json or not console.can_ask:
         files = sum(len(history.due) for history in histories)
         why = f"{counted(files, 'new file')} of agents would be read, and there is no terminal to ask at"
         raise UsageError(
@@ -419,8 +418,7 @@ def _print_reports(console: Console, result: ImportResult, keys: dict[str, str],
         for words in report.kept:
             console.note(f"  {_display_name(report.name)}: {one_line(words, 160)}")
     if not is_listed:
-        for line in _count_lines(result, sessions):
-            console.say(line)
+        console.say_lines(_count_lines(result, sessions))
     _print_left_out(console, reports)
     _print_summary(console, result, reports)
 

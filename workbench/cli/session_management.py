@@ -1,6 +1,5 @@
 """`workbench sessions resume, fork, rename, tag, archive, stop, end, delete`."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option
+from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option, confirm
 from workbench.cli.console import Console
 from workbench.cli.context import (
     SESSION_ID_HELP,
@@ -439,11 +438,9 @@ def _sessions_to_delete(journal: Journal, options: Namespace) -> list[Session]:
 
 
 def _is_confirmed(names: Sequence[str], console: Console, count: int, origin: str | None) -> bool:
-    if not (sys.stdin.isatty() and console.is_terminal):
-        raise UsageError("nothing was deleted", "there is no terminal to ask at", "say so with --yes")
-    for name in names:
-        console.say(f"  {name}")
     things = "this session" if count == 1 else f"these {count} sessions"
     things = f"all {count:,} imported sessions of {one_line(origin, 40)}" if origin else things
-    console.write(f"Delete {things} with everything in them? Type delete: ")
-    return sys.stdin.readline().strip() == "delete"
+    return confirm(
+        console, f"Delete {things} with everything in them?", "delete", what="nothing was deleted",
+        remedy="say so with --yes", lines=(f"  {name}" for name in names),
+    )  # fmt: skip

@@ -61,8 +61,7 @@ def execute_show(options: Namespace, console: Console) -> int:
         if options.json:
             console.json(session_report_json(journal, session))
             return EXIT_OK
-        for line in session_lines(journal, session, console):
-            console.say(line)
+        console.say_lines(session_lines(journal, session, console))
     return EXIT_OK
 
 

@@ -2,14 +2,14 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
+from workbench.cli.arguments import confirm
 from workbench.cli.console import Console
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.domain.rows import Session
 from workbench.effects.command_execution import interrupts_ignored, run_in_terminal
 from workbench.formats.agent_folders import AgentCommand, NotResumable, agent_command
@@ -58,11 +58,8 @@ def resume_in_agent(session: Session, console: Console, *, is_printed: bool, is_
     if command.problem:
         raise Refusal(_NOT_RESUMED, command.problem, f"its command: “{safe_text(command.shell_line)}”")
     console.say(f"{command.words}   in {command.folder}")
-    if not is_confirmed:
-        if not (sys.stdin.isatty() and console.is_terminal):
-            raise UsageError(_NOT_RESUMED, "there is no terminal to ask at", "use --yes, or --print")
-        console.write("Run it here? Type yes: ")
-        if sys.stdin.readline().strip() != "yes":
-            console.say("Nothing was run.")
-            return EXIT_FAILED
+    remedy = "use --yes, or --print"
+    if not is_confirmed and not confirm(console, "Run it here?", "yes", what=_NOT_RESUMED, remedy=remedy):
+        console.say("Nothing was run.")
+        return EXIT_FAILED
     return run_agent_command(command)

@@ -1,12 +1,11 @@
 """`workbench sessions undo`: undo the file changes of a turn, or of a whole session, in one step."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Final
 
 from workbench.cli.approvals import start_hosts, wait_until_undone
-from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option
+from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option, confirm
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, open_journal, session_label, user_actor
 from workbench.cli.errors import EXIT_FAILED, Refusal, UsageError
@@ -48,7 +47,9 @@ def execute_undo(options: Namespace, console: Console) -> int:
             return _show(plan, taken, options, console)
         if not options.yes:
             _show(plan, taken, Namespace(**{**vars(options), "json": False}), console)
-            if not _is_confirmed(len(taken), console):
+            files = "this file" if len(taken) == 1 else f"these {len(taken)} files"
+            remedy = "use --yes, or --dry-run to look first"
+            if not confirm(console, f"Write {files}?", "yes", what=_NOTHING, remedy=remedy):
                 console.say("Nothing was changed.")
                 return EXIT_FAILED
         start = journal.last_position()
@@ -124,10 +125,3 @@ def _facts(plan: UndoPlan, taken: Sequence[str], *, is_done: bool) -> JsonFields
         ],
         "commands_not_undone": plan.commands, "working": plan.is_working,
     }  # fmt: skip
-
-
-def _is_confirmed(count: int, console: Console) -> bool:
-    if not (sys.stdin.isatty() and console.is_terminal):
-        raise UsageError(_NOTHING, "there is no terminal to ask at", "use --yes, or --dry-run to look first")
-    console.write(f"Write {'this file' if count == 1 else f'these {count} files'}? Type yes: ")
-    return sys.stdin.readline().strip() == "yes"

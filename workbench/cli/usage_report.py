@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from workbench.cli.console import Console
 from workbench.cli.context import short_id
 from workbench.cli.errors import Refusal
-from workbench.cli.rows import JsonFields, iso_time
+from workbench.cli.rows import JsonFields, iso_time, row_fields
 from workbench.config.layers import load_config
 from workbench.config.model_prices import PRICES_DATE, PriceList
 from workbench.domain.rows import OWN_AGENT, Session
@@ -174,10 +174,10 @@ def usage_sum_json(counted: UsageSum) -> JsonFields:
     usage = counted.usage
     return {
         "replies": counted.replies, "uncounted_replies": counted.uncounted,
-        "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-        "total_tokens": usage.total_tokens, "new_input_tokens": usage.new_input_tokens,
-        "cache_read_tokens": usage.cache_read_tokens, "cache_write_tokens": usage.cache_write_tokens,
-        "cache_write_1h_tokens": usage.cache_write_1h_tokens,
+        **row_fields(
+            usage, "input_tokens output_tokens total_tokens new_input_tokens cache_read_tokens "
+            "cache_write_tokens cache_write_1h_tokens",
+        ),
         "cache_hit_share": None if counted.cache_share is None else round(counted.cache_share, 4),
         "cost": _dollars(counted.cost), "cost_told": _dollars(counted.told),
         "cost_computed": _dollars(counted.computed), "unpriced_tokens": counted.unpriced_tokens,
@@ -206,8 +206,8 @@ def _block_json(block: UsageBlock, now: int) -> JsonFields:
     is_active = block.is_active(now)
     rate = block.tokens_per_minute()
     return {
-        "start": iso_time(block.start), "end": iso_time(block.end), "first_at": iso_time(block.first_at),
-        "last_at": iso_time(block.last_at), "is_active": is_active,
+        "start": iso_time(block.start), "end": iso_time(block.end), **row_fields(block, "first_at last_at"),
+        "is_active": is_active,
         "seconds_left": (block.end - now) // 1_000_000 if is_active else 0,
         "tokens_per_minute": None if rate is None else round(rate, 1),
         "cost_per_hour": _dollars(block.cost_per_hour()),

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct, json
 
-from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, IncidentSeverity
+from workbench.domain.incidents import BatchSize, Incident, IncidentSeverity
 
 _TEMPLATE: Final = (
     "Please help fix this code migration issue:\n\n"
@@ -116,13 +116,6 @@ def _any_of(patterns: tuple[str, ...], *, is_path: bool = False) -> Callable[[st
         not words
         or any(fnmatchcase(text, word) or (is_path and text.startswith(f"{word}/")) for word in words)
     )
-
-
-def severities_from(word: str) -> frozenset[IncidentSeverity]:
-    """Return a severity and all that are worse; none where there is no such severity."""
-    if word not in SEVERITIES:
-        return frozenset()
-    return frozenset(SEVERITIES[: SEVERITIES.index(word) + 1])
 
 
 def batches(incidents: Sequence[Incident], size: BatchSize) -> list[tuple[Incident, ...]]:

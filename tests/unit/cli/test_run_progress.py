@@ -156,7 +156,6 @@ def test_nothing_is_drawn_where_no_terminal_is():
     progress = RunProgress(console, lambda: NOW)
     progress.see([event(STARTED)])
     progress.tick()
-    progress.close()
     assert console.err.getvalue() == ""
 
 

@@ -10,7 +10,6 @@ from workbench.incidents.request import (
     incident_prompt,
     next_prompt,
     output_about,
-    severities_from,
     without_known,
 )
 
@@ -113,11 +112,6 @@ def test_of_a_long_output_the_part_about_the_message_is_quoted(output, has):
 )
 def test_a_filter_takes(wanted, taken):
     assert IncidentFilter(**wanted).takes()(incident()) is taken
-
-
-@each_row("word,count", [("critical", 1), ("error", 2), ("warning", 3), ("info", 4), ("loud", 0)])
-def test_a_severity_and_all_that_are_worse(word, count):
-    assert len(severities_from(word)) == count
 
 
 @pytest.mark.spec(131)
