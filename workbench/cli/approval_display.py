@@ -323,10 +323,10 @@ SEEN_LABELS: Final[Mapping[str | None, str]] = {
 def selection_text(selection: Sequence[SelectedHunk]) -> str:
     """Return a selection in words: `hunks 1 and 3`, `lines 2, 3 of hunk 1`, `nothing`."""
     parts = [
-        f"hunk {taken.hunk}"
-        if taken.lines is None
-        else f"lines {', '.join(map(str, taken.lines))} of hunk {taken.hunk}"
-        for taken in selection
+        f"hunk {selected.hunk}"
+        if selected.lines is None
+        else f"lines {', '.join(map(str, selected.lines))} of hunk {selected.hunk}"
+        for selected in selection
     ]
     return " and ".join(parts) or "nothing"
 

@@ -94,7 +94,7 @@ class LineMode:
         expire_due_actions(self._journal)
         pending = approval_display.waiting_actions(self._journal, self._workspace)
         fresh = [action for action in pending if not self._numbers.knows(action.id)]
-        lines = [line for bound in self._numbers.all() for line in self._changes(bound)]
+        lines = [line for numbered in self._numbers.all() for line in self._changes(numbered)]
         lines += self._opened(fresh, len(pending))
         self._console.say_lines(lines)
         if lines and pending:
@@ -110,16 +110,16 @@ class LineMode:
 
     def _opened(self, fresh: list[Action], total: int) -> list[str]:
         for action in fresh:
-            bound = self._numbers.bind(action)
-            self._said[bound.action_id] = _state_word(action)
-            self._times[bound.action_id] = self._mark(action)
+            numbered = self._numbers.bind(action)
+            self._said[numbered.action_id] = _state_word(action)
+            self._times[numbered.action_id] = self._mark(action)
         return [self._summary(fresh, total)] if fresh else []
 
     def _summary(self, actions: list[Action], total: int) -> str:
         if not total:
             return "Nothing waits."
         now = self._journal.now()
-        said = [
+        sentences = [
             spoken_action(
                 self._numbers.bind(action).number,
                 approval_display.read_action_row(self._journal, action, with_hunks=True),
@@ -127,25 +127,25 @@ class LineMode:
             )
             for action in actions
         ]
-        return " ".join([f"{total} waiting.", *said])
+        return " ".join([f"{total} waiting.", *sentences])
 
-    def _changes(self, bound: NumberedAction) -> list[str]:
-        action = self._journal.action(bound.action_id)
+    def _changes(self, numbered: NumberedAction) -> list[str]:
+        action = self._journal.action(numbered.action_id)
         if action is None:
             return []
         word, before = _state_word(action), self._said.get(action.id)
         if word == before:
-            return self._time(bound, action)
+            return self._time(numbered, action)
         self._said[action.id] = word
         by = f" by {action.decided_by}" if word in ("approved", "rejected") else ""
-        return [f"{bound.number} {word}{by}, {action.verb} {action_target(action)}."]
+        return [f"{numbered.number} {word}{by}, {action.verb} {action_target(action)}."]
 
-    def _time(self, bound: NumberedAction, action: Action) -> list[str]:
+    def _time(self, numbered: NumberedAction, action: Action) -> list[str]:
         mark = self._mark(action)
         if mark >= self._times.get(action.id, mark) or action.id in self._skipped:
             return []
         self._times[action.id] = mark
-        return [f"{bound.number} {spoken_time_left(mark)} left."]
+        return [f"{numbered.number} {spoken_time_left(mark)} left."]
 
     def _mark(self, action: Action) -> int:
         seconds = seconds_left(action, self._journal.now()) if action.state == "pending" else None
@@ -160,14 +160,14 @@ class LineMode:
         """Do what a line asks for; False when it asks to leave."""
         if not line.strip():
             return True
-        typed = parse_line(line)
-        if isinstance(typed, str):
-            self._console.say(typed)
+        command = parse_line(line)
+        if isinstance(command, str):
+            self._console.say(command)
             return True
-        if typed.verb == "quit":
+        if command.verb == "quit":
             return False
         try:
-            self._do(typed)
+            self._do(command)
         except Exception as error:
             explained = error_lines(error)
             if explained is None:
@@ -175,55 +175,59 @@ class LineMode:
             self._console.say(" ".join(explained))
         return True
 
-    def _do(self, typed: LineCommand) -> None:
-        if typed.verb == "help":
+    def _do(self, command: LineCommand) -> None:
+        if command.verb == "help":
             self._console.say(LINE_HELP)
             return
-        if typed.verb == "list":
+        if command.verb == "list":
             self.say_all()
             return
-        bound = self._numbers.at(typed.number)
-        action = self._journal.action(bound.action_id) if bound else None
-        if bound is None or action is None:
-            self._console.say(f"There is no {typed.number}. l lists what waits.")
+        numbered = self._numbers.at(command.number)
+        action = self._journal.action(numbered.action_id) if numbered else None
+        if numbered is None or action is None:
+            self._console.say(f"There is no {command.number}. l lists what waits.")
             return
-        self._about(typed, bound, action)
+        self._about(command, numbered, action)
 
-    def _about(self, typed: LineCommand, bound: NumberedAction, action: Action) -> None:
-        match typed.verb:
+    def _about(self, command: LineCommand, numbered: NumberedAction, action: Action) -> None:
+        match command.verb:
             case "approve" | "reject":
-                self._decide(typed, bound, action)
+                self._decide(command, numbered, action)
             case "show":
                 self._show(action)
             case "hunks":
-                heads = hunk_headings(proposal_detail(self._journal, action).hunks)
-                self._console.say("\n".join(heads) or "It has no hunks: it is taken whole or not at all.")
+                headings = hunk_headings(proposal_detail(self._journal, action).hunks)
+                self._console.say("\n".join(headings) or "It has no hunks: it is taken whole or not at all.")
             case "extend":
                 self._console.say(approvals.extend_action(self._journal, action))
             case _:
                 self._skipped.add(action.id)
-                self._console.say(f"{bound.number} skipped, it keeps waiting.")
+                self._console.say(f"{numbered.number} skipped, it keeps waiting.")
 
-    def _decide(self, typed: LineCommand, bound: NumberedAction, action: Action) -> None:
+    def _decide(self, command: LineCommand, numbered: NumberedAction, action: Action) -> None:
         is_stale = bool(action.stale_paths or approvals.moved_paths(self._journal, action))
-        if is_stale and action.state == "pending" and typed.verb == "approve":
-            self._refresh(bound, action)
+        if is_stale and action.state == "pending" and command.verb == "approve":
+            self._refresh(numbered, action)
             return
-        is_unseen = typed.verb == "approve" and self._is_unseen(action)
+        is_unseen = command.verb == "approve" and self._is_unseen(action)
         if is_unseen and self._is_strict:
             self._show(action)
-            again = f"a {bound.number} {typed.rest}".rstrip()
-            self._console.say(f"{bound.number} was not shown before, so it still waits. {again} approves it.")
+            repeated = f"a {numbered.number} {command.rest}".rstrip()
+            self._console.say(
+                f"{numbered.number} was not shown before, so it still waits. {repeated} approves it."
+            )
             return
-        word = "approved" if typed.verb == "approve" else "rejected"
-        decision = replace(self._decision(typed, action), seen="part" if is_unseen else "all")
-        result = decide_action(self._journal, decision, bound.digest, user_actor())
+        verdict_word = "approved" if command.verb == "approve" else "rejected"
+        decision = replace(self._decision(command, action), seen="part" if is_unseen else "all")
+        result = decide_action(self._journal, decision, numbered.digest, user_actor())
         if not result.ok:
-            raise approvals.answer_refusal(self._journal, action, result, f"{bound.number} not {word}")
+            raise approvals.answer_refusal(
+                self._journal, action, result, f"{numbered.number} not {verdict_word}"
+            )
         self._said[action.id] = "rejected" if decision.verdict == "reject" else "approved"
         part = "" if decision.selection is None else f" {selection_text(decision.selection)} of"
         self._console.say(
-            f"{bound.number} {self._said[action.id]},{part} {action.verb} {action_target(action)}."
+            f"{numbered.number} {self._said[action.id]},{part} {action.verb} {action_target(action)}."
         )
         self._on_answered(action)
 
@@ -239,26 +243,26 @@ class LineMode:
             return False
         return not is_fully_said(action, proposal_detail(self._journal, action))
 
-    def _refresh(self, bound: NumberedAction, action: Action) -> None:
+    def _refresh(self, numbered: NumberedAction, action: Action) -> None:
         request_refresh(self._journal, action.id, user_actor())
         self._console.say(
-            f"{bound.number} was not approved, for its files have changed;"
+            f"{numbered.number} was not approved, for its files have changed;"
             " it is proposed again under a new number."
         )
         self._on_answered(action)
 
-    def _decision(self, typed: LineCommand, action: Action) -> Decision:
-        if typed.verb == "reject":
+    def _decision(self, command: LineCommand, action: Action) -> Decision:
+        if command.verb == "reject":
             choice = next((key for key in action.choices if key in ("reject", "not_now")), None)
-            return Decision(action_id=action.id, verdict="reject", reason=typed.rest or None, choice=choice)
+            return Decision(action_id=action.id, verdict="reject", reason=command.rest or None, choice=choice)
         if action.kind == "tool":
             return approvals.approval_decision(
-                self._journal, action, approvals.parse_hunks(typed.rest) if typed.rest else None
+                self._journal, action, approvals.parse_hunks(command.rest) if command.rest else None
             )
         opened = proposal_of(self._journal, action)
         if action.choices:
-            return approvals.answer_decision(action, opened, typed.rest or action.choices[0], None)
-        return approvals.answer_decision(action, opened, None, typed.rest)
+            return approvals.answer_decision(action, opened, command.rest or action.choices[0], None)
+        return approvals.answer_decision(action, opened, None, command.rest)
 
 
 def is_fully_said(action: Action, detail: ProposalDetail) -> bool:
@@ -272,10 +276,10 @@ def is_fully_said(action: Action, detail: ProposalDetail) -> bool:
         return False
     if action.verb == "run" and detail.parameters.get("command", action.target) != action.target:
         return False
-    prompt, texts = detail.opened.prompt, [*detail.parameters.values()]
-    said = [value for value in texts if isinstance(value, str)]
-    is_nested = any(isinstance(value, dict | list) for value in texts)
-    if is_nested or len(said) > 1 or any("\n" in value for value in said):
+    prompt, values = detail.opened.prompt, [*detail.parameters.values()]
+    texts = [value for value in values if isinstance(value, str)]
+    is_nested = any(isinstance(value, dict | list) for value in values)
+    if is_nested or len(texts) > 1 or any("\n" in value for value in texts):
         return False
     return prompt is None or prompt.strip() == action.target
 

@@ -62,9 +62,9 @@ def require_person(journal: Journal, what: str) -> None:
 def for_each_id(ids: Sequence[str], console: Console, answer: Callable[[str], int]) -> int:
     """Answer for each id in turn; one that fails does not stop the others. The highest code counts."""
     codes = [EXIT_OK]
-    for key in ids:
+    for word in ids:
         try:
-            codes.append(answer(key))
+            codes.append(answer(word))
         except Exception as error:  # noqa: BLE001 -- only what explains itself is reported
             codes.append(report_explained_error(error, console))
     return max(codes)
@@ -76,23 +76,23 @@ def decide_actions(
     """Decide every named action, then see to it that somebody acts on it."""
     sessions: list[str] = []
 
-    def one(given: str) -> int:
-        action = find_action(journal, given)
+    def decide_named(word: str) -> int:
+        action = find_action(journal, word)
         decide_or_raise(journal, action, make(action), done)
         sessions.append(action.session_id)
-        key = short_id(journal, action.id, "action")
-        console.say(f"{done.capitalize()}: {action.verb} {action_target(action)} ({key})")
+        short = short_id(journal, action.id, "action")
+        console.say(f"{done.capitalize()}: {action.verb} {action_target(action)} ({short})")
         return EXIT_OK
 
-    code = for_each_id(ids, console, one)
+    code = for_each_id(ids, console, decide_named)
     start_hosts(journal, console, sessions)
     return code
 
 
 def decide_or_raise(journal: Journal, action: Action, decision: Decision, done: str) -> DecisionResult:
     """Append the decision about exactly the digest of `action`, and that it was named by its id."""
-    named = replace(decision, seen="by_id") if decision.verdict == "approve" else decision
-    result = decide_action(journal, named, action.digest, user_actor())
+    seen_decision = replace(decision, seen="by_id") if decision.verdict == "approve" else decision
+    result = decide_action(journal, seen_decision, action.digest, user_actor())
     if not result.ok:
         raise answer_refusal(journal, action, result, f"not {done}: {action.verb} {action_target(action)}")
     return result
@@ -105,13 +105,13 @@ def answer_refusal(journal: Journal, action: Action, result: DecisionResult, wha
 
 
 def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -> tuple[str, str]:
-    now = journal.action(action.id) or action
-    decision_time = clock_time(result.at or now.decided_at, journal.now())
-    show, successor = f"workbench approvals show {action.id} shows it", result.successor or now.successor
-    paths = ", ".join(now.stale_paths) or "a file"
+    current = journal.action(action.id) or action
+    decision_time = clock_time(result.at or current.decided_at, journal.now())
+    show, successor = f"workbench approvals show {action.id} shows it", result.successor or current.successor
+    paths = ", ".join(current.stale_paths) or "a file"
     limit = "it was extended as often as it may be"
-    table = {
-        "decided": (f"it was {now.state} by {result.by or now.decided_by} at {decision_time}", show),
+    reasons = {
+        "decided": (f"it was {current.state} by {result.by or current.decided_by} at {decision_time}", show),
         "expired": (
             "nobody answered in time, it expired",
             f"workbench approvals propose-again {action.id} asks the agent for it again",
@@ -120,17 +120,17 @@ def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -
             f"{successor} replaces it",
             f"workbench approvals show {successor} shows that one",
         ),
-        "cancelled": (f"it was withdrawn{f' ({now.reason})' if now.reason else ''}", show),
+        "cancelled": (f"it was withdrawn{f' ({current.reason})' if current.reason else ''}", show),
         "stale": (
             f"changed since it was proposed: {paths}",
             f"workbench approvals refresh {action.id} makes the new diff",
         ),
         "digest": ("it is not what was shown", show),
         "limit": (limit, "answer it, or let the agent ask again"),
-        "choice": _required_answer(now),
+        "choice": _required_answer(current),
         "unknown": ("there is no such action any more", "workbench approvals list shows what waits"),
     }
-    return table.get(str(result.why), ("the journal refused it", show))
+    return reasons.get(str(result.why), ("the journal refused it", show))
 
 
 def _required_answer(action: Action) -> tuple[str, str]:
@@ -143,16 +143,16 @@ def _required_answer(action: Action) -> tuple[str, str]:
 def start_hosts(journal: Journal, console: Console, session_ids: Iterable[str]) -> None:
     """Start the host of every workspace in which an answer has nobody to act on it."""
     workspaces: dict[str, bool] = {}
-    held: list[Session] = []
+    held_sessions: list[Session] = []
     for key in dict.fromkeys(session_ids):
         session = journal.driving_session(key)
         if key != SYSTEM_SESSION and session is not None:
             is_idle = not is_driven(journal, session.id)
             workspaces[session.workspace] = workspaces.get(session.workspace, False) or is_idle
-            held += [session] if is_held(journal, session, is_idle=is_idle) else []
+            held_sessions += [session] if is_held(journal, session, is_idle=is_idle) else []
     for workspace, is_idle in workspaces.items():
         _start_host(journal, console, workspace, is_idle=is_idle)
-    for session in held:
+    for session in held_sessions:
         console.note(
             f"Its agent then stays paused: workbench run --session {session.id[:8]} continues it, or c on"
             " the screen."
@@ -336,11 +336,11 @@ def configure_extend(parser: ArgumentParser) -> None:
 def execute_extend(options: Namespace, console: Console) -> int:
     with open_journal(human_only="extend", expires_due=True) as journal:
 
-        def one(key: str) -> int:
-            console.say(extend_action(journal, find_action(journal, key)))
+        def extend_named(word: str) -> int:
+            console.say(extend_action(journal, find_action(journal, word)))
             return EXIT_OK
 
-        return for_each_id(options.ids, console, one)
+        return for_each_id(options.ids, console, extend_named)
 
 
 def extend_action(journal: Journal, action: Action) -> str:
@@ -367,16 +367,18 @@ def execute_refresh(options: Namespace, console: Console) -> int:
     sessions: list[str] = []
     with open_journal(human_only="refresh", expires_due=True) as journal:
 
-        def one(given: str) -> int:
-            action = find_action(journal, given)
+        def refresh_named(word: str) -> int:
+            action = find_action(journal, word)
             require_stale(journal, action)
             request_refresh(journal, action.id, user_actor())
             sessions.append(action.session_id)
-            key = short_id(journal, action.id, "action")
-            console.say(f"Proposed again: {action.verb} {action_target(action)}. Another id replaces {key}.")
+            short = short_id(journal, action.id, "action")
+            console.say(
+                f"Proposed again: {action.verb} {action_target(action)}. Another id replaces {short}."
+            )
             return EXIT_OK
 
-        code = for_each_id(options.ids, console, one)
+        code = for_each_id(options.ids, console, refresh_named)
         start_hosts(journal, console, sessions)
     return code
 
@@ -407,19 +409,19 @@ def configure_undo(parser: ArgumentParser) -> None:
 def execute_undo(options: Namespace, console: Console) -> int:
     with open_journal(human_only="undo", expires_due=True) as journal:
 
-        def one(given: str) -> int:
-            action = find_action(journal, given)
+        def undo_named(word: str) -> int:
+            action = find_action(journal, word)
             require_applied(journal, action)
             start = journal.last_position()
             request = request_undo(journal, action.id, user_actor())
             start_hosts(journal, console, [action.session_id])
             what = f"not undone: {action.verb} {action_target(action)}"
             wait_until_undone(journal, action.session_id, request, start, what)
-            key = short_id(journal, action.id, "action")
-            console.say(f"Undone: {action.verb} {action_target(action)} ({key})")
+            short = short_id(journal, action.id, "action")
+            console.say(f"Undone: {action.verb} {action_target(action)} ({short})")
             return EXIT_OK
 
-        return for_each_id(options.ids, console, one)
+        return for_each_id(options.ids, console, undo_named)
 
 
 def wait_until_undone(journal: Journal, session_id: str, request: str, start: int, what: str) -> None:
@@ -474,11 +476,11 @@ def parse_hunks(text: str) -> tuple[SelectedHunk, ...]:
 
 def hunks_of_file(hunks: Sequence[Hunk], path: str) -> tuple[SelectedHunk, ...]:
     """Take all hunks of one file of an action."""
-    taken = tuple(SelectedHunk(hunk=hunk.index) for hunk in hunks if hunk.path == path)
-    if not taken:
+    selected = tuple(SelectedHunk(hunk=hunk.index) for hunk in hunks if hunk.path == path)
+    if not selected:
         paths = ", ".join(dict.fromkeys(hunk.path for hunk in hunks)) or "no line of any file"
         raise UsageError(f"nothing of {path} was taken", f"the action changes {paths}", "name one of these")
-    return taken
+    return selected
 
 
 def _parse_part(part: str, text: str) -> SelectedHunk:

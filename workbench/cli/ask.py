@@ -226,12 +226,12 @@ def _failed_command(options: Namespace) -> str:
     """Return the command that is to be fixed; empty where none is."""
     if not options.fix:
         return ""
-    last = os.environ.get(LAST_COMMAND, "").strip()
-    if not last:
+    command = os.environ.get(LAST_COMMAND, "").strip()
+    if not command:
         why = "no command that failed is known"
         remedy = "workbench ask --shell-integration SHELL prints what lets your shell remember it"
         raise UsageError(_NOTHING_ASKED, why, remedy)
-    return last
+    return command
 
 
 def with_ask_model(options: Namespace, config: Config) -> Namespace:
@@ -239,8 +239,10 @@ def with_ask_model(options: Namespace, config: Config) -> Namespace:
     if options.model or options.provider or options.base_url or options.recording or not config.ask.model:
         return options
     provider, _, model = config.ask.model.partition("/")
-    named = (provider, model) if model and provider in config.providers else (None, config.ask.model)
-    return Namespace(**{**vars(options), "provider": named[0], "model": named[1]})
+    provider_and_model = (
+        (provider, model) if model and provider in config.providers else (None, config.ask.model)
+    )
+    return Namespace(**{**vars(options), "provider": provider_and_model[0], "model": provider_and_model[1]})
 
 
 # --- one session --------------------------------------------------------------------------------------
@@ -313,16 +315,16 @@ def suggest_for_screen(journal: "Journal", workspace: str, words: str, actor: "A
         session, root = open_command_session(options, journal, workspace, config, lock.driver, actor)
         with closing(root):
             try:
-                made = asyncio.run(session.suggest(words))
-                is_given = not made.is_denied and not made.answer.is_hidden
-                session.end("accepted" if is_given else "quit")
+                suggestion = asyncio.run(session.suggest(words))
+                is_usable = not suggestion.is_denied and not suggestion.answer.is_hidden
+                session.end("accepted" if is_usable else "quit")
             finally:
                 session.end("quit")
                 warning = session.write_log()
-    if not is_given:
-        raise CommandRefused(_why_refused(made, "It is not put in the field"), "Say it in other words.")
-    return made.answer.command, " ".join(
-        filter(None, (made.answer.explanation, verdict_text(made.verdict), warning))
+    if not is_usable:
+        raise CommandRefused(_why_refused(suggestion, "It is not put in the field"), "Say it in other words.")
+    return suggestion.answer.command, " ".join(
+        filter(None, (suggestion.answer.explanation, verdict_text(suggestion.verdict), warning))
     )
 
 
@@ -339,14 +341,14 @@ def open_command_session(
     from workbench.host.session_provider import provider_of
     from workbench.tools.registry import ToolRegistry
 
-    asked = with_ask_model(options, config)
-    require_valid_url(asked)
-    plan = plan_session(asked, config)
+    model_options = with_ask_model(options, config)
+    require_valid_url(model_options)
+    plan = plan_session(model_options, config)
     register_secrets(config)
     settings = config.ask
     if options.context_lines is not None:
         settings = replace(settings, terminal_lines=options.context_lines)
-    told = collect_context(workspace, settings, data_folder=journal.home.path, environ=os.environ)
+    ask_context = collect_context(workspace, settings, data_folder=journal.home.path, environ=os.environ)
     context = open_driver_context(
         journal.home,
         journal,
@@ -356,7 +358,7 @@ def open_command_session(
         tools=ToolRegistry(()),
     )
     command_plan = CommandPlan(
-        provider=plan.provider, model=plan.model, configuration=plan.configuration, context=told
+        provider=plan.provider, model=plan.model, configuration=plan.configuration, context=ask_context
     )
     return CommandSession(context, driver, command_plan, actor or user_actor()), context.root
 
@@ -476,20 +478,20 @@ def _hold_dialog(options: Namespace, console: Console, asker: _Asker, words: str
     columns = shutil.get_terminal_size().columns
     dialog = CommandDialog(console, keys, asker.suggest, _columns_of(console, columns))
     try:
-        asked = words or dialog.ask_words()
-        if not asked:
+        request = words or dialog.ask_words()
+        if not request:
             console.note("Nothing was asked.")
             return EXIT_FAILED
-        chosen = dialog.run(asked)
+        ending = dialog.run(request)
     except KeyboardInterrupt:
         console.note("")
         return EXIT_INTERRUPTED
-    if isinstance(chosen, str):
-        asker.session.end(chosen)
+    if isinstance(ending, str):
+        asker.session.end(ending)
         return EXIT_FAILED
-    asker.session.repeat(chosen)
+    asker.session.repeat(ending)
     asker.session.end("accepted")
-    deliver(options, console, chosen.answer.command)
+    deliver(options, console, ending.answer.command)
     return EXIT_OK
 
 

@@ -93,14 +93,14 @@ def log_page(
     if any(not term.is_excluded for term in query.terms):
         scope = replace(scope, ids=tuple(session_ids_holding(journal, query)))
     with journal.snapshot() as database:
-        found = [
+        matching = [
             session for session in command_sessions(database, scope) if library.session_fits(session, query)
         ]
-        texts = _texts(database, found) if query.terms else {}
-        passed = [
-            session for session in found if not query.terms or _holds(texts[session.id], session, query)
+        texts = _texts(database, matching) if query.terms else {}
+        holding = [
+            session for session in matching if not query.terms or _holds(texts[session.id], session, query)
         ]
-        page = passed[filters.offset : filters.offset + filters.limit]
+        page = holding[filters.offset : filters.offset + filters.limit]
         return page, _texts(database, page)
 
 
@@ -111,8 +111,8 @@ def _texts(database: Database, sessions: Sequence[Session]) -> dict[str, Command
 
 def _holds(text: CommandText, session: Session, query: SearchQuery) -> bool:
     """Return whether words, commands, explanations, title or tags hold all that is wanted, in any case."""
-    seen = "\n".join((text.words, library.title_and_tags(session))).casefold()
-    return all((term.text.casefold() in seen) != term.is_excluded for term in query.terms)
+    searched = "\n".join((text.words, library.title_and_tags(session))).casefold()
+    return all((term.text.casefold() in searched) != term.is_excluded for term in query.terms)
 
 
 def _summary(journal: Journal, session: Session, text: CommandText) -> LogSummary:
@@ -150,8 +150,8 @@ def _show_log(options: Namespace, console: Console, journal: Journal) -> int:
 
 def _named_log(journal: Journal, word: str) -> Session:
     with journal.snapshot() as database:
-        named = command_log_session(database, word.removesuffix(".json"))
-    session = journal.session(named) if named else find_session(journal, word)
+        session_id = command_log_session(database, word.removesuffix(".json"))
+    session = journal.session(session_id) if session_id else find_session(journal, word)
     if session is None or not is_command_session(session):
         why = "that session is not a command that was made of words"
         raise Refusal("no log was shown", why, "workbench ask --logs lists them")

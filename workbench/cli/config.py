@@ -36,15 +36,15 @@ def execute_show(options: Namespace, console: Console) -> int:
     from workbench.tools.registry import tool_registry
 
     loaded = read_configuration(workspace_path(options.directory))
-    wide = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
+    wide_notes = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
     if options.json:
         facts = config_json(loaded)
-        console.json({**facts, "notes": [*loaded.notes, *wide]})
+        console.json({**facts, "notes": [*loaded.notes, *wide_notes]})
         return EXIT_OK
     console.say_lines(_setting_lines(config_as_json(loaded.config), loaded))
     console.note_lines(map(str, (*loaded.problems, *theme_problems(loaded))))
     print_ignored(loaded, console)
-    console.note_lines(wide)
+    console.note_lines(wide_notes)
     return EXIT_OK
 
 
@@ -101,15 +101,15 @@ def execute_validate(options: Namespace, console: Console) -> int:
     tools = tool_registry().descriptors()
     rules = driver_context.config_rule_problems(loaded, tools)
     all_problems = (*loaded.problems, *theme_problems(loaded), *rules)
-    wide = driver_context.wide_allow_pattern_notes(loaded, tools)
+    wide_notes = driver_context.wide_allow_pattern_notes(loaded, tools)
     code = EXIT_FAILED if all_problems else EXIT_OK
     if options.json:
         problems = [problem_json(problem) for problem in all_problems]
-        console.json({"ok": not problems, "problems": problems, "notes": [*loaded.notes, *wide]})
+        console.json({"ok": not problems, "problems": problems, "notes": [*loaded.notes, *wide_notes]})
         return code
     console.note_lines(map(str, all_problems))
     print_ignored(loaded, console)
-    console.note_lines(wide)
+    console.note_lines(wide_notes)
     console.say(f"{len(all_problems)} wrong." if all_problems else "Nothing is wrong.")
     return code
 

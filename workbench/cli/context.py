@@ -16,7 +16,6 @@ from workbench.cli.errors import Refusal
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.effects.runtime import AGENT_VARIABLE
-from workbench.journal.decisions import expire_due_actions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
@@ -58,6 +57,8 @@ def open_journal(*, human_only: str = "", expires_due: bool = False) -> Generato
 
             refuse_inside_agents(journal, home, human_only)
         if expires_due:
+            from workbench.journal.decisions import expire_due_actions
+
             expire_due_actions(journal)
         yield journal
     finally:
@@ -70,14 +71,14 @@ _MIGRATION_PATIENCE = 1.0
 
 def _tell_migration() -> Callable[[float], None]:
     """Return what writes to a terminal how far a migration is, on one line, once it has taken a while."""
-    told, begun = "", 0.0
+    shown_words, start = "", 0.0
 
     def tell(share: float) -> None:
-        nonlocal told, begun
-        begun = begun or time.monotonic()
+        nonlocal shown_words, start
+        start = start or time.monotonic()
         words = f"Counting the tokens of your sessions, once: {share:.0%}"
-        if words != told and time.monotonic() - begun >= _MIGRATION_PATIENCE and sys.stderr.isatty():
-            told = words
+        if words != shown_words and time.monotonic() - start >= _MIGRATION_PATIENCE and sys.stderr.isatty():
+            shown_words = words
             sys.stderr.write(f"\r{words}{chr(10) if share >= 1 else ''}")
             sys.stderr.flush()
 
@@ -126,39 +127,39 @@ def short_id(journal: Journal, key: str, table: "IdTable" = "session") -> str:
 
 
 def _row_by_id(
-    journal: Journal, word: str, thing: "IdTable", one: Callable[[str], _Row | None],
+    journal: Journal, word: str, thing: "IdTable", read_row: Callable[[str], _Row | None],
     describe: Callable[[_Row], str], least: int,
 ) -> _Row:  # fmt: skip
     from workbench.journal.search import ids_with_prefix, unique_id_prefix
 
     word = word.encode("utf-8", "replace").decode()
-    if word and (row := one(word)) is not None:
+    if word and (row := read_row(word)) is not None:
         return row
     named, where = one_line(word, 80), f"{_LIST_COMMANDS[thing]} shows them"
-    nothing = f"there is no {thing} “{named}”"
+    not_found = f"there is no {thing} “{named}”"
     if len(word) < least:
         count = "a character" if least == 1 else f"{least} characters"
-        raise Refusal(nothing, f"a short id has at least {count}", where)
+        raise Refusal(not_found, f"a short id has at least {count}", where)
     with journal.snapshot() as database:
         ids = [
             key
             for key in ids_with_prefix(database, thing, word, _MOST_MATCHES_SHOWN + 2)
             if key != SYSTEM_SESSION
         ]
-        shown = [(unique_id_prefix(database, thing, key), one(key)) for key in ids[:_MOST_MATCHES_SHOWN]]
+        rows = [(unique_id_prefix(database, thing, key), read_row(key)) for key in ids[:_MOST_MATCHES_SHOWN]]
     if not ids:
-        raise Refusal(nothing, "no id starts with that", where)
+        raise Refusal(not_found, "no id starts with that", where)
     if len(ids) > 1:
-        several = "; ".join(f"{key} {describe(row)}".strip() for key, row in shown if row is not None)
+        listed = "; ".join(f"{key} {describe(row)}".strip() for key, row in rows if row is not None)
         many, more = (
             (f"over {_MOST_MATCHES_SHOWN}", "; …") if len(ids) > _MOST_MATCHES_SHOWN else (str(len(ids)), "")
         )
         raise Refusal(
-            f"“{named}” names no single {thing}", f"{many} match: {several}{more}", "type more of it"
+            f"“{named}” names no single {thing}", f"{many} match: {listed}{more}", "type more of it"
         )
-    row = one(ids[0])
+    row = read_row(ids[0])
     if row is None:
-        raise Refusal(nothing, "it was deleted", where)
+        raise Refusal(not_found, "it was deleted", where)
     return row
 
 

@@ -212,12 +212,12 @@ def _decide_trust(journal: Journal, action_id: str, may_read: bool) -> None:
     action = journal.action(action_id)
     if action is None:
         return
-    shown = proposal_of(journal, action)
+    opened = proposal_of(journal, action)
     choice = "trust_and_read" if may_read else "not_now"
-    answer = make_decision(
-        shown, action_id, "approve" if may_read else "reject", blobs=journal.blobs, choice=choice
+    decision = make_decision(
+        opened, action_id, "approve" if may_read else "reject", blobs=journal.blobs, choice=choice
     )
-    decide_action(journal, answer, action.digest, user_actor())
+    decide_action(journal, decision, action.digest, user_actor())
 
 
 EXAMPLE = """workbench demo

@@ -184,12 +184,12 @@ def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> Comman
     if command is None:
         names = ", ".join(_visible_names(entry.below))
         kind = "option" if word.startswith("-") else "command"
-        asked = " ".join(["workbench", *path])
+        typed = " ".join(["workbench", *path])
         folder = "" if path or kind == "option" else ", and there is no folder or file of that name"
         raise UsageError(
-            f"{asked} has no {kind} “{safe_text(word, keep_newlines=False)}”{folder}",
+            f"{typed} has no {kind} “{safe_text(word, keep_newlines=False)}”{folder}",
             f"there is {names}",
-            f"{_suggestion(word, entry)}see {asked} --help",
+            f"{_suggestion(word, entry)}see {typed} --help",
         )
     return command
 
@@ -206,20 +206,20 @@ def _refuse_missing_folder() -> NoReturn:
 
 
 def _refuse_bare_group(request: Invocation) -> NoReturn:
-    asked = " ".join(["workbench", *request.path])
+    typed = " ".join(["workbench", *request.path])
     names = ", ".join(_visible_names(request.entry.below))
-    raise UsageError(f"{asked} was not started", f"it needs a command: {names}", f"see {asked} --help")
+    raise UsageError(f"{typed} was not started", f"it needs a command: {names}", f"see {typed} --help")
 
 
 def group_help(path: Sequence[str], entry: CommandEntry) -> str:
     """Return the help of the program or of a group of commands."""
-    asked = " ".join(["workbench", *path])
-    shown = {name: command for name, command in entry.below.items() if not command.is_hidden}
-    width = max(len(name) for name in shown)
+    command = " ".join(["workbench", *path])
+    visible = {name: below for name, below in entry.below.items() if not below.is_hidden}
+    width = max(len(name) for name in visible)
     return "\n".join([
         *(_SCREEN_HELP if not path else ()),
-        *([] if not path else [f"usage: {asked} [-C DIR] COMMAND …", ""]),
-        *(f"  {name.ljust(width)}  {command.summary}" for name, command in shown.items()),
+        *([] if not path else [f"usage: {command} [-C DIR] COMMAND …", ""]),
+        *(f"  {name.ljust(width)}  {below.summary}" for name, below in visible.items()),
         "",
         "  -C DIR       work in DIR instead of the current folder",
         "  --help       print this help; each command has its own",

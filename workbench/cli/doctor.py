@@ -180,11 +180,13 @@ def _check_stored_bytes(journal: Journal) -> Check:
     with journal.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
     states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
-    let_go = maintenance.expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
-    problems = tuple(
-        f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in let_go
+    released = maintenance.expired_blobs(
+        journal, (ref for ref, state in states.items() if state == "missing")
     )
-    kept_until = f", {len(let_go)} of ended sessions were let go" if let_go else ""
+    problems = tuple(
+        f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in released
+    )
+    kept_until = f", {len(released)} of ended sessions were let go" if released else ""
     return Check(name="stored bytes", fact=f"{len(rows)} in use{kept_until}", problems=problems)
 
 

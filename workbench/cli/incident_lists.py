@@ -48,16 +48,16 @@ def read_list(journal: Journal, list_id: str, *, with_events: bool = True) -> In
     """Return a list as it stands, or as it was found."""
     session = journal.session(list_id)
     dismissed = dismissed_fingerprints(journal, session.workspace) if session else {}
-    folded = IncidentList(list_id, listed_incidents(journal, list_id), dismissed)
+    incident_list = IncidentList(list_id, listed_incidents(journal, list_id), dismissed)
     if with_events:
         for event in journal.events(list_id):
-            folded.apply(event)
-        for child_id in folded.children:
+            incident_list.apply(event)
+        for child_id in incident_list.children:
             for action in journal.actions(child_id, states=("pending",)):
                 opened = journal.event_at(action.opened_at)
                 if opened is not None:
-                    folded.apply(opened)
-    return folded
+                    incident_list.apply(opened)
+    return incident_list
 
 
 def row_line(row: IncidentRow, signs: StatusIcons) -> str:
@@ -71,13 +71,13 @@ def row_line(row: IncidentRow, signs: StatusIcons) -> str:
 
 def row_json(row: IncidentRow) -> JsonFields:
     """Return an incident with its state."""
-    told = to_json_value(row.incident)
+    fields = to_json_value(row.incident)
     facts = {
         "state": row.status[1] if row.state == "open" else row.state, "reason": row.reason,
         "current_line": row.line, "prompts": row.rounds, "session_id": row.child_id or None,
         "check": row.check, "files": list(row.files), "dismissed": row.is_dismissed,
     }  # fmt: skip
-    return {**(told if isinstance(told, dict) else {}), **facts}
+    return {**(fields if isinstance(fields, dict) else {}), **facts}
 
 
 def list_result(journal: Journal, list_id: str) -> ProcessingResult:
@@ -155,8 +155,8 @@ def execute_list(options: Namespace, console: Console) -> int:
 
 
 def _list_json(journal: Journal, session: Session) -> JsonFields:
-    folded = read_list(journal, session.id)
-    counts, listed = count_incidents(folded.rows), folded.listed
+    incident_list = read_list(journal, session.id)
+    counts, listed = count_incidents(incident_list.rows), incident_list.listed
     return {
         "id": session.id, "title": session.title, "workspace": session.workspace, "status": session.status,
         "created_at": iso_time(session.created_at), "source": listed.source if listed else "",
@@ -230,17 +230,17 @@ def exported_text(journal: Journal, session: Session, form: str) -> str:
     """Return the incidents of a list with their outcomes in a format of other programs."""
     from workbench.formats.findings_export import ExportedIncident, junit_xml, sarif_log
 
-    folded = read_list(journal, session.id)
+    incident_list = read_list(journal, session.id)
     rows = [
         ExportedIncident(
             incident=row.incident, state=row.state, line=row.line, reason=row.reason,
             is_dismissed=row.is_dismissed, files=row.files, duration_ms=row.duration_ms, prompts=row.rounds,
         )
-        for row in folded.rows
+        for row in incident_list.rows
     ]  # fmt: skip
     if form == "junit":
         return junit_xml(rows, one_line(session.title, 200))
-    source = folded.listed.source if folded.listed else ""
+    source = incident_list.listed.source if incident_list.listed else ""
     log = sarif_log(rows, source, list_result(journal, session.id).status)
     return f"{escape_json(json.dumps(log, ensure_ascii=False, indent=1))}\n"
 
@@ -277,8 +277,8 @@ def execute_dismiss(options: Namespace, console: Console) -> int:
             raise Refusal("nothing was dismissed", why, "workbench incidents show lists them")
         reason = "" if options.undo else options.reason
         dismiss_incidents(journal, session.id, [matching[0]], reason, user_actor())
-        said = "is open again" if options.undo else "is dismissed; later lists of this workspace skip it"
-        console.say(f"{matching[0]} {said}.")
+        outcome = "is open again" if options.undo else "is dismissed; later lists of this workspace skip it"
+        console.say(f"{matching[0]} {outcome}.")
     return EXIT_OK
 
 

@@ -130,30 +130,30 @@ def configure_run(parser: ArgumentParser) -> None:
 
 def execute_run(options: Namespace, console: Console) -> int:
     """Make a list, let agents work it off, and return the exit code."""
-    wanted = _filter(options)
+    is_wanted = _filter(options)
     workspace = workspace_path(options.directory)
     with open_journal(human_only=_NOTHING, expires_due=True) as journal:
         context = _open_context(journal, workspace, options, console)
         options.checker = options.checker or _settings_checker(context, options, console)
         with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-            how = _incident_options(options)
+            work_options = _incident_options(options)
             if not options.dry_run:
-                provider_and_model(context, how)  # refused before anything is read, if there is none
+                provider_and_model(context, work_options)  # refused before anything is read, if there is none
             findings = _findings(context, options, console)
             list_id = list_incidents(
                 journal, workspace, findings, source=_source(options), checker=options.checker,
                 baseline=_baseline(context, options), actor=user_actor(), driver=lock.driver,
             )  # fmt: skip
-            folded = read_list(journal, list_id)
-            rows = [row for row in folded.rows if wanted(row.incident)]
-            _say_what_was_found(console, folded, findings, len(rows))
-            plan = plan_incidents(rows, how, options.checker)
+            incident_list = read_list(journal, list_id)
+            rows = [row for row in incident_list.rows if is_wanted(row.incident)]
+            _say_what_was_found(console, incident_list, findings, len(rows))
+            plan = plan_incidents(rows, work_options, options.checker)
             if options.dry_run:
-                return _print_plan(console, folded, plan.ids, plan.left_out, workspace, options)
-            asked = [row.incident.id for row in rows if not row.is_dismissed]
-            if not asked:
+                return _print_plan(console, incident_list, plan.ids, plan.left_out, workspace, options)
+            requested_ids = [row.incident.id for row in rows if not row.is_dismissed]
+            if not requested_ids:
                 return _nothing_to_do(journal, console, list_id, options)
-            request_incidents(journal, list_id, asked, how, user_actor())
+            request_incidents(journal, list_id, requested_ids, work_options, user_actor())
             return _drive(journal, context, lock.driver, list_id, options, console)
 
 
@@ -234,8 +234,8 @@ def _read(context: DriverContext, file: str, root: str, console: Console) -> "Fi
         console.status(f"reading {one_line(file, 60)}: {done:,} findings")
 
     try:
-        told = progress if console.has_status else None
-        return read_findings_file(file, context.workspace, told_root=root, on_progress=told)
+        on_progress = progress if console.has_status else None
+        return read_findings_file(file, context.workspace, told_root=root, on_progress=on_progress)
     finally:
         console.clear_status()
 
@@ -247,12 +247,12 @@ def _baseline(context: DriverContext, options: Namespace) -> "tuple[str, Finding
 
 
 def _say_what_was_found(
-    console: Console, folded: IncidentList, findings: "FindingsFile", wanted: int
+    console: Console, incident_list: IncidentList, findings: "FindingsFile", requested: int
 ) -> None:
-    listed = folded.listed
-    count = len(folded.rows)
+    listed = incident_list.listed
+    count = len(incident_list.rows)
     console.note(
-        f"{counted(count, 'incident')} from {listed.source if listed else ''}, {wanted:,} asked for."
+        f"{counted(count, 'incident')} from {listed.source if listed else ''}, {requested:,} asked for."
     )
     if findings.root:
         console.note(
@@ -265,13 +265,13 @@ def _say_what_was_found(
 
 
 def _print_plan(
-    console: Console, folded: IncidentList, ids: Sequence[str], left_out: Sequence[str], workspace: str,
-    options: Namespace,
+    console: Console, incident_list: IncidentList, ids: Sequence[str], left_out: Sequence[str],
+    workspace: str, options: Namespace,
 ) -> int:  # fmt: skip
     from workbench.cli.incident_lists import row_json
     from workbench.incidents.request import incident_prompt
 
-    rows = [row for row in folded.rows if row.incident.id in set(ids)]
+    rows = [row for row in incident_list.rows if row.incident.id in set(ids)]
     prompts = [incident_prompt(row.incident, workspace) for row in rows]
     if options.output_format in ("json", "stream-json", "s2"):
         console.json(
@@ -353,9 +353,9 @@ class _Printer:
 
     def _say_new(self, body: e.IncidentChecked) -> None:
         """Name what the checker found after a change and not before."""
-        for found in body.new:
-            place = one_line(f"{found.path}:{found.line} {found.rule}", 200)
-            self._console.say(f"  new  {place}  {one_line(found.message, 120)}")
+        for finding in body.new:
+            place = one_line(f"{finding.path}:{finding.line} {finding.rule}", 200)
+            self._console.say(f"  new  {place}  {one_line(finding.message, 120)}")
         if (more := body.new_count - len(body.new)) > 0:
             self._console.say(f"  new  and {more:,} more")
 
@@ -387,7 +387,7 @@ def _drive(
             printer.see(events)
 
     async def run() -> None:
-        handled = IncidentDriverOptions(
+        driver_options = IncidentDriverOptions(
             context=context, driver=driver, is_stopped=lambda: stop.is_wanted, on_events=see,
             parks=options.on_approval == "park",
         )  # fmt: skip
@@ -395,13 +395,13 @@ def _drive(
             signal_handlers(STOP_SIGNALS, stop.hear), following_config_changes(context),
             suppress(asyncio.CancelledError),
         ):  # fmt: skip
-            await drive_incidents(handled, list_id)
+            await drive_incidents(driver_options, list_id)
 
     start = journal.last_position()
     try:
         asyncio.run(run())
-    except SessionDriven as held:
-        console.note(f"Another process (pid {held.pid}) works on it; what it does is printed here.")
+    except SessionDriven as driven:
+        console.note(f"Another process (pid {driven.pid}) works on it; what it does is printed here.")
         stop.is_wanted = _follow(journal, list_id, see, start, parks=options.on_approval == "park")
     finally:
         console.clear_status()
@@ -451,11 +451,11 @@ def _exit_code(journal: Journal, list_id: str, *, is_interrupted: bool) -> int:
     if is_interrupted:
         return EXIT_INTERRUPTED
     session = journal.session(list_id)
-    folded = read_list(journal, list_id)
+    incident_list = read_list(journal, list_id)
     if session is not None and session.reason == "parked" and _waits(journal, list_id):
         return EXIT_PARKED
-    asked = [row for row in folded.rows if row.is_requested or row.duration_ms or row.rounds]
-    is_unanswered = any(_is_unanswered(journal, row) for row in asked)
+    requested = [row for row in incident_list.rows if row.is_requested or row.duration_ms or row.rounds]
+    is_unanswered = any(_is_unanswered(journal, row) for row in requested)
     if is_unanswered or (session is not None and session.reason == "unattended"):
         return EXIT_UNANSWERED
     result = result_json(journal, list_id)

@@ -270,8 +270,8 @@ class LocalBackend(LocalWorkspace, Backend):
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
-        if gone := self.folder_problem(workspace):
-            return gone
+        if problem := self.folder_problem(workspace):
+            return problem
         from workbench.host.lifecycle import ensure_host, host_warnings, start_failure_reason
 
         self._starting.add(get_ident())
@@ -294,8 +294,8 @@ class LocalBackend(LocalWorkspace, Backend):
             suspended_host_sentence,
         )
 
-        if gone := self.folder_problem(self._workspace):
-            return "the folder is gone", gone
+        if problem := self.folder_problem(self._workspace):
+            return "the folder is gone", problem
         variables = inherited_variables(self._home, self._journal, self._workspace)
         status = host_status(self._home, self._journal, self._workspace, variables)
         if status.state == "stopped":
@@ -315,18 +315,20 @@ class LocalBackend(LocalWorkspace, Backend):
                 f"The background process differs from this program. {words}",
             )
         if status.state == "absent" and not self._starting and self._is_wanted():
-            whole = (
+            sentence = (
                 "No background process runs here: answers are kept, and nothing acts on them."
                 " /restart starts one."
             )
-            return "no background process runs, /restart starts one", whole
+            return "no background process runs, /restart starts one", sentence
         return "", ""
 
     def _is_wanted(self) -> bool:
         from workbench.journal.leases import is_lease_live
 
-        asked = self._journal.awaiting(self._workspace)
-        return any(not is_lease_live(self._home, self._journal.lease(session.id)) for session in asked)
+        waiting_sessions = self._journal.awaiting(self._workspace)
+        return any(
+            not is_lease_live(self._home, self._journal.lease(session.id)) for session in waiting_sessions
+        )
 
     def _missing_keys(self, host: Host) -> tuple[str, ...]:
         from workbench.host.lifecycle import missing_key_variables
@@ -356,8 +358,8 @@ class LocalBackend(LocalWorkspace, Backend):
     def suggest_command(self, words: str) -> SuggestedText:
         from workbench.cli.ask import suggest_for_screen
 
-        command, said = suggest_for_screen(self._journal, self._workspace, words, self._actor)
-        return SuggestedText(command=command, said=said)
+        command, sentence = suggest_for_screen(self._journal, self._workspace, words, self._actor)
+        return SuggestedText(command=command, said=sentence)
 
     def begin_session(self, prompt: str) -> str:
         """Begin a session with the model that the settings name, else with the newest session's."""
@@ -365,15 +367,17 @@ class LocalBackend(LocalWorkspace, Backend):
         from workbench.host.session_provider import plays_recording
 
         config = self._config()
-        chosen = self._next_session.choice or self._selected_model()
-        begun = SessionInstructions(system_prompt="")
-        if not plays_recording(chosen.provider, config):
-            begun = session_instructions(self._journal, self._workspace, config.instruction_files)
+        selected = self._next_session.choice or self._selected_model()
+        instructions = SessionInstructions(system_prompt="")
+        if not plays_recording(selected.provider, config):
+            instructions = session_instructions(self._journal, self._workspace, config.instruction_files)
         session_id = session_requests().create_session(
-            self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
+            self._journal, workspace=self._workspace, provider=selected.provider, model=selected.model,
             actor=self._actor, title=prompt.splitlines()[0],
-            configuration={**chosen.configuration, **self._next_session.members, **begun.configuration},
-            system_prompt=begun.system_prompt,
+            configuration={
+                **selected.configuration, **self._next_session.members, **instructions.configuration,
+            },
+            system_prompt=instructions.system_prompt,
         )  # fmt: skip
         session_requests().submit_prompt(self._journal, session_id, prompt, self._actor)
         return session_id
@@ -421,8 +425,8 @@ class LocalBackend(LocalWorkspace, Backend):
         from workbench.policy.rules import RuleMoment, rules_in_force
 
         asks = asked_tools(self._journal, self._workspace, self._config())
-        if wished := self._next_session.members.get("reads"):
-            asks = "all except reads" if wished == "reads" else "every tool"
+        if reads := self._next_session.members.get("reads"):
+            asks = "all except reads" if reads == "reads" else "every tool"
         moment = RuleMoment(
             session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
         )
@@ -534,8 +538,8 @@ def ends_since(journal: Journal, workspace: str, since: int) -> "list[SessionEnd
         if session.updated_at <= since:
             continue
         events = journal.lasting(session.id, before=_AFTER_ALL, limit=_MAX_LAST_EVENTS)
-        found = [session_end(event, session) for event in events if event.at > since]
-        ends += [end for end in found if end is not None][-1:]
+        candidates = [session_end(event, session) for event in events if event.at > since]
+        ends += [end for end in candidates if end is not None][-1:]
     return sorted(ends, key=lambda end: end.at)
 
 

@@ -64,9 +64,9 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return f"Renamed: {session_requests.rename_session(self._journal, session_id, title, self._actor)}"
 
     def tag(self, session_id: str, words: str) -> str:
-        session, wanted = self._session(session_id), words.replace(",", " ").split()
-        gone = [tag for tag in session.tags if tag not in wanted]
-        tags = session_requests.change_tags(self._journal, session, wanted, gone, self._actor)
+        session, tags_wanted = self._session(session_id), words.replace(",", " ").split()
+        tags_removed = [tag for tag in session.tags if tag not in tags_wanted]
+        tags = session_requests.change_tags(self._journal, session, tags_wanted, tags_removed, self._actor)
         return f"Tags: {', '.join(tags)}" if tags else "It has no tags now."
 
     def archive(self, session_id: str, *, is_archived: bool) -> str:
@@ -82,17 +82,17 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
             try:
                 count += session_requests.delete_with_steps(self._journal, session, self._actor)
             except SessionDriven:
-                done = f" {count} were deleted before it." if count else ""
+                deleted_before = f" {count} were deleted before it." if count else ""
                 title = one_line(session.title, 40)
                 raise BackendError(
                     f"Not deleted: “{title}” is running."
-                    f" X ends it first, or stop its background process.{done}"
+                    f" X ends it first, or stop its background process.{deleted_before}"
                 ) from None
         finish_deletions(self._journal)
         is_compact = compact_database(self._journal)
-        said = "The session is deleted." if count == 1 else f"{count} sessions are deleted."
-        more = " Remnants may stay in unused pages until workbench doctor --rebuild runs."
-        return said if is_compact else said + more
+        sentence = "The session is deleted." if count == 1 else f"{count} sessions are deleted."
+        remnants = " Remnants may stay in unused pages until workbench doctor --rebuild runs."
+        return sentence if is_compact else sentence + remnants
 
     def fork(self, session_id: str) -> str:
         from workbench.cli.session_management import ForkOptions, fork_session
@@ -134,8 +134,8 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
             None,
         )
         if form is None and target.suffix in FILM_FORMATS:
-            wanted = ExportRequest(session_id=session.id, path=path)
-            return export_film(self._journal, self._workspace, wanted, lambda _: None)
+            request = ExportRequest(session_id=session.id, path=path)
+            return export_film(self._journal, self._workspace, request, lambda _: None)
         if form is None:
             raise BackendError(
                 f"Not written: {one_line(path, 60)} ends in none of"
@@ -196,19 +196,19 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         self, sources: Iterable[ImportSource], goes_on: Callable[[str], bool], *, is_found: bool
     ) -> str:
         self._require_person("import sessions")
-        last = [0.0]
+        last_report = [0.0]
 
-        def told(words: str) -> None:
+        def report(words: str) -> None:
             now = time.monotonic()
-            if now - last[0] < PROGRESS_SECONDS:
+            if now - last_report[0] < PROGRESS_SECONDS:
                 return
-            last[0] = now
+            last_report[0] = now
             if not goes_on(words):
                 raise ImportCancelled
 
         settings = session_settings(self._home)
         request = import_request(settings, is_found=is_found)
-        result = import_sources(self._journal, sources, request, _ReportedProgress(told))
+        result = import_sources(self._journal, sources, request, _ReportedProgress(report))
         expired = delete_expired_imports(self._journal, settings.keep_imported_days)
         words = f" {expired} were older than is kept, and are deleted." if expired else ""
         return imported_sentence(result) + words
@@ -232,8 +232,8 @@ def export_to_file(journal: Journal, session: Session, form: str, target: Path) 
 class _ReportedProgress:
     """Tells how much is read; what is told may raise, which ends the import."""
 
-    def __init__(self, told: OnProgress) -> None:
-        self._told, self._bytes, self._begin = told, 0, time.monotonic()
+    def __init__(self, report: OnProgress) -> None:
+        self._told, self._bytes, self._begin = report, 0, time.monotonic()
         self._files = self._all_files = self._all_bytes = 0
 
     def begin(self, files: int, size: int) -> None:
@@ -288,13 +288,15 @@ def imported_sentence(result: ImportResult) -> str:
 
 def _left_out_text(reports: list[FileReport]) -> str:
     kept = sum(session.kept for report in reports for session in report.sessions)
-    odd = sum(len(session.problems) for report in reports for session in report.sessions)
-    odd += sum(len(report.strays) for report in reports)
-    not_read = sum(bool(report.why_not) for report in reports)
+    problem_count = sum(len(session.problems) for report in reports for session in report.sessions)
+    problem_count += sum(len(report.strays) for report in reports)
+    unreadable = sum(bool(report.why_not) for report in reports)
     words = f" {kept} records were not understood and are kept." if kept else ""
-    words += f" {not_read} files were none." if not_read else ""
+    words += f" {unreadable} files were none." if unreadable else ""
     return words + (
-        f" {odd} places had something wrong: workbench sessions import lists them." if odd else ""
+        f" {problem_count} places had something wrong: workbench sessions import lists them."
+        if problem_count
+        else ""
     )
 
 
@@ -304,21 +306,23 @@ _POLL_SECONDS: Final = 0.2
 """Seconds between two looks at how far it is."""
 
 
-def export_film(journal: Journal, workspace: str, wanted: ExportRequest, told: Callable[[str], None]) -> str:
+def export_film(
+    journal: Journal, workspace: str, request: ExportRequest, report: Callable[[str], None]
+) -> str:
     """Write a film or a picture, and return what to say."""
     refuse_inside_agents(journal, journal.home, "write a file")
-    target = _target_path(workspace, wanted.path)
+    target = _target_path(workspace, request.path)
     log = journal.home.logs / f"export-{journal.clock.new_id()}.log"
     try:
-        pid = start_workbench(_export_arguments(wanted, target), journal.home.path, log)
-        _wait_for_process(pid, lambda: told(_last_log_line(log)))
-        said = " ".join(_log_lines(log))
+        pid = start_workbench(_export_arguments(request, target), journal.home.path, log)
+        _wait_for_process(pid, lambda: report(_last_log_line(log)))
+        log_text = " ".join(_log_lines(log))
     except ProcessNotStarted as error:
         raise BackendError(f"Not written: {error.why}; {error.remedy}.") from None
     finally:
         log.unlink(missing_ok=True)
     if not target.exists():
-        raise BackendError(f"Not written: {one_line(said, 300) or 'the export ended without a word'}")
+        raise BackendError(f"Not written: {one_line(log_text, 300) or 'the export ended without a word'}")
     return f"Written: {one_line(str(target), 120)}, {size_text(target.stat().st_size)}."
 
 
@@ -334,16 +338,16 @@ def _target_path(workspace: str, path: str) -> Path:
     return target
 
 
-def _export_arguments(wanted: ExportRequest, target: Path) -> list[str]:
+def _export_arguments(request: ExportRequest, target: Path) -> list[str]:
     form = FILM_FORMATS[target.suffix]
     across, down = (
-        max(low, min(cells, high)) for low, cells, high in zip(NARROWEST, wanted.size, WIDEST, strict=True)
+        max(low, min(cells, high)) for low, cells, high in zip(NARROWEST, request.size, WIDEST, strict=True)
     )
-    theme = wanted.theme if wanted.theme in THEMES else THEMES[0]
-    moment = ["--at", f"#{wanted.index}"] if form == "svg" and wanted.index is not None else []
+    theme = request.theme if request.theme in THEMES else THEMES[0]
+    moment = ["--at", f"#{request.index}"] if form == "svg" and request.index is not None else []
     return [
         "sessions", "export", "--format", form, "--output", str(target), "--size", f"{across}x{down}",
-        "--theme", theme, *moment, "--", wanted.session_id,
+        "--theme", theme, *moment, "--", request.session_id,
     ]  # fmt: skip
 
 
@@ -366,20 +370,20 @@ def _log_lines(log: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def fork_at_moment(journal: Journal, wanted: ForkRequest) -> str:
+def fork_at_moment(journal: Journal, request: ForkRequest) -> str:
     """Make the fork that was asked for and return what to say."""
     from workbench.cli.context import short_id, user_actor
     from workbench.cli.session_management import ForkOptions, fork_session
 
     refuse_inside_agents(journal, journal.home, "fork a session")
-    session = journal.session(wanted.session_id)
+    session = journal.session(request.session_id)
     if session is None:
         raise BackendError("No session was forked: it no longer exists.")
-    wish = ForkOptions(
-        position=wanted.position, folder=wanted.folder, kind="worktree" if wanted.is_worktree else "copy"
+    options = ForkOptions(
+        position=request.position, folder=request.folder, kind="worktree" if request.is_worktree else "copy"
     )
     try:
-        fork = fork_session(journal, session, wish, user_actor("screen"))
+        fork = fork_session(journal, session, options, user_actor("screen"))
     except Refusal as error:
         raise BackendError(f"{error.what}: {error.why}; {error.remedy}.") from None
     key = short_id(journal, fork.session_id)
@@ -387,6 +391,6 @@ def fork_at_moment(journal: Journal, wanted: ForkRequest) -> str:
         return f"Forked: {key}, the conversation only. It is the newest session here."
     count, lost = len(fork.restored.files), len(fork.restored.lost)
     what = "1 file" if count == 1 else f"{count} files"
-    gone = f", {lost} not restored: their bytes are gone" if lost else ""
+    lost_note = f", {lost} not restored: their bytes are gone" if lost else ""
     place = one_line(fork.workspace, 120)
-    return f"Forked: {key}, {what} as then{gone}. workbench {place} continues it."
+    return f"Forked: {key}, {what} as then{lost_note}. workbench {place} continues it."

@@ -112,15 +112,15 @@ class LocalProviders(LocalWorkspace, ProviderBackend):
         with self._journal.snapshot() as database:
             counts = sessions_by_provider(database)
             facts = usage_facts(database, "provider", UsageScope(origin=OWN_AGENT))
-        found: dict[str, ProviderUsage] = {}
+        usage_by_name: dict[str, ProviderUsage] = {}
         for name, sessions in counts.items():
-            used = sum_usage((fact for fact in facts if fact.group == name), price)
-            found[name] = ProviderUsage(
-                sessions=sessions, input_tokens=used.usage.input_tokens,
-                output_tokens=used.usage.output_tokens,
-                cost=None if used.cost is None else used.cost / 1_000_000,
+            usage_sum = sum_usage((fact for fact in facts if fact.group == name), price)
+            usage_by_name[name] = ProviderUsage(
+                sessions=sessions, input_tokens=usage_sum.usage.input_tokens,
+                output_tokens=usage_sum.usage.output_tokens,
+                cost=None if usage_sum.cost is None else usage_sum.cost / 1_000_000,
             )  # fmt: skip
-        return found
+        return usage_by_name
 
     def test(self, name: str, trial: Trial) -> ProviderReport:
         from workbench.host.provider_probe import probe_provider
@@ -278,17 +278,26 @@ class LocalModels(LocalWorkspace, ModelBackend):
         if session is not None and plays_recording(session.provider, config):
             return (), "This session plays a recording: it asks no model. ctrl+n starts another."
         available = available_models(config, session)
-        several = len({model.provider for model in available.models}) > 1
-        now = (session.provider, session.model) if session is not None else None
+        is_several = len({model.provider for model in available.models}) > 1
+        current = (session.provider, session.model) if session is not None else None
         rows = [
             (
-                one_line(f"{model.provider}/{model.model}" if several else model.model, 200),
-                "asked now" if (model.provider, model.model) == now else "" if several else model.provider,
+                one_line(f"{model.provider}/{model.model}" if is_several else model.model, 200),
+                "asked now"
+                if (model.provider, model.model) == current
+                else ""
+                if is_several
+                else model.provider,
             )
             for model in available.models[:_MOST_MODELS_SHOWN]
         ]
-        silent = " ".join(f"{name}: {why}" for name, why in available.silent.items())
-        return rows, silent if available.models or silent else "No provider that can be asked is set up."
+        silent_providers = " ".join(f"{name}: {why}" for name, why in available.silent.items())
+        return (
+            rows,
+            silent_providers
+            if available.models or silent_providers
+            else "No provider that can be asked is set up.",
+        )
 
     def set_model(self, session_id: str, text: str) -> str:
         from workbench.host import model_selection
@@ -296,9 +305,9 @@ class LocalModels(LocalWorkspace, ModelBackend):
         config, session = self._config(), self._session(session_id)
         if session is not None:
             return model_selection.change_model(self._journal, config, session, text, self._actor)
-        chosen = model_selection.model_named(config, None, text)
-        self._next_session.choice = model_selection.selected_model_of(chosen)
-        return model_selection.model_change_sentence(chosen, "The next session asks")
+        model = model_selection.model_named(config, None, text)
+        self._next_session.choice = model_selection.selected_model_of(model)
+        return model_selection.model_change_sentence(model, "The next session asks")
 
     def set_mode(self, session_id: str, mode: str) -> str:
         from workbench.host import session_requests

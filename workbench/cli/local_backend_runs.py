@@ -60,11 +60,13 @@ class LocalRuns(LocalWorkspace, RunBackend):
     def retry_step(self, run_id: str, step: str) -> None:
         from workbench.host.steps.run_requests import changed_files, resume_run
 
-        was_told, self._told = self._told == (run_id, step), (run_id, step)
-        if not was_told and (changed := changed_files(self._journal, run_id)):
-            what = f"{one_line(changed[0], 60)}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}"
+        is_repeated, self._told = self._told == (run_id, step), (run_id, step)
+        if not is_repeated and (changed := changed_files(self._journal, run_id)):
+            changed_text = (
+                f"{one_line(changed[0], 60)}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}"
+            )
             raise BackendError(
-                f"{what} changed since this run was started. F runs from here with the files of now; "
+                f"{changed_text} changed since this run was started. F runs from here with the files of now; "
                 "R once more retries with what the run was started with."
             )
         resume_run(self._journal, run_id, self._actor, step, reads_files=False)
@@ -112,19 +114,19 @@ class LocalRuns(LocalWorkspace, RunBackend):
         from workbench.pipelines.step_order import step_plans
 
         pipeline = loaded.pipeline
-        named = self._inside(loaded.file)
-        findings = tuple(
+        file_name = self._inside(loaded.file)
+        problems = tuple(
             LaunchProblem(
                 place=self._place(problem), message=problem.message, stops=problem.severity == "error"
             )
             for problem in loaded.report.for_running().ordered()
         )
         return LaunchPlan(
-            name=one_line(pipeline.name if pipeline else named, 120), file=loaded.file,
+            name=one_line(pipeline.name if pipeline else file_name, 120), file=loaded.file,
             steps=tuple(_planned_steps(pipeline, loaded.manifest)) if pipeline else (),
             plans=step_plans(pipeline, loaded.manifest) if pipeline else (),
             grants=self._grants(pipeline, loaded.manifest) if pipeline else (),
-            findings=findings, input_hint=_input_hint(pipeline), why_not=why_not,
+            findings=problems, input_hint=_input_hint(pipeline), why_not=why_not,
         )  # fmt: skip
 
     def _first(self, loaded: "LoadedPipeline") -> str:
@@ -147,19 +149,19 @@ class LocalRuns(LocalWorkspace, RunBackend):
         from workbench.tools.registry import tool_descriptors
 
         known = {tool.id: tool for tool in tool_descriptors()}
-        whose: dict[str, list[str]] = {}
+        personas: dict[str, list[str]] = {}
         origins: dict[str, str] = {}
         for step in pipeline.steps:
             for pattern in allowed_patterns(step, manifest):
                 origins.setdefault(pattern.text, pattern.origin)
-                names = whose.setdefault(pattern.text, [])
+                names = personas.setdefault(pattern.text, [])
                 names += [step.persona] if step.persona not in names else []
         return tuple(
             GrantOffer(
                 pattern=text, whose=one_line(", ".join(names), 120), refused=_why_never_granted(text, known),
                 origin=one_line(self._inside(origins[text]), 120),
             )
-            for text, names in whose.items()
+            for text, names in personas.items()
         )  # fmt: skip
 
     def launch(self, request: LaunchRequest) -> str:
@@ -172,8 +174,8 @@ class LocalRuns(LocalWorkspace, RunBackend):
             text = read_run_input(request.input, self._workspace)
         except Refusal as error:
             raise BackendError(" ".join(map(sentence, (error.what, error.why, error.remedy)))) from None
-        wanted = RunRequest(name=request.file, input=text, grants=request.grants)
-        return request_run(self._journal, self._workspace, wanted, self._actor)
+        run_request = RunRequest(name=request.file, input=text, grants=request.grants)
+        return request_run(self._journal, self._workspace, run_request, self._actor)
 
 
 def _input_hint(pipeline: "Pipeline | None") -> str:

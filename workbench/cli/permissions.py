@@ -37,10 +37,10 @@ def configure_list(parser: ArgumentParser) -> None:
 
 def execute_list(options: Namespace, console: Console) -> int:
     with open_journal() as journal:
-        listed, now = journal.rules(active=not options.all), journal.now()
-    wrong = warnings_by_rule(listed, {tool.id: tool for tool in tool_descriptors()})
-    facts = [rule_json(rule, wrong.get(rule.id, ())) for rule in listed]
-    lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in listed]
+        listed_rules, now = journal.rules(active=not options.all), journal.now()
+    warnings = warnings_by_rule(listed_rules, {tool.id: tool for tool in tool_descriptors()})
+    facts = [rule_json(rule, warnings.get(rule.id, ())) for rule in listed_rules]
+    lines = [rule_line(rule, now, warnings.get(rule.id, ())) for rule in listed_rules]
     return console.result(facts, lines or ["No rule: every call is asked about."], is_json=options.json)
 
 
@@ -73,14 +73,14 @@ def execute_add(options: Namespace, console: Console) -> int:
     with open_journal(human_only="add a rule") as journal:
         expires_at = None if hours is None else journal.now() + round(hours * _MICROS_PER_HOUR)
         body = rule_draft(options, options.description, scope_id, expires_at)
-        said = rule_notes(
+        notes = rule_notes(
             tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
             known_tools={tool.id: tool for tool in tool_descriptors()},
         )  # fmt: skip
-        console.note_lines(said)
+        console.note_lines(notes)
         rule = add_rule(journal, body, user_actor())
     line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule.tool} {rule.pattern}"
-    return console.result(rule_json(rule, said), [line], is_json=options.json)
+    return console.result(rule_json(rule, notes), [line], is_json=options.json)
 
 
 REMOVE_EXAMPLE = "workbench rules remove R3 R4"
@@ -92,13 +92,15 @@ def configure_remove(parser: ArgumentParser) -> None:
 
 def execute_remove(options: Namespace, console: Console) -> int:
     with open_journal(human_only="take a rule back") as journal:
-        known = {rule.id: rule for rule in journal.rules(active=False)}
+        rules_by_id = {rule.id: rule for rule in journal.rules(active=False)}
         for number in dict.fromkeys(options.rules):
-            before = known.get(number)
+            before = rules_by_id.get(number)
             rule = revoke_rule(journal, number, user_actor())
-            was = before is not None and before.revoked_at is not None
-            console.say(f"{'Revoked before' if was else 'Revoked'}: {rule.id} {rule.tool} {rule.pattern}")
-            if rule.origin == "config" and not was:
+            was_revoked = before is not None and before.revoked_at is not None
+            console.say(
+                f"{'Revoked before' if was_revoked else 'Revoked'}: {rule.id} {rule.tool} {rule.pattern}"
+            )
+            if rule.origin == "config" and not was_revoked:
                 console.note("It comes from a configuration file: take it out there, or it is added again.")
     return EXIT_OK
 
@@ -119,15 +121,15 @@ def execute_backtest(options: Namespace, console: Console) -> int:
         pattern_kind=body.pattern_kind, description=body.description, created_at=0,
     )  # fmt: skip
     with open_journal() as journal:
-        of_tool, matched = 0, list[Call]()
+        call_count, matched = 0, list[Call]()
         for call, is_matched in backtest_calls(journal, rule):
-            of_tool += 1
+            call_count += 1
             matched += [call] if is_matched else []
     if options.json:
-        console.json({"calls": of_tool, "matched": [row_fields(call, _MATCHED_CALL) for call in matched]})
+        console.json({"calls": call_count, "matched": [row_fields(call, _MATCHED_CALL) for call in matched]})
         return EXIT_OK
     verb = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[body.effect]
-    console.say(f"It would have {verb} {len(matched)} of {of_tool} calls of {one_line(body.tool, 40)}.")
+    console.say(f"It would have {verb} {len(matched)} of {call_count} calls of {one_line(body.tool, 40)}.")
     rows = [
         f"{call.state:<12} {one_line(call.target or call.tool, 80)}" for call in matched[-_MOST_CALLS_SHOWN:]
     ]
@@ -140,13 +142,13 @@ def execute_backtest(options: Namespace, console: Console) -> int:
 
 def backtest_calls(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
     """Yield every call of a tool that a rule is about, once, and whether the rule covers it."""
-    known = {tool.id: tool for tool in tool_descriptors()}
+    tools_by_id = {tool.id: tool for tool in tool_descriptors()}
     for session in journal.sessions():
         for call in journal.calls(session.id):
             if call.replaced_by is not None or is_copied_by_fork(session, call):
                 continue
             tool, parameters = as_own_call(call.tool, call.parameters)
-            descriptor = known.get(tool)
+            descriptor = tools_by_id.get(tool)
             if descriptor is not None and rule_concerns_tool(rule, descriptor):
                 yield call, rules.rule_covers(rule, call_subject(descriptor, parameters, session.workspace))
 

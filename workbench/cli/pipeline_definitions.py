@@ -203,8 +203,8 @@ def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -
 
 def _other_places(lines: "Sequence[int]") -> str:
     """Return where else in the file the same is wrong."""
-    shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
-    return f" ({len(lines) + 1} times, also in line{'s' * (len(lines) > 1)} {shown})" if lines else ""
+    numbers = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
+    return f" ({len(lines) + 1} times, also in line{'s' * (len(lines) > 1)} {numbers})" if lines else ""
 
 
 GRAPH_EXAMPLE = """workbench pipeline graph nightly
@@ -298,17 +298,17 @@ def _input_of_pipeline(
     from workbench.graph.run_graph import planned_graph_steps
     from workbench.pipelines.step_order import step_plans
 
-    wrong = [str(problem) for problem in loaded.report.ordered() if problem in loaded.report.errors]
+    problems = [str(problem) for problem in loaded.report.ordered() if problem in loaded.report.errors]
     if loaded.pipeline is None:
-        why = wrong[0] if wrong else f"{loaded.file} is not a pipeline"
+        why = problems[0] if problems else f"{loaded.file} is not a pipeline"
         raise Refusal("nothing was drawn", why, "see workbench pipeline validate")
-    lists = {
+    items_by_step = {
         step.id: tuple(map(str, range(len(step.matrix.items))))
         for step in loaded.pipeline.steps
         if step.matrix is not None and step.matrix.items is not None
     }
-    planned = planned_graph_steps(step_plans(loaded.pipeline, loaded.manifest), lists)
-    return fold_steps(planned, alike=False).steps, {}, wrong
+    graph_steps_planned = planned_graph_steps(step_plans(loaded.pipeline, loaded.manifest), items_by_step)
+    return fold_steps(graph_steps_planned, alike=False).steps, {}, problems
 
 
 def _input_of_run(
@@ -321,15 +321,19 @@ def _input_of_run(
     with open_journal() as journal:
         key = (row := _find_run_or_explain(journal, workspace, word, remedy)).pipeline_id
         plan = last_started_step_plans(journal.events(key, 0, 100))
-        listed = {
+        items_by_step = {
             step_plan.id: matrix_item_ids(journal.step_events(key, step_plan.id), journal.blobs.read)
             for step_plan in plan
             if step_plan.is_matrix
         }
         states, actions = journal.step_states(key), journal.actions(key)
-        run = pipeline_run(row, plan, states, actions, journal.now(), listed=listed)
-    paint, folded = RunFacts(run), fold_steps(graph_steps(run), alike=False)
-    return folded.steps, {step.id: paint.of(step.id, folded) for step in folded.steps}, []
+        run = pipeline_run(row, plan, states, actions, journal.now(), listed=items_by_step)
+    run_facts, folded_steps = RunFacts(run), fold_steps(graph_steps(run), alike=False)
+    return (
+        folded_steps.steps,
+        {step.id: run_facts.of(step.id, folded_steps) for step in folded_steps.steps},
+        [],
+    )
 
 
 def _find_run_or_explain(journal: "Journal", workspace: str, word: str, remedy: str) -> "PipelineState":
@@ -424,56 +428,60 @@ class DryRunResult(Struct, frozen=True, kw_only=True):
     """Steps that are taken from an earlier run."""
 
 
-def _try_run(loaded: load.LoadedPipeline, wish: "RunRequest") -> DryRunResult:
+def _try_run(loaded: load.LoadedPipeline, request: "RunRequest") -> DryRunResult:
     from workbench.host.steps.run_requests import kept_steps
     from workbench.pipelines.contracts import InputRefused, check_input
 
     pipeline = loaded.pipeline
     if pipeline is None:
         return DryRunResult(is_able=False)
-    wrong = ""
+    input_problem = ""
     try:
-        check_input(pipeline.input, wish.input)
+        check_input(pipeline.input, request.input)
     except InputRefused as error:
-        wrong = str(error)
+        input_problem = str(error)
     is_able = loaded.report.for_running().is_ok and not any(s.unrunnable for s in pipeline.steps)
-    kept = kept_steps(pipeline, wish.from_step) if wish.from_step else ()
-    return DryRunResult(is_able=is_able and not wrong, wrong_input=wrong, kept=frozenset(kept))
+    kept = kept_steps(pipeline, request.from_step) if request.from_step else ()
+    return DryRunResult(
+        is_able=is_able and not input_problem, wrong_input=input_problem, kept=frozenset(kept)
+    )
 
 
-def print_plan(loaded: load.LoadedPipeline, wish: "RunRequest", options: Namespace, console: Console) -> int:
+def print_plan(
+    loaded: load.LoadedPipeline, request: "RunRequest", options: Namespace, console: Console
+) -> int:
     """Tell the plan; 1 if a run could not begin."""
-    tried, pipeline = _try_run(loaded, wish), loaded.pipeline
+    result, pipeline = _try_run(loaded, request), loaded.pipeline
     if options.output_format in ("json", "stream-json", "s2"):
-        console.json(_plan_json(loaded, tried))
-        return EXIT_OK if tried.is_able else EXIT_FAILED
+        console.json(_plan_json(loaded, result))
+        return EXIT_OK if result.is_able else EXIT_FAILED
     console.note_lines(map(str, loaded.report.for_running().ordered()))
-    if tried.wrong_input:
-        console.note(one_line(tried.wrong_input, 600))
+    if result.wrong_input:
+        console.note(one_line(result.wrong_input, 600))
     if pipeline is None:
         return EXIT_FAILED
-    _print_steps(pipeline, loaded.manifest, tried, console)
-    if not tried.is_able:
+    _print_steps(pipeline, loaded.manifest, result, console)
+    if not result.is_able:
         console.say("A run could not start as it is.")
-    return EXIT_OK if tried.is_able else EXIT_FAILED
+    return EXIT_OK if result.is_able else EXIT_FAILED
 
 
 def _print_steps(
-    pipeline: Pipeline, manifest: Manifest | None, tried: DryRunResult, console: Console
+    pipeline: Pipeline, manifest: Manifest | None, result: DryRunResult, console: Console
 ) -> None:
     count = f"{len(pipeline.steps)} step{'' if len(pipeline.steps) == 1 else 's'}"
     console.say(f"{pipeline.name}: {count}, nothing is run")
     for number, names in enumerate(parallel_waves({s.id: s.needs for s in pipeline.steps}), 1):
         for name in names:
-            kept = "  taken from an earlier run" if name in tried.kept else ""
-            console.say(f"  {number}  {_step_line(pipeline.step(name), manifest)}{kept}")
-    granted = _patterns_of_steps((step for step in pipeline.steps if step.id not in tried.kept), manifest)
-    if granted:
+            kept_note = "  taken from an earlier run" if name in result.kept else ""
+            console.say(f"  {number}  {_step_line(pipeline.step(name), manifest)}{kept_note}")
+    grants = _patterns_of_steps((step for step in pipeline.steps if step.id not in result.kept), manifest)
+    if grants:
         console.say("Would ask for every call, or be granted for this run with --grant-personas:")
-        for pattern in granted:
+        for pattern in grants:
             console.say(f"  {pattern}")
         console.say("Would still ask:")
-        for line in still_asked(granted):
+        for line in still_asked(grants):
             console.say(f"  {line}")
 
 
@@ -486,13 +494,13 @@ def _step_line(step: Step, manifest: Manifest | None) -> str:
     return "  ".join(facts)
 
 
-def _plan_json(loaded: load.LoadedPipeline, tried: DryRunResult) -> JsonFields:
+def _plan_json(loaded: load.LoadedPipeline, result: DryRunResult) -> JsonFields:
     pipeline, report = loaded.pipeline, loaded.report.for_running()
     return {
-        "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": tried.is_able,
-        "input_problem": tried.wrong_input or None,
+        "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": result.is_able,
+        "input_problem": result.wrong_input or None,
         "steps": [
-            {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in tried.kept}
+            {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in result.kept}
             for step in _steps_in_order(pipeline)
         ],
         "grants": list(granted_patterns(loaded)), "still_asks": list(still_asked(granted_patterns(loaded))),

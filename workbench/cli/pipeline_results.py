@@ -46,18 +46,18 @@ def configure_logs(parser: ArgumentParser) -> None:
 def execute_logs(options: Namespace, console: Console) -> int:
     with open_journal() as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
-        known = {step.step_id for step in journal.step_states(run.pipeline_id)}
-        if options.step and options.step not in known:
+        step_ids = {step.step_id for step in journal.step_states(run.pipeline_id)}
+        if options.step and options.step not in step_ids:
             why = f"the run has no step {options.step}"
-            raise Refusal("no log was shown", why, f"there are {', '.join(sorted(known)) or 'none yet'}")
+            raise Refusal("no log was shown", why, f"there are {', '.join(sorted(step_ids)) or 'none yet'}")
         if options.follow and options.json:
             remedy = "use workbench pipeline run --output-format stream-json"
             raise Refusal(
                 "no log was shown", "a JSON array has an end, and what is followed has none", remedy
             )
         events = journal.events(run.pipeline_id)
-        wanted = [event for event in events if _is_wanted(event, options)]
-        entries = [_log_entry(journal, event, options.tail) for event in wanted]
+        logged = [event for event in events if _is_wanted(event, options)]
+        entries = [_log_entry(journal, event, options.tail) for event in logged]
         entries += [] if options.errors else _running_output(events, options)
         if options.json:
             console.json(entries)
@@ -184,24 +184,24 @@ def execute_artifacts(options: Namespace, console: Console) -> int:
     with open_journal() as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         artifacts = artifacts_json(journal, run.pipeline_id)
-        chosen = [
+        selected = [
             artifact
             for artifact in artifacts
             if options.name in (None, f"{artifact['step_id']}/{artifact['name']}")
         ]
-        if options.name and not chosen:
+        if options.name and not selected:
             known = ", ".join(f"{artifact['step_id']}/{artifact['name']}" for artifact in artifacts) or "none"
             raise Refusal("no artifact was found", f"there is no {options.name}", f"there are {known}")
         if options.to:
             _write_artifacts(
                 journal,
                 run,
-                {(str(artifact["step_id"]), str(artifact["name"])) for artifact in chosen},
+                {(str(artifact["step_id"]), str(artifact["name"])) for artifact in selected},
                 options.to,
                 console,
             )
-    lines = [] if options.to else [_artifact_line(artifact) for artifact in chosen] or ["No artifact yet."]
-    return console.result(list(chosen), lines, is_json=options.json)
+    lines = [] if options.to else [_artifact_line(artifact) for artifact in selected] or ["No artifact yet."]
+    return console.result(list(selected), lines, is_json=options.json)
 
 
 def _artifact_line(artifact: JsonFields) -> str:
@@ -211,7 +211,7 @@ def _artifact_line(artifact: JsonFields) -> str:
 
 
 def _write_artifacts(
-    journal: Journal, run: PipelineState, wanted: set[tuple[str, str]], to: str, console: Console
+    journal: Journal, run: PipelineState, names: set[tuple[str, str]], to: str, console: Console
 ) -> None:
     target = Path(to).expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -222,7 +222,7 @@ def _write_artifacts(
         if isinstance(event.body, ArtifactStored):
             newest[event.step or "", event.body.name] = event.body
     for (step, name), body in newest.items():
-        if (step, name) not in wanted:
+        if (step, name) not in names:
             continue
         for path, data in _artifact_files(journal, body):
             where = f"{_safe_file_name(step)}/{_safe_file_name(name)}{path}"

@@ -98,14 +98,14 @@ def execute_run(options: Namespace, console: Console) -> int:
 
     workspace = workspace_path(options.directory)
     try:
-        wish = _run_options(options, workspace)
+        request = _run_options(options, workspace)
         if options.dry_run:
-            return print_plan(load_requested_pipeline(workspace, wish), wish, options, console)
+            return print_plan(load_requested_pipeline(workspace, request), request, options, console)
         with open_journal(human_only="no run was started", expires_due=True) as journal:
             loaded = load_workspace_config(journal, workspace)
             require_valid_config(loaded, console)
             driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
-            run_id = request_run(journal, workspace, wish, user_actor())
+            run_id = request_run(journal, workspace, request, user_actor())
             return drive_or_follow_run(journal, workspace, run_id, options, console)
     except RunRefused as error:
         console.note_lines(map(str, error.problems[1:]))
@@ -122,17 +122,17 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
             raise UsageError(
                 "no run was started", f"{options.recording} is not a folder", "name one with STEP.json files"
             )
-    wish = RunRequest(
+    request = RunRequest(
         name=options.name, input=read_run_input(options.input), manifest=options.manifest,
         grants=tuple(options.grant), from_step=options.from_step, recordings=recordings,
     )  # fmt: skip
     if options.grant_personas:
         from workbench.cli.pipeline_definitions import granted_patterns
 
-        loaded = load_requested_pipeline(workspace, wish)
-        granted = (*wish.grants, *granted_patterns(loaded))
-        return replace(wish, grants=tuple(dict.fromkeys(granted)))
-    return wish
+        loaded = load_requested_pipeline(workspace, request)
+        granted = (*request.grants, *granted_patterns(loaded))
+        return replace(request, grants=tuple(dict.fromkeys(granted)))
+    return request
 
 
 def drive_or_follow_run(
@@ -155,8 +155,8 @@ def drive_or_follow_run(
     is_interrupted = False
     try:
         is_interrupted = _drive_here(journal, workspace, run_id, options, printer, console)
-    except SessionDriven as held:
-        console.note(f"Another process (pid {held.pid}) runs it; its events are printed here.")
+    except SessionDriven as driven:
+        console.note(f"Another process (pid {driven.pid}) runs it; its events are printed here.")
         is_interrupted = _follow_host(journal, run_id, options, printer, after)
     row = _run_row(journal, run_id)
     waiting = pending_action_ids(journal, run_id)
