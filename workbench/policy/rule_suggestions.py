@@ -248,13 +248,7 @@ def _path_drafts(name: str, path: str) -> Iterator[_RuleDraft]:
 def _judged_suggestion(subject: rules.RuleSubject, draft: _RuleDraft) -> SuggestedRule:
     kind, pattern, words = draft
     suggestion = SuggestedRule(tool=subject.descriptor.id, pattern_kind=kind, pattern=pattern, covers=words)
-    return SuggestedRule(
-        tool=suggestion.tool,
-        pattern_kind=kind,
-        pattern=pattern,
-        covers=words,
-        refused=suggestion_refusal(suggestion, subject),
-    )
+    return replace(suggestion, refused=suggestion_refusal(suggestion, subject))
 
 
 def suggestion_refusal(

@@ -206,7 +206,7 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
 def boundary_objections(commands: Sequence[SimpleCommand], boundary: CommandBoundary) -> tuple[str, ...]:
     """Return for each command of a line why no grant covers it, empty where nothing is wrong."""
     line = _LineWalk(boundary)
-    return tuple(line.said(line.reason(simple)) for simple in commands)
+    return tuple(line.shown_reason(line.reason(simple)) for simple in commands)
 
 
 def boundary_objection(commands: Sequence[SimpleCommand], boundary: CommandBoundary) -> str:
@@ -215,8 +215,8 @@ def boundary_objection(commands: Sequence[SimpleCommand], boundary: CommandBound
     for simple in commands:
         if why := line.reason(simple):
             if line.left_by is not None and simple is not commands[-1]:
-                return line.said(_OUTSIDE_WORKSPACE)
-            return f"{_command_words(simple)}: {line.said(why)}"
+                return line.shown_reason(_OUTSIDE_WORKSPACE)
+            return f"{_command_words(simple)}: {line.shown_reason(why)}"
     return ""
 
 
@@ -244,7 +244,7 @@ class _LineWalk:
         self._moved_last = simple.moves
         return next(self._reasons(simple), "") or (self._move(simple) if simple.moves else "")
 
-    def said(self, why: str) -> str:
+    def shown_reason(self, why: str) -> str:
         """Return a reason without secrets and in one line."""
         if why == _OUTSIDE_WORKSPACE and self.left_by is not None:
             return f"after {_command_words(self.left_by)}: {_OUTSIDE_WORKSPACE}"
