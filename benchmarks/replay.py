@@ -59,7 +59,7 @@ def built(journal, session):
 
     _, seconds, _ = timed(build)
     source.close()
-    return len(source.reel) / seconds
+    return len(source.timeline) / seconds
 
 
 def sought(journal, session):
@@ -69,7 +69,7 @@ def sought(journal, session):
         pass
     state, found = ScreenState(source), []
     for _ in range(SEEKS):
-        index = random.randrange(1, len(source.reel) + 1)
+        index = random.randrange(1, len(source.timeline) + 1)
 
         def seek(index=index):
             source.seek(index)
@@ -86,7 +86,7 @@ async def drawn(journal, session):
         screen = app.main
         await app.workers.wait_for_complete()
         for _ in range(SEEKS):
-            index, began = random.randrange(1, len(screen.player.reel) + 1), time.process_time()
+            index, began = random.randrange(1, len(screen.player.timeline) + 1), time.process_time()
             screen.went(screen.player.seek(index))
             await pilot.pause(0)
             found.append((time.process_time() - began) * 1_000)
@@ -117,9 +117,8 @@ def main():
         with Journal.open(Home.open(Path(folder) / "home")) as journal:
             session = journal.session("long")
             source, cpu, wall = timed(lambda: ReplaySource(journal, session))
-            print(
-                f"{len(source.reel):,} events read: {cpu * 1_000:.0f} ms ({wall * 1_000:.0f} ms by the clock)"
-            )
+            spent = f"{cpu * 1_000:.0f} ms ({wall * 1_000:.0f} ms by the clock)"
+            print(f"{len(source.timeline):,} events read: {spent}")
             before = megabytes()
             rate = built(journal, session)
             print(f"checkpoints made and stored: {rate:,.0f} events a second (at least {BUILD:,})")

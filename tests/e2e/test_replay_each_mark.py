@@ -175,7 +175,7 @@ def has_cursor(terminal):
 def last_moment(home, session_id):
     """Return the number of a session's last event."""
     with Journal.open(Home.open(home)) as journal:
-        return len(ReplaySource(journal, journal.session(session_id)).reel)
+        return len(ReplaySource(journal, journal.session(session_id)).timeline)
 
 
 def shown(terminal):

@@ -19,12 +19,12 @@ from workbench.views.timeline import Timeline
 SECOND = 1_000_000
 
 
-def reel(*events):
+def timeline(*events):
     return Timeline([(n, at * SECOND, kind, None) for n, (at, kind) in enumerate(events, 1)])
 
 
-SLOW = reel((0, "a"), (1, "prompt.submitted"), (8, "b"), (20, "prompt.submitted"), (25, "c"))
-FAST = reel((0, "a"), (2, "prompt.submitted"), (3, "b"), (5, "prompt.submitted"), (9, "c"), (10, "d"))
+SLOW = timeline((0, "a"), (1, "prompt.submitted"), (8, "b"), (20, "prompt.submitted"), (25, "c"))
+FAST = timeline((0, "a"), (2, "prompt.submitted"), (3, "b"), (5, "prompt.submitted"), (9, "c"), (10, "d"))
 
 
 def test_both_go_on_by_the_same_played_time():
@@ -50,7 +50,7 @@ def test_prompts_of_the_same_number_are_set_beside_each_other():
 
 
 def test_where_the_other_has_no_such_prompt_it_stays_in_step():
-    step = SyncedReplay(Player(SLOW), reel((0, "a"), (9, "b")))
+    step = SyncedReplay(Player(SLOW), timeline((0, "a"), (9, "b")))
     assert step.to_prompt(1)
     assert step.index == 1
     assert SyncedReplay(Player(SLOW), Timeline([])).index == 0
@@ -110,7 +110,7 @@ def test_both_conversations_are_shown_at_their_moments(tmp_path, size):
         )
         await press("f")
         for side in (screen.one, screen.other):
-            assert side.source.index == len(side.source.reel)
+            assert side.source.index == len(side.source.timeline)
             assert side.conversation.view.blocks
             turn = side.conversation.turns.in_view
             calls = {call.id for call in side.state.calls if call.turn_id == turn.id}
@@ -186,7 +186,7 @@ def test_a_moment_is_named_for_both_and_a_wrong_one_says_what_is_right(tmp_path)
     async def body(app, press):
         screen = app.screen
         await press("t", *"50%", "enter")
-        assert screen.player.index == screen.player.reel.index_played(screen.player.reel.length / 2)
+        assert screen.player.index == screen.player.timeline.index_played(screen.player.timeline.length / 2)
         assert screen.follows.source.index == screen.step.index
         assert screen.one.has_focus_within
         at = screen.player.index

@@ -219,7 +219,7 @@ def test_a_task_says_what_its_agent_has_done_and_opens_it_at_the_same_moment(tmp
         assert app.screen is main
         # While it runs, its agent is found by its prompt, and stands where the task stood.
         asked = next(call for call in main.state.calls if call.tool == "Task")
-        index = main.source.reel.index_at(asked.started_at or asked.requested_at)
+        index = main.source.timeline.index_at(asked.started_at or asked.requested_at)
         main.went(main.player.seek(index))
         main.player.played += 14_000_000
         main.show_moment()
@@ -240,10 +240,10 @@ def test_a_task_says_what_its_agent_has_done_and_opens_it_at_the_same_moment(tmp
 def test_a_recording_leaves_out_the_agents_that_were_imported_behind_its_end(tmp_path):
     async def body(app, press):
         del press
-        reel = app.main.source.reel
-        assert reel.went_back == 0
+        timeline = app.main.source.timeline
+        assert timeline.went_back == 0
         journal, key = app._journal, app.main.session_id
-        assert len(reel) == len(journal.events(key))
+        assert len(timeline) == len(journal.events(key))
 
     replayed(tmp_path, body)
 

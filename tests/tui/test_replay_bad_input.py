@@ -151,9 +151,15 @@ def test_a_session_without_events_says_so(journal):
 
 def test_times_that_go_back_stand_still_and_are_told(journal):
     session = stored(journal, prompts(BEGUN, BEGUN + 5 * SECOND, BEGUN + 2 * SECOND, BEGUN + 9 * SECOND))
-    reel = ReplaySource(journal, session).reel
-    assert [(reel.time(index) - BEGUN) // SECOND for index in range(1, len(reel) + 1)] == [0, 0, 5, 5, 9]
-    assert reel.went_back == 1
+    timeline = ReplaySource(journal, session).timeline
+    assert [(timeline.time(index) - BEGUN) // SECOND for index in range(1, len(timeline) + 1)] == [
+        0,
+        0,
+        5,
+        5,
+        9,
+    ]
+    assert timeline.went_back == 1
 
     async def body(app, press):
         await press("f")
@@ -179,7 +185,7 @@ def test_times_that_go_back_are_told_beside_a_gap_and_without_a_screen(journal):
     times = BEGUN, BEGUN + 5 * SECOND, BEGUN + 2 * SECOND, BEGUN + 3 * SECOND, BEGUN + 600 * SECOND
     session = stored(journal, prompts(*times))
     source = ReplaySource(journal, session)
-    shown = replay_status(Player(source.reel)).saved
+    shown = replay_status(Player(source.timeline)).saved
     assert shown.startswith("2 times went back, 1 idle gap shortened, ")
     said, noted = io.StringIO(), io.StringIO()
     print_replay(source, session, None, Console(said, noted), is_json=True)
@@ -192,9 +198,9 @@ def test_times_that_go_back_are_told_beside_a_gap_and_without_a_screen(journal):
 def test_one_time_that_is_too_late_does_not_stop_all_others(journal):
     late = [BEGUN + 86_400 * SECOND, *(BEGUN + number * SECOND for number in range(1, 9))]
     session = stored(journal, prompts(*late))
-    reel = ReplaySource(journal, session).reel
-    assert not reel.is_steady
-    assert reel.recorded == 7 * SECOND
+    timeline = ReplaySource(journal, session).timeline
+    assert not timeline.is_steady
+    assert timeline.recorded == 7 * SECOND
 
 
 def test_a_gap_in_numbers_is_walked_over(journal):
@@ -203,7 +209,7 @@ def test_a_gap_in_numbers_is_walked_over(journal):
     journal.change(lambda live: live.database.execute(gap))
 
     async def body(app, press):
-        assert len(app.main.source.reel) == 25
+        assert len(app.main.source.timeline) == 25
         for index in (9, 10, 25):
             await press("t", *f"#{index}", "enter")
             assert app.main.source.index == index
@@ -230,11 +236,11 @@ def test_a_session_that_another_process_writes_to_grows(journal):
         argv = [sys.executable, "-c", writer, str(journal.home.path)]
         await asyncio.to_thread(subprocess.run, argv, check=True, timeout=60)
         for _ in range(200):
-            if len(app.main.source.reel) == 53:
+            if len(app.main.source.timeline) == 53:
                 break
             await asyncio.sleep(0.02)
         await press("G")
-        assert len(app.main.source.reel) == 53
+        assert len(app.main.source.timeline) == 53
         assert app.main.source.index == app.main.player.index
         await press("comma")
         assert app.main.source.index == 52

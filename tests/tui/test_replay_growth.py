@@ -42,7 +42,7 @@ def session_of(journal):
 
 
 def prompts(source):
-    found = [source.event_at(index) for index in range(1, len(source.reel) + 1)]
+    found = [source.event_at(index) for index in range(1, len(source.timeline) + 1)]
     return [event.body.text for event in found if event and isinstance(event.body, PromptSubmitted)]
 
 
@@ -61,8 +61,8 @@ def test_an_open_replay_grows_once_and_stays_where_it_is(journal, tmp_path):
     take(journal, path)
     assert source.grow() > 0
     assert prompts(source) == ["one", "two", "three", "four"]
-    assert len(source.reel) == len(journal.events(session_of(journal).id))
-    assert source.reel.went_back == 0
+    assert len(source.timeline) == len(journal.events(session_of(journal).id))
+    assert source.timeline.went_back == 0
     assert (source.index, source.event_at(4)) == (4, shown)
     assert source.grow() == 0
     after = [event.position for event in journal.events(session_of(journal).id)]
@@ -75,12 +75,12 @@ def test_a_session_that_was_told_otherwise_is_read_anew(journal, tmp_path):
     path.write_text(lines("one", "two", "three", begin=BEGIN))
     take(journal, path)
     source = ReplaySource(journal, session_of(journal))
-    source.seek(len(source.reel))
+    source.seek(len(source.timeline))
     path.write_text(lines("one", "otherwise", begin=BEGIN + timedelta(hours=1)))
     take(journal, path)
     source.grow()
     assert prompts(source) == ["one", "otherwise"]
-    assert source.index == len(source.reel)
+    assert source.index == len(source.timeline)
     assert index_table_differences(journal) == []
 
 

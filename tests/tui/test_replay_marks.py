@@ -61,8 +61,8 @@ def marks_of(name, folder):
     """Return the positions of the marks of a golden session, at most one for several at a time."""
     with golden.load(name, folder) as journal:
         session = main_session(journal)
-        reel = ReplaySource(journal, session).reel
-        return session.id, sorted({mark.index for mark in reel.marks}), reel.position
+        timeline = ReplaySource(journal, session).timeline
+        return session.id, sorted({mark.index for mark in timeline.marks}), timeline.position
 
 
 def main_session(journal):

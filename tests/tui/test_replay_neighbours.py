@@ -36,7 +36,7 @@ def beside(journal, key):
     """Return what stands beside a session at its first and at its last event, with the time each moved last."""
     source = ReplaySource(journal, journal.session(key))
     found = []
-    for index in (1, len(source.reel)):
+    for index in (1, len(source.timeline)):
         source.seek(index)
         rows = source.sessions(99)
         found.append({one.id: (one.updated_at - NOON) // HOUR for one in rows if one.id != key})

@@ -78,7 +78,7 @@ def test_a_mark_of_a_human_is_gone_to_by_key_and_by_its_words(tmp_path):
     async def body(app, press):
         source = app.main.source
         await press("m")
-        (note,) = source.reel.marks.of("note")
+        (note,) = source.timeline.marks.of("note")
         assert (source.index, source.words_at(source.index)) == (note.index, "where it is called")
         assert "where it is called" in text(app)
         await press("m")
@@ -102,7 +102,7 @@ def test_keys_go_to_events_marks_and_moments(tmp_path):
         await press("comma")
         assert bar.index == 2
         await press("p", "a")
-        marks = {mark.index: mark.jump for mark in bar.reel.marks}
+        marks = {mark.index: mark.jump for mark in bar.timeline.marks}
         assert marks[bar.index] == "approval"
         await press("e")
         assert marks[bar.index] == "edit"
@@ -129,7 +129,7 @@ def test_each_kind_of_mark_has_keys_that_go_to_all_of_them(name, tmp_path):
     async def body(app, press):
         main, player = app.main, app.main.player
         for key, kind in KINDS.items():
-            wanted = sorted({mark.index for mark in main.source.reel.marks if mark.jump == kind} - {1})
+            wanted = sorted({mark.index for mark in main.source.timeline.marks if mark.jump == kind} - {1})
             await press(*"t#1", "enter")
             found = []
             for _ in range(len(wanted)):
@@ -150,11 +150,11 @@ def test_the_cursors_go_to_what_a_mark_is_about_and_to_what_waits(tmp_path):
         main = app.main
         queue, calls = main.approvals.queue, main.tools.list
         about = {}
-        for mark in main.source.reel.marks:
+        for mark in main.source.timeline.marks:
             event = main.source.event_at(mark.index)
             if mark.index > 1 and mark.jump in ("approval", "edit"):
                 about[mark.index] = event.action_id, event.call_id
-        for _ in main.source.reel.marks:
+        for _ in main.source.timeline.marks:
             await press("n")
             if main.player.index in about:
                 action, call = about.pop(main.player.index)
@@ -190,11 +190,11 @@ def test_a_key_that_comes_while_the_rest_is_read_goes_where_it_would_go(keys, tm
     async def body(app, press):
         main = app.main
         main.player.is_playing = False
-        assert not main.source.reel.is_whole
+        assert not main.source.timeline.is_whole
         assert "its marks are being read" in text(app)
-        assert f"of {main.source.reel.count}" in text(app)
+        assert f"of {main.source.timeline.count}" in text(app)
         await press(*keys)
-        assert main.source.reel.is_whole
+        assert main.source.timeline.is_whole
         assert "being read" not in text(app)
         reached.append(main.player.index)
 
@@ -216,7 +216,7 @@ def test_a_fast_player_does_not_stop_where_the_beginning_ends(tmp_path, monkeypa
         assert main.player.is_playing
         app.monotonic.waits(30)
         main._frame()
-        assert main.source.reel.is_whole
+        assert main.source.timeline.is_whole
         assert main.player.index > 4
 
     replayed("rename-handler", tmp_path, body, at=None)
@@ -365,7 +365,7 @@ def test_the_end_of_a_session_that_may_go_on_is_live(tmp_path):
         await press("f")
         assert app.main.player.is_following
         assert "live" in text(app).splitlines()[-3]
-        count = len(app.main.source.reel)
+        count = len(app.main.source.timeline)
         asked = journal.event(PromptSubmitted(text="and now?"), key, Actor(kind="user"))
         journal.append([replace(asked, at=asked.at + 3_600_000_000)])
         app.main.look()
@@ -433,7 +433,7 @@ def test_a_fork_is_asked_for_with_its_moment_and_its_folder(tmp_path):
         await press("F", *"git up", "enter")
         await press("F", *"dir", "enter")
         await press("full_stop", "F", "enter")
-        here = main.source.reel.position(main.player.index - 1)
+        here = main.source.timeline.position(main.player.index - 1)
         assert [(one.position, one.folder, one.is_worktree) for one in asked] == [
             (here, "", False), (here, "up", True), (here, "dir", False), (main.source.position(), "", False),
         ]  # fmt: skip

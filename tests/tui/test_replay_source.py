@@ -32,8 +32,8 @@ def test_every_moment_is_the_fold_of_what_was_until_then(name, tmp_path, monkeyp
     journal, every, session = opened(name, tmp_path)
     with journal:
         source = ReplaySource(journal, session)
-        step = max(1, len(source.reel) // 12)
-        for index in [*range(0, len(source.reel) + 1, step), len(source.reel), 1, 0]:
+        step = max(1, len(source.timeline) // 12)
+        for index in [*range(0, len(source.timeline) + 1, step), len(source.timeline), 1, 0]:
             source.seek(index)
             told = MemoryTables().fold(event for event in every if event.position <= source.position())
             assert here(source.rows, session.workspace) == here(told, session.workspace)
@@ -52,9 +52,9 @@ def test_going_on_event_by_event_comes_to_the_same_as_seeking(name, tmp_path):
         state = ScreenState(walked)
         state.load()
         state.choose(session.id, WHOLE)
-        for index in range(1, len(source.reel) + 1):
+        for index in range(1, len(source.timeline) + 1):
             state.apply(walked.go_on(index))
-        source.seek(len(source.reel))
+        source.seek(len(source.timeline))
         there = ScreenState(source)
         there.load()
         there.choose(session.id, WHOLE)
@@ -71,7 +71,7 @@ def test_the_end_of_a_recording_is_what_the_live_screen_knows(name, tmp_path):
     journal, every, session = opened(name, tmp_path)
     with journal:
         source, live = ReplaySource(journal, session), JournalSource(journal, session.workspace)
-        source.seek(len(source.reel))
+        source.seek(len(source.timeline))
         last = max(event.position for event in every if event.session_id != SYSTEM_SESSION)
         if source.position() < last:
             pytest.skip("the home holds a session that went on after this one")
@@ -93,7 +93,7 @@ def test_the_graph_at_a_moment_has_the_states_of_then(name, tmp_path):
     with journal:
         source = ReplaySource(journal, session)
         seen = set()
-        for index in range(1, len(source.reel) + 1, 5):
+        for index in range(1, len(source.timeline) + 1, 5):
             source.seek(index)
             told = MemoryTables().fold(event for event in every if event.position <= source.position())
             run = source.run(session.id)
@@ -118,15 +118,15 @@ def test_a_beginning_that_was_completed_is_the_recording(name, tmp_path, monkeyp
     journal, _, session = opened(name, tmp_path)
     with journal:
         whole, part = ReplaySource(journal, session), ReplaySource(journal, session, is_whole=False)
-        assert (part.reel.is_whole, len(part.reel)) == (False, 5)
-        assert (part.reel.count, part.reel.ends) == (len(whole.reel), whole.reel.ends)
+        assert (part.timeline.is_whole, len(part.timeline)) == (False, 5)
+        assert (part.timeline.count, part.timeline.ends) == (len(whole.timeline), whole.timeline.ends)
         part.seek(5)
         whole.seek(5)
         assert part.rows == whole.rows
         assert part.complete()
         assert not part.complete()
-        assert list(part.reel.marks) == list(whole.reel.marks)
-        for index in (len(whole.reel), 5):
+        assert list(part.timeline.marks) == list(whole.timeline.marks)
+        for index in (len(whole.timeline), 5):
             part.seek(index)
             whole.seek(index)
             assert part.rows == whole.rows

@@ -282,9 +282,9 @@ def _session_by_name(journal: Journal, word: str) -> Session | None:
 def _start_index(source: ReplaySource, moment: str | None) -> int | None:
     if moment is None:
         return None
-    index = parse_replay_moment(moment, source.reel)
+    index = parse_replay_moment(moment, source.timeline)
     if index is None:
-        count = len(source.reel)
+        count = len(source.timeline)
         remedy = f"name one as 12:01:31, 35% or #1 to #{count}" if count else "it has no events"
         raise UsageError("nothing was replayed", f"“{moment}” is not a moment of this recording", remedy)
     return index
@@ -486,9 +486,9 @@ def print_replay(
         else:
             console.say_lines(state_lines(source, session))
         return
-    if source.reel.is_steady:
+    if source.timeline.is_steady:
         console.note(sentence(NO_TIMES_NOTE))
-    elif back := times_went_back_text(source.reel):
+    elif back := times_went_back_text(source.timeline):
         console.note(f"{back}: such events stand at the time before them.")
     for event in replay_events_json(source):
         if is_json:
@@ -501,15 +501,15 @@ def print_replay(
 
 def replay_events_json(source: ReplaySource) -> Iterable[JsonFields]:
     """Yield the events of a recording, each with its times in seconds from the start."""
-    reel = source.reel
-    for index in range(1, len(reel) + 1):
+    timeline = source.timeline
+    for index in range(1, len(timeline) + 1):
         event = source.event_at(index)
         if event is not None:
             yield {
                 "index": index,
-                "at": iso_time(reel.time(index)),
-                "after": (reel.time(index) - reel.time(0)) / _MICROS,
-                "played_after": reel.played(index) / _MICROS,
+                "at": iso_time(timeline.time(index)),
+                "after": (timeline.time(index) - timeline.time(0)) / _MICROS,
+                "played_after": timeline.played(index) / _MICROS,
                 "kind": event.kind,
                 "words": source.words_at(index),
                 "event": event_to_object(event),
@@ -524,10 +524,10 @@ def state_json(source: ReplaySource, session: Session) -> JsonFields:
     return {
         "session": session.id,
         "index": source.index,
-        "events": len(source.reel),
+        "events": len(source.timeline),
         "at": iso_time(source.now()),
-        "has_times": not source.reel.is_steady,
-        "times_back": source.reel.went_back,
+        "has_times": not source.timeline.is_steady,
+        "times_back": source.timeline.went_back,
         "sessions": [
             session_json(shown_session, counts[shown_session.id])
             for shown_session in source.sessions(_MOST_SHOWN)
@@ -550,10 +550,10 @@ def _seconds_left(action: Action, now: int) -> float | None:
 def state_lines(source: ReplaySource, session: Session) -> Iterable[str]:
     """Yield what was at the moment as lines."""
     title, moment = session.title or session.id[:8], clock_time_millis(source.now())
-    yield f"{title}  event {source.index} of {len(source.reel)}  at {moment}"
-    if source.reel.is_steady:
+    yield f"{title}  event {source.index} of {len(source.timeline)}  at {moment}"
+    if source.timeline.is_steady:
         yield NO_TIMES_NOTE
-    elif back := times_went_back_text(source.reel):
+    elif back := times_went_back_text(source.timeline):
         yield f"{back}: such events stand at the time before them"
     yield "sessions"
     for shown_session in source.sessions(_MOST_SHOWN):

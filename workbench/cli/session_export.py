@@ -345,7 +345,7 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
         return picture.end()
     if options.format == "svg":
         still = session_film.run_coroutine(
-            lambda: session_film.render_still(shoot, len(shoot.source.reel) if index is None else index)
+            lambda: session_film.render_still(shoot, len(shoot.source.timeline) if index is None else index)
         )
         return [frame_svg(*still)]
     # A page has all of the session and stands at the moment; a cast begins with it.
@@ -365,13 +365,13 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
 
 
 def _moment_index(shoot: "FilmOptions", moment: str | None) -> int | None:
-    reel = shoot.source.reel
-    if not len(reel):
+    timeline = shoot.source.timeline
+    if not len(timeline):
         raise UsageError("nothing was exported", "this session has no events", "name another one")
     if moment is None:
         return None
-    index = parse_replay_moment(moment, reel)
+    index = parse_replay_moment(moment, timeline)
     if index is None:
         why = f"“{moment}” is not a moment of this recording"
-        raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
+        raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(timeline)}")
     return max(1, index)

@@ -82,10 +82,10 @@ async def render_film(
     shoot: FilmOptions, first: int, make: Callable[[Film], S], tell: Callable[[str], None]
 ) -> S:
     """Film a session from a moment on; a frame is given on as soon as it is made, and not kept."""
-    reel = shoot.source.reel
-    chosen = plan_frames(reel, first, shoot.most)
+    timeline = shoot.source.timeline
+    chosen = plan_frames(timeline, first, shoot.most)
     if chosen.is_thinned:
-        tell(_thinning_note(chosen, reel, shoot.most))
+        tell(_thinning_note(chosen, timeline, shoot.most))
     async with _open_replay(shoot) as camera:
         sink = make(_film_header(shoot, camera, first))
         await _render_frames(shoot, camera, chosen, _ChangedFrames(sink).add, tell)
@@ -182,24 +182,24 @@ async def _render_frames(
     add: Callable[[FilmFrame], None],
     tell: Callable[[str], None],
 ) -> None:
-    reel, film_clock = shoot.source.reel, _film_clock(shoot, chosen.indices[0])
+    timeline, film_clock = shoot.source.timeline, _film_clock(shoot, chosen.indices[0])
     spare, before = shoot.most - len(chosen.indices), chosen.indices[0]
     for number, index in enumerate(chosen.indices, 1):
-        for played in countdown_times(reel.played(before), reel.played(index)):
+        for played in countdown_times(timeline.played(before), timeline.played(index)):
             if spare <= 0 or not camera.is_moving:
                 break
             spare -= 1
             await camera.wait(played)
-            add(camera.frame(film_clock(reel.recorded_at(played), played)))
+            add(camera.frame(film_clock(timeline.recorded_at(played), played)))
         await camera.go(index)
-        add(camera.frame(film_clock(reel.time(index), reel.played(index))))
+        add(camera.frame(film_clock(timeline.time(index), timeline.played(index))))
         before = index
         if number % _FRAMES_PER_REPORT == 0:
             tell(f"{number} of {len(chosen.indices)} moments.")
 
 
 def _film_clock(shoot: FilmOptions, first: int) -> Callable[[int, int], int]:
-    begins, played_before = shoot.source.reel.time(first), shoot.source.reel.played(first)
+    begins, played_before = shoot.source.timeline.time(first), shoot.source.timeline.played(first)
     if shoot.keeps_idle:
         return lambda recorded, _: max(0, recorded - begins)
     return lambda _, played: max(0, played - played_before)
@@ -207,8 +207,8 @@ def _film_clock(shoot: FilmOptions, first: int) -> Callable[[int, int], int]:
 
 def film_time(shoot: FilmOptions, index: int) -> int:
     """Return when a moment comes in a film that begins with the first one, microseconds."""
-    reel = shoot.source.reel
-    return _film_clock(shoot, 1)(reel.time(index), reel.played(index))
+    timeline = shoot.source.timeline
+    return _film_clock(shoot, 1)(timeline.time(index), timeline.played(index))
 
 
 class _ChangedFrames:
@@ -225,35 +225,35 @@ class _ChangedFrames:
 
 
 def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film:
-    reel, film_clock = shoot.source.reel, _film_clock(shoot, first)
+    timeline, film_clock = shoot.source.timeline, _film_clock(shoot, first)
     paper, ink = camera.colours
     marks = tuple(
         FilmMark(
-            at=film_clock(reel.time(mark.index), reel.played(mark.index)),
+            at=film_clock(timeline.time(mark.index), timeline.played(mark.index)),
             kind=mark.jump,
             sign=mark.sign,
             glyph=ICONS[mark.sign].unicode,
         )
-        for mark in reel.marks
+        for mark in timeline.marks
         if mark.index >= first
     )
-    gaps = () if shoot.keeps_idle else _film_gaps(reel, first, film_clock)
+    gaps = () if shoot.keeps_idle else _film_gaps(timeline, first, film_clock)
     return Film(
         title=shoot.session.title or shoot.session.id[:8], width=shoot.size[0], height=shoot.size[1], ink=ink,
         paper=paper, colors=camera.page_colors, marks=marks, gaps=gaps,
-        length=film_clock(reel.time(len(reel)), reel.length),
+        length=film_clock(timeline.time(len(timeline)), timeline.length),
     )  # fmt: skip
 
 
-def _film_gaps(reel: Timeline, first: int, film_clock: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
+def _film_gaps(timeline: Timeline, first: int, film_clock: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
     return tuple(
-        FilmGap(at=film_clock(0, gap.begins), saved=gap.saved) for gap in reel.gaps if gap.index >= first
+        FilmGap(at=film_clock(0, gap.begins), saved=gap.saved) for gap in timeline.gaps if gap.index >= first
     )
 
 
-def _thinning_note(chosen: FramePlan, reel: Timeline, most: int) -> str:
+def _thinning_note(chosen: FramePlan, timeline: Timeline, most: int) -> str:
     apart = duration_text(chosen.apart / _SECOND)
-    words = f"{len(reel)} events make more than {most} frames: at most one in {apart}"
+    words = f"{len(timeline)} events make more than {most} frames: at most one in {apart}"
     words += f" is shown instead of one in {duration_text(MIN_FRAME_MICROS / _SECOND)}"
     words += "" if chosen.has_marks else ", and not every mark has its own"
     return f"{words}. --frames takes more."

@@ -161,12 +161,12 @@ def _fork_position(journal: Journal, session: Session, moment: str | None) -> in
     from workbench.views.replay import parse_replay_moment
     from workbench.views.timeline import FIELD_OF_EVENT_KIND, Timeline
 
-    reel = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
-    index = parse_replay_moment(moment, reel)
+    timeline = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
+    index = parse_replay_moment(moment, timeline)
     if index is None:
         why = f"“{one_line(moment, 40)}” is not a moment of it"
-        raise UsageError(_NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
-    return reel.position(index)
+        raise UsageError(_NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(timeline)}")
+    return timeline.position(index)
 
 
 def plan_fork(journal: Journal, session: Session, wish: ForkOptions) -> ForkPlan:

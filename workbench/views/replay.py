@@ -35,8 +35,8 @@ AT_WORK_MICROS: Final = 600_000_000
 class Player:
     """Where a replay is. It begins paused, with the first event shown, where there is one."""
 
-    def __init__(self, reel: Timeline, speed: float = 1.0) -> None:
-        self.reel, self.speed = reel, speed
+    def __init__(self, timeline: Timeline, speed: float = 1.0) -> None:
+        self.timeline, self.speed = timeline, speed
         self.index = self.first
         self.is_playing = self.is_following = False
         self.played = 0.0
@@ -44,46 +44,50 @@ class Player:
 
     @property
     def first(self) -> int:
-        return min(1, len(self.reel))
+        return min(1, len(self.timeline))
 
     @property
     def is_at_end(self) -> bool:
-        return self.index >= len(self.reel)
+        return self.index >= len(self.timeline)
 
     @property
     def now(self) -> int:
         """Return the recorded time, microseconds since the epoch; between two events it goes on."""
         return (
-            self.reel.recorded_at(self.played) if self.index < len(self.reel) else self.reel.time(self.index)
+            self.timeline.recorded_at(self.played)
+            if self.index < len(self.timeline)
+            else self.timeline.time(self.index)
         )
 
     @property
     def elapsed(self) -> int:
         """Return the recorded time since the first event, microseconds."""
-        return max(0, self.now - self.reel.time(0))
+        return max(0, self.now - self.timeline.time(0))
 
     # --- time goes on ---------------------------------------------------------------------------
 
     def passes_read_part(self, seconds: float) -> bool:
         """Return whether so much more time leads past what has been read."""
-        if self.reel.is_whole or not self.is_playing:
+        if self.timeline.is_whole or not self.is_playing:
             return False
-        return self.played + max(0.0, seconds) * _SECOND * self.speed >= self.reel.length
+        return self.played + max(0.0, seconds) * _SECOND * self.speed >= self.timeline.length
 
     def completed(self) -> None:
         """Note that all of the recording is read: its times may have changed."""
-        if self.reel.index_played(self.played) != self.index:
+        if self.timeline.index_played(self.played) != self.index:
             self._move_to(self.index)
 
     def tick(self, seconds: float) -> int:
         """Let time pass and return the moment; at the end it is paused."""
         if self.is_playing:
             if math.isinf(self.speed):
-                self._move_to(min(self.index + EVENTS_PER_TICK, len(self.reel)))
+                self._move_to(min(self.index + EVENTS_PER_TICK, len(self.timeline)))
             else:
-                self.played = min(self.played + max(0.0, seconds) * _SECOND * self.speed, self.reel.length)
+                self.played = min(
+                    self.played + max(0.0, seconds) * _SECOND * self.speed, self.timeline.length
+                )
                 # A jump stands just after its event, which others of the same time may follow.
-                self.index = max(self.index, self.reel.index_played(self.played))
+                self.index = max(self.index, self.timeline.index_played(self.played))
             self.is_playing = not self.is_at_end
         return self.index
 
@@ -102,8 +106,8 @@ class Player:
     # --- going somewhere --------------------------------------------------------------------------
 
     def _move_to(self, index: int) -> None:
-        self.index = max(self.first, min(index, len(self.reel)))
-        self.played = float(self.reel.played(self.index))
+        self.index = max(self.first, min(index, len(self.timeline)))
+        self.played = float(self.timeline.played(self.index))
 
     def seek(self, index: int) -> int:
         """Go to a moment and return it; what follows a growing session stops."""
@@ -114,8 +118,8 @@ class Player:
 
     def skip(self, seconds: float) -> int:
         self.is_following = False
-        self.played = max(0.0, min(self.played + seconds * _SECOND, float(self.reel.length)))
-        self.index = max(self.first, self.reel.index_played(self.played)) if len(self.reel) else 0
+        self.played = max(0.0, min(self.played + seconds * _SECOND, float(self.timeline.length)))
+        self.index = max(self.first, self.timeline.index_played(self.played)) if len(self.timeline) else 0
         self.is_playing = self.is_playing and not self.is_at_end
         return self.index
 
@@ -125,21 +129,21 @@ class Player:
 
     def jump(self, kind: MarkKind | None, step: int) -> TimelineMark | None:
         """Go to the next (1) or previous (-1) mark of a kind, or of any; None when there is none."""
-        mark = self.reel.jump(self.index, kind, step)
+        mark = self.timeline.jump(self.index, kind, step)
         if mark is not None:
             self.seek(mark.index)
         return mark
 
     def follow(self) -> int:
         """Go to the end and stay there while the recording grows."""
-        self._move_to(len(self.reel))
+        self._move_to(len(self.timeline))
         self.is_playing, self.is_following = False, True
         return self.index
 
     def grown(self) -> int:
         """Note that events came or went; return the moment, which moves only if the end is followed."""
-        if self.is_following or self.index > len(self.reel):
-            self._move_to(len(self.reel))
+        if self.is_following or self.index > len(self.timeline):
+            self._move_to(len(self.timeline))
         return self.index
 
 
@@ -150,30 +154,30 @@ _SHARE_PATTERN: Final = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s?%")
 _NUMBER_PATTERN: Final = re.compile(r"#?(\d{1,12})")
 
 
-def parse_replay_moment(text: str, reel: Timeline) -> int | None:
+def parse_replay_moment(text: str, timeline: Timeline) -> int | None:
     """Return the moment of `12:01:31` (local time), `35 %` of played time, or `#412`; else None."""
     words = text.strip()
     if match := _CLOCK_PATTERN.fullmatch(words):
-        return _moment_at_clock(reel, int(match[1]), int(match[2]), int(match[3] or 0))
+        return _moment_at_clock(timeline, int(match[1]), int(match[2]), int(match[3] or 0))
     if match := _SHARE_PATTERN.fullmatch(words):
         share = float(match[1]) / 100
-        return None if share > 1 else reel.index_played(reel.length * share)
+        return None if share > 1 else timeline.index_played(timeline.length * share)
     if match := _NUMBER_PATTERN.fullmatch(words):
         number = int(match[1])
-        return number if number <= len(reel) else None
+        return number if number <= len(timeline) else None
     return None
 
 
-def _moment_at_clock(reel: Timeline, hours: int, minutes: int, seconds: int) -> int | None:
-    if not len(reel) or hours > 23 or minutes > 59 or seconds > 59:
+def _moment_at_clock(timeline: Timeline, hours: int, minutes: int, seconds: int) -> int | None:
+    if not len(timeline) or hours > 23 or minutes > 59 or seconds > 59:
         return None
-    begun = datetime.fromtimestamp(reel.time(0) // _SECOND)
+    begun = datetime.fromtimestamp(timeline.time(0) // _SECOND)
     then = begun.replace(hour=hours, minute=minutes, second=seconds)
     if then < begun:
         then += timedelta(days=1)
     # The whole second counts: what happened in it is shown.
     moment = int(then.timestamp()) * _SECOND + _SECOND - 1
-    return reel.index_at(moment) if moment - reel.time(0) <= reel.recorded + _SECOND else None
+    return timeline.index_at(moment) if moment - timeline.time(0) <= timeline.recorded + _SECOND else None
 
 
 _PROMPT_MARK: Final = "prompt"
@@ -204,7 +208,8 @@ class SyncedReplay:
         if mark is None:
             return False
         number = sum(
-            earlier.jump == _PROMPT_MARK and earlier.index <= mark.index for earlier in self.player.reel.marks
+            earlier.jump == _PROMPT_MARK and earlier.index <= mark.index
+            for earlier in self.player.timeline.marks
         )
         there = [earlier for earlier in self.other.marks if earlier.jump == _PROMPT_MARK][number - 1 : number]
         if there:
@@ -234,89 +239,89 @@ class ReplayStatus(Struct, frozen=True, kw_only=True):
 
 def replay_status(player: Player, next_words: str = "") -> ReplayStatus:
     """Return what the bar says; `next_words` is what `words` made of the next mark."""
-    reel, mark = player.reel, player.reel.jump(player.index, None, 1)
-    away = (reel.played(mark.index) - player.played) / _SECOND if mark else 0.0
+    timeline, mark = player.timeline, player.timeline.jump(player.index, None, 1)
+    away = (timeline.played(mark.index) - player.played) / _SECOND if mark else 0.0
     return ReplayStatus(
         speed="max" if math.isinf(player.speed) else f"{player.speed:g}",
         is_playing=player.is_playing,
         is_live=player.is_following and player.is_at_end,
         share=_played_share(player),
         elapsed=_time_text(player.elapsed),
-        length=_time_text(reel.recorded),
-        event=f"event {player.index:,} of {reel.count:,}" if len(reel) else "no events",
+        length=_time_text(timeline.recorded),
+        event=f"event {player.index:,} of {timeline.count:,}" if len(timeline) else "no events",
         next_sign=mark.sign if mark else None,
         next_words=next_words if mark else "",
         next_in=duration_text(round(max(0.0, away))) if away >= 0.5 else "now",
-        saved=_saved_text(reel),
+        saved=_saved_text(timeline),
     )
 
 
 def _played_share(player: Player) -> float:
-    reel = player.reel
-    if not reel.is_whole:
-        return min(1.0, player.played / reel.recorded) if reel.recorded else 0.0
-    return min(1.0, player.played / reel.length) if reel.length else float(player.is_at_end)
+    timeline = player.timeline
+    if not timeline.is_whole:
+        return min(1.0, player.played / timeline.recorded) if timeline.recorded else 0.0
+    return min(1.0, player.played / timeline.length) if timeline.length else float(player.is_at_end)
 
 
 def _time_text(micros: int) -> str:
     return countdown_text(micros // _SECOND)
 
 
-def _saved_text(reel: Timeline) -> str:
-    if not reel.is_whole:
+def _saved_text(timeline: Timeline) -> str:
+    if not timeline.is_whole:
         return "its marks are being read"
-    if reel.is_steady:
+    if timeline.is_steady:
         return "no times recorded: a second an event"
-    said = [back] if (back := times_went_back_text(reel)) else []
-    if reel.gaps:
-        gaps = "1 idle gap" if len(reel.gaps) == 1 else f"{len(reel.gaps)} idle gaps"
-        said.append(f"{gaps} shortened, {_time_text(reel.saved)} saved")
+    said = [back] if (back := times_went_back_text(timeline)) else []
+    if timeline.gaps:
+        gaps = "1 idle gap" if len(timeline.gaps) == 1 else f"{len(timeline.gaps)} idle gaps"
+        said.append(f"{gaps} shortened, {_time_text(timeline.saved)} saved")
     return ", ".join(said)
 
 
-def times_went_back_text(reel: Timeline) -> str:
+def times_went_back_text(timeline: Timeline) -> str:
     """Return how many recorded times were before the one before them; empty where none was."""
-    if not reel.went_back:
+    if not timeline.went_back:
         return ""
-    return "1 time went back" if reel.went_back == 1 else f"{reel.went_back:,} times went back"
+    return "1 time went back" if timeline.went_back == 1 else f"{timeline.went_back:,} times went back"
 
 
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def bar_cell(played: float, reel: Timeline, width: int) -> int:
+def bar_cell(played: float, timeline: Timeline, width: int) -> int:
     """Return the cell of a bar of `width` cells at which a played time is."""
-    share = played / reel.length if reel.length else 0.0
+    share = played / timeline.length if timeline.length else 0.0
     return min(width - 1, max(0, round(share * (width - 1))))
 
 
-def mark_cells(reel: Timeline, width: int) -> dict[int, IconName]:
+def mark_cells(timeline: Timeline, width: int) -> dict[int, IconName]:
     """Return which sign stands on which cell; of several on one cell the most important."""
     icons: dict[int, IconName] = {}
-    if not reel.is_whole:
+    if not timeline.is_whole:
         return icons
-    moments, before = range(1, len(reel) + 1), 0
+    moments, before = range(1, len(timeline) + 1), 0
     for cell in range(width):
         # Cells go up with the moments, so that each has a stretch of them.
         until = bisect_left(
-            moments, cell + 1, lo=before, key=lambda played: _moment_cell(reel, played, width)
+            moments, cell + 1, lo=before, key=lambda played: _moment_cell(timeline, played, width)
         )
-        sign = reel.marks.best(before, until)
+        sign = timeline.marks.best(before, until)
         if sign is not None:
             icons[cell] = sign
         before = until
     return icons
 
 
-def _moment_cell(reel: Timeline, index: int, width: int) -> int:
-    return bar_cell(reel.played(index), reel, width)
+def _moment_cell(timeline: Timeline, index: int, width: int) -> int:
+    return bar_cell(timeline.played(index), timeline, width)
 
 
-def gap_cells(reel: Timeline, width: int) -> frozenset[int]:
+def gap_cells(timeline: Timeline, width: int) -> frozenset[int]:
     """Return the cells at which time was shortened."""
-    if not reel.is_whole:
+    if not timeline.is_whole:
         return frozenset()
-    middles = {bar_cell(reel.played(gap.index + 1), reel, width) for gap in reel.gaps}
+    middles = {bar_cell(timeline.played(gap.index + 1), timeline, width) for gap in timeline.gaps}
     reach = _GAP_REACH if len(middles) * 8 < width else 0
     return frozenset(
         cell for middle in middles for cell in range(middle - reach, middle + reach + 1) if 0 <= cell < width

@@ -97,7 +97,7 @@ def test_what_stands_around_a_change_is_not_read_in_a_replay(tmp_path, monkeypat
     with golden.load("rename-handler", tmp_path / "home") as journal:
         session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION)
         source = ReplaySource(journal, session)
-        for index in range(1, len(source.reel) + 1):
+        for index in range(1, len(source.timeline) + 1):
             source.seek(index)
             assert [source.base_lines(one) for one in source.actions(9)] == [{}] * len(source.actions(9))
 

@@ -43,7 +43,7 @@ def stored(journal):
 
 
 def every(source):
-    return [source.rewind.at(source.reel.position(index)) for index in range(len(source.reel) + 1)]
+    return [source.rewind.at(source.timeline.position(index)) for index in range(len(source.timeline) + 1)]
 
 
 def test_what_was_stored_is_read_again_and_nothing_is_folded_twice(journal, monkeypatch):
@@ -52,7 +52,7 @@ def test_what_was_stored_is_read_again_and_nothing_is_folded_twice(journal, monk
     assert path.stat().st_mode & 0o777 == 0o600
     size = path.stat().st_size
     source = ReplaySource(journal, session(journal))
-    assert source.rewind.built > source.reel.position(len(source.reel) // 2)
+    assert source.rewind.built > source.timeline.position(len(source.timeline) // 2)
     monkeypatch.setattr("workbench.views.replay._fold_events", lambda *_: pytest.fail("folded again"))
     while source.rewind.build():
         pass
@@ -65,9 +65,11 @@ def test_rows_are_those_of_a_plain_fold(journal):
     built(journal)
     source = ReplaySource(journal, session(journal))
     events = journal.events()
-    for index in (1, 30, 60, len(source.reel)):
-        told = MemoryTables().fold(event for event in events if event.position <= source.reel.position(index))
-        found = source.rewind.at(source.reel.position(index))
+    for index in (1, 30, 60, len(source.timeline)):
+        told = MemoryTables().fold(
+            event for event in events if event.position <= source.timeline.position(index)
+        )
+        found = source.rewind.at(source.timeline.position(index))
         assert (found.calls, found.actions) == (told.calls, told.actions)
     source.close()
 
@@ -103,7 +105,7 @@ def test_checkpoints_of_other_events_are_not_taken(journal, monkeypatch):
     built(journal)
     monkeypatch.setattr(replay, "event_fingerprint", lambda event_id: f"other {event_id}"[:16])
     source = ReplaySource(journal, session(journal))
-    assert source.rewind.built == source.reel.position(0)
+    assert source.rewind.built == source.timeline.position(0)
     source.close()
 
 
@@ -114,7 +116,7 @@ def test_rows_that_are_not_what_was_written_are_made_anew(journal, monkeypatch):
     monkeypatch.setattr(replay, "_CHECKPOINT_ROWS", ())
     monkeypatch.setattr(replay, "_format_fingerprint", lambda: shape)
     source = ReplaySource(journal, key)
-    assert source.rewind.built > source.reel.position(0)
+    assert source.rewind.built > source.timeline.position(0)
     assert every(source) == before
     source.close()
 

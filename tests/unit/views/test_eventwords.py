@@ -37,7 +37,7 @@ def test_no_line_of_a_recording_is_the_name_of_a_kind(name, tmp_path):
             if session.id == SYSTEM_SESSION:
                 continue
             source = ReplaySource(journal, session)
-            for index in range(1, len(source.reel) + 1):
+            for index in range(1, len(source.timeline) + 1):
                 said = source.words_at(index)
                 assert said
                 assert "\n" not in said

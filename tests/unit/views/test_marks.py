@@ -24,7 +24,7 @@ JUMPS = ["approval", "edit", "error", "expiry", "prompt", "step", "note", None]
 entries = st.lists(st.tuples(st.integers(0, 90), st.sampled_from(KINDS), st.sampled_from(FACTS)), max_size=40)
 
 
-def reel(events):
+def timeline(events):
     """Return a recording of (seconds passed, kind, fact), at positions that leave some out."""
     at, found = 0, []
     for number, (passed, kind, fact) in enumerate(events):
@@ -59,7 +59,7 @@ def walked(events):
 @pytest.mark.spec(140)
 @given(entries, st.integers(0, 41), st.sampled_from(JUMPS))
 def test_the_next_and_the_previous_mark_are_those_of_a_walk(events, index, kind):
-    marks, every = reel(events).marks, walked(events)
+    marks, every = timeline(events).marks, walked(events)
     assert [(mark.index, mark.jump, mark.sign) for mark in marks] == every
     wanted = [one for one in every if kind is None or one[1] == kind]
     later = next((n for n, *_ in wanted if n > index), None)
@@ -73,7 +73,7 @@ def test_the_next_and_the_previous_mark_are_those_of_a_walk(events, index, kind)
 
 @given(entries, st.integers(1, 60))
 def test_a_cell_has_the_most_important_of_its_marks(events, width):
-    recording, expected = reel(events), {}
+    recording, expected = timeline(events), {}
     for n, _, sign in walked(events):
         cell = bar_cell(recording.played(n), recording, width)
         if cell not in expected or ICONS_BY_IMPORTANCE.index(sign) < ICONS_BY_IMPORTANCE.index(

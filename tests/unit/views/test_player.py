@@ -23,7 +23,7 @@ def utc(monkeypatch):
     time.tzset()
 
 
-def reel(*seconds, kinds=()):
+def timeline(*seconds, kinds=()):
     kinds = [*kinds, *["reply.completed"] * len(seconds)]
     return Timeline((n + 1, NOON + int(at * SECOND), kinds[n], None) for n, at in enumerate(seconds))
 
@@ -51,21 +51,21 @@ moves = st.lists(
 
 @given(times, moves)
 def test_wherever_one_goes_the_moment_is_one_of_the_recording(at, doing):
-    player = Player(reel(*at))
+    player = Player(timeline(*at))
     for name, value in doing:
         do = getattr(player, name)
         do() if value is None else do(value)
-        assert player.first <= player.index <= len(player.reel)
-        assert 0 <= player.played <= player.reel.length
+        assert player.first <= player.index <= len(player.timeline)
+        assert 0 <= player.played <= player.timeline.length
         assert player.speed in SPEEDS
         assert not (player.is_playing and player.is_at_end)
-        if player.index < len(player.reel) and player.index:
-            assert player.reel.time(player.index) <= player.now <= player.reel.time(player.index + 1)
+        if player.index < len(player.timeline) and player.index:
+            assert player.timeline.time(player.index) <= player.now <= player.timeline.time(player.index + 1)
 
 
 @given(times, st.lists(st.floats(0, 30), max_size=20), st.sampled_from(SPEEDS))
 def test_playing_never_goes_back_and_comes_to_the_end(at, passing, speed):
-    player = Player(reel(*at), speed)
+    player = Player(timeline(*at), speed)
     player.toggle()
     seen = [player.tick(seconds) for seconds in passing]
     assert seen == sorted(seen)
@@ -77,7 +77,7 @@ def test_playing_never_goes_back_and_comes_to_the_end(at, passing, speed):
 
 @given(times, st.floats(0, 100), st.floats(0, 100))
 def test_two_short_times_are_one_long_time(at, first, then):
-    one, two = Player(reel(*at), 2.0), Player(reel(*at), 2.0)
+    one, two = Player(timeline(*at), 2.0), Player(timeline(*at), 2.0)
     one.toggle()
     two.toggle()
     one.tick(first)
@@ -87,7 +87,7 @@ def test_two_short_times_are_one_long_time(at, first, then):
 
 
 def test_a_speed_is_so_many_times_as_fast():
-    player = Player(reel(*range(20)), 4.0)
+    player = Player(timeline(*range(20)), 4.0)
     player.toggle()
     assert player.tick(2.0) == 9
     player.faster(-1)
@@ -99,14 +99,14 @@ def test_a_speed_is_so_many_times_as_fast():
 
 
 def test_space_at_the_end_begins_again():
-    player = Player(reel(0, 1, 2))
+    player = Player(timeline(0, 1, 2))
     player.seek(3)
     player.toggle()
     assert (player.index, player.is_playing) == (1, True)
 
 
 def test_following_stays_at_the_end_of_what_grows():
-    made = reel(0, 1)
+    made = timeline(0, 1)
     player = Player(made)
     player.follow()
     made.extend([(3, NOON + 5 * SECOND, "reply.completed", None)])
@@ -117,7 +117,7 @@ def test_following_stays_at_the_end_of_what_grows():
 
 
 def test_jumps_go_to_marks_of_their_kind():
-    player = Player(reel(0, 1, 2, 3, kinds=["session.created", "prompt.submitted", "x", "file.changed"]))
+    player = Player(timeline(0, 1, 2, 3, kinds=["session.created", "prompt.submitted", "x", "file.changed"]))
     assert player.jump("edit", 1).index == player.index == 4
     assert player.jump(None, -1).jump == "prompt"
     assert player.jump("error", 1) is None
@@ -133,12 +133,12 @@ def test_jumps_go_to_marks_of_their_kind():
     ],
 )  # fmt: skip
 def test_moments_as_people_write_them(text, index, utc):
-    assert parse_replay_moment(text, reel(0, 1, 2, 3)) == index
+    assert parse_replay_moment(text, timeline(0, 1, 2, 3)) == index
 
 
 @pytest.mark.parametrize("at", [(), (0,), (5, 5, 5), (9, 3, 1)])
 def test_short_and_crooked_recordings_can_be_played(at):
-    player = Player(reel(*at))
+    player = Player(timeline(*at))
     player.toggle()
     for _ in range(5):
         player.tick(10)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from workbench.views.timeline import MIN_FRAME_MICROS, Timeline, countdown_times, plan_frames
 
 
-def reel(times, marks=()):
+def timeline(times, marks=()):
     return Timeline(
         (n, at, "prompt.submitted" if n in marks else "other", None) for n, at in enumerate(times, 1)
     )
@@ -17,7 +17,7 @@ def reel(times, marks=()):
 def test_a_plan_is_bounded_ordered_and_whole_at_both_ends(steps, most, data):
     times = [sum(steps[: n + 1]) for n in range(len(steps))]
     marks = data.draw(st.sets(st.integers(1, len(times)), max_size=8))
-    strip = reel(times, marks)
+    strip = timeline(times, marks)
     found = plan_frames(strip, 1, most)
     assert len(found.indices) <= max(2, most)
     assert list(found.indices) == sorted(set(found.indices))
@@ -27,14 +27,14 @@ def test_a_plan_is_bounded_ordered_and_whole_at_both_ends(steps, most, data):
 
 
 def test_moments_of_one_time_are_shown_together():
-    strip = reel([0, 10, 20, 200_000, 200_000, 200_000, 900_000])
+    strip = timeline([0, 10, 20, 200_000, 200_000, 200_000, 900_000])
     assert plan_frames(strip, 1).indices == (1, 3, 6, 7)
 
 
 def test_a_mark_is_never_between_two_frames_unless_said():
-    strip = reel([n * 10_000 for n in range(1000)], marks={555})
+    strip = timeline([n * 10_000 for n in range(1000)], marks={555})
     assert 555 in plan_frames(strip, 1).indices
-    many = reel([n * 10_000 for n in range(1000)], marks=set(range(2, 900)))
+    many = timeline([n * 10_000 for n in range(1000)], marks=set(range(2, 900)))
     found = plan_frames(many, 1, 50)
     assert not found.has_marks
     assert found.is_thinned

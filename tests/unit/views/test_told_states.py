@@ -60,10 +60,10 @@ def stage(tmp_path):
 
 def test_a_refused_call_is_an_error_in_a_replay(stage):
     stage.begin().drive()
-    reel = Timeline(columns=ReplayReader(stage.journal, stage.session_id).columns(FIELD_OF_EVENT_KIND))
+    timeline = Timeline(columns=ReplayReader(stage.journal, stage.session_id).columns(FIELD_OF_EVENT_KIND))
     events = stage.journal.events(stage.session_id)
     at = next(n for n, event in enumerate(events, 1) if event.kind == "call.proposed")
-    errors = [mark.index for mark in reel.marks.of("error")]
+    errors = [mark.index for mark in timeline.marks.of("error")]
     assert errors == [at]
     proposed = [event for event in events if event.kind == "call.proposed"]
     assert [mark_for(one.kind, mark_fact(one)) for one in proposed] == [("error", "failed"), None]

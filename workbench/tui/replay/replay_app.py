@@ -73,6 +73,8 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         """Show two recordings in step over the replay of the first."""
         from workbench.tui.replay.side_by_side import SideBySideScreen
 
-        reel = cast("ReplayScreen", self.main).player.reel
-        share = 0.0 if self._at is None or not reel.length else reel.played(self._at) / reel.length
+        timeline = cast("ReplayScreen", self.main).player.timeline
+        share = (
+            0.0 if self._at is None or not timeline.length else timeline.played(self._at) / timeline.length
+        )
         self.push_screen(SideBySideScreen((self._journal, self._session), other, share, self._live_backend))

@@ -107,9 +107,9 @@ class ReplayBar(Widget):
         share: float
         """0 to 1, of played time."""
 
-    def __init__(self, reel: Timeline) -> None:
+    def __init__(self, timeline: Timeline) -> None:
         super().__init__(id="transport")
-        self._reel = reel
+        self._timeline = timeline
         self._shown: ReplayStatus | None = None
         self._made: tuple[int, int] = (-1, -1)
         self._signs: dict[int, IconName] = {}
@@ -136,10 +136,10 @@ class ReplayBar(Widget):
 
     def _measure(self, room: int) -> None:
         """Say on which cells marks and gaps are, again only in another width or after growth."""
-        if self._made != (room, len(self._reel)):
-            self._made = (room, len(self._reel))
-            self._signs = views.mark_cells(self._reel, room)
-            self._gaps = views.gap_cells(self._reel, room)
+        if self._made != (room, len(self._timeline)):
+            self._made = (room, len(self._timeline))
+            self._signs = views.mark_cells(self._timeline, room)
+            self._gaps = views.gap_cells(self._timeline, room)
 
     def on_click(self, event: events.Click) -> None:
         """Go to the clicked place of the line."""

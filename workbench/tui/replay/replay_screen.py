@@ -227,7 +227,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             backend: refuses what a replay cannot do.
             home: the user's home folder, shown as `~`.
         """
-        why = refusal_sentence(source.reel.time(0))
+        why = refusal_sentence(source.timeline.time(0))
         header = self._header = ReplayHeader(session.title or session.id[:8], recording_span(source))
         notice = self._sentence = ReplayNotice()
         widgets = MainWidgets(
@@ -243,8 +243,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         super().__init__(state, backend, lambda: RefusedDecisions(why), feed, status, widgets=widgets)
         self.source, self.session_id, self._why = source, session.id, why
         self._session = session
-        self.player = Player(source.reel)
-        self.bar = ReplayBar(source.reel)
+        self.player = Player(source.timeline)
+        self.bar = ReplayBar(source.timeline)
         self.pointing = ReplayCursors(self)
         self._timer: Timer | None = None
         self._ticked = 0.0
@@ -277,8 +277,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.show_moment()
 
     def start_focus(self) -> None:
-        asks = any(self.source.reel.marks.of(kind) for kind in ("approval", "expiry"))
-        pane = self.approvals if asks or not len(self.source.reel) else self.conversation
+        asks = any(self.source.timeline.marks.of(kind) for kind in ("approval", "expiry"))
+        pane = self.approvals if asks or not len(self.source.timeline) else self.conversation
         self.places.current = pane.PLACE
         pane.focus_view.focus()
 
@@ -326,7 +326,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._looks_soon = False
         self._looked_at = self.textual.monotonic()
         rows = self.source.rewind
-        if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
+        if self._feed.fresh() and self.source.timeline.is_whole and self.source.grow():
             self._header.show_span(recording_span(self.source))
             self.go(self.player.grown(), is_rewritten=self.source.rewind is not rows)
         self.show_moment()
@@ -359,7 +359,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.source.set_clock(now)
         clock = (
             countdown_text(player.elapsed // _MICROSECONDS)
-            if player.reel.is_steady
+            if player.timeline.is_steady
             else human.clock_time_seconds(now)
         )
         self._header.show_moment(clock)
@@ -369,7 +369,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.presenter.tick(now)
 
     def _next_words(self) -> str:
-        mark = self.player.reel.jump(self.player.index, None, 1)
+        mark = self.player.timeline.jump(self.player.index, None, 1)
         if mark is None:
             return ""
         if self._next[0] != mark.index:
@@ -415,7 +415,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         if self.source.may_grow:
             self.went(self.player.follow())
             return
-        self.went(self.player.seek(len(self.player.reel)))
+        self.went(self.player.seek(len(self.player.timeline)))
         self.say("The session has ended: this is its end, and nothing comes after it.")
 
     def jump(self, kind: MarkKind | None, step: int) -> None:
@@ -449,7 +449,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         if purpose != "time" or not is_final or not text:
             return
         self.complete()
-        index = parse_replay_moment(text, self.player.reel)
+        index = parse_replay_moment(text, self.player.timeline)
         index = self.source.noted(text) if index is None else index
         if index is None:
             self.say(NO_SUCH_MOMENT, is_error=True)
@@ -473,8 +473,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     @on(ReplayBar.Clicked)
     def _bar_clicked(self, message: ReplayBar.Clicked) -> None:
         self.complete()
-        reel = self.player.reel
-        self.went(self.player.seek(reel.index_played(reel.length * message.share)))
+        timeline = self.player.timeline
+        self.went(self.player.seek(timeline.index_played(timeline.length * message.share)))
 
     def leave(self) -> None:
         """Go back one level, at last to what was before."""
@@ -548,13 +548,15 @@ def refusal_sentence(began: int) -> str:
 
 def recording_span(source: ReplaySource) -> str:
     """Return when a recording was, and where."""
-    reel = source.reel
-    if not len(reel):
+    timeline = source.timeline
+    if not len(timeline):
         return "nothing recorded"
-    first, last = (datetime.fromtimestamp(moment // _MICROSECONDS) for moment in (reel.time(0), reel.ends))
-    end = human.clock_time(reel.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
+    first, last = (
+        datetime.fromtimestamp(moment // _MICROSECONDS) for moment in (timeline.time(0), timeline.ends)
+    )
+    end = human.clock_time(timeline.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
     # Steady steps have a beginning that nobody recorded.
-    when = "no times recorded" if reel.is_steady else f"{first.day} {first:%b %H:%M} to {end}"
+    when = "no times recorded" if timeline.is_steady else f"{first.day} {first:%b %H:%M} to {end}"
     folder = source.workspace.rstrip("/").rpartition("/")[2]
     return f"{when}, {folder}" if folder else when
 
@@ -577,7 +579,7 @@ def replay_screen_for(
     feed = JournalFeed(journal, lambda: screens[0].post_message(SourceChanged()))
     screens.append(ReplayScreen(source, session, feed, ReplayBackend(live), home))
     if there:
-        screens[0].player.seek(source.reel.index_of(there[0].position))
+        screens[0].player.seek(source.timeline.index_of(there[0].position))
     else:
         screens[0].player.toggle()
     return screens[0]
@@ -591,5 +593,5 @@ def replay_screen_at(
     screen.player.toggle()
     screen.source.complete()
     screen.player.completed()
-    screen.player.seek(max(1, screen.source.reel.index_at(at)))
+    screen.player.seek(max(1, screen.source.timeline.index_at(at)))
     return screen

@@ -56,15 +56,15 @@ class ReplaySource(JournalSource):
         self._from = ReplayReader(journal, session.id)
         self._reading = threading.Lock()
         self._whole: Timeline | None = None
-        self.reel = (
+        self.timeline = (
             Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND)) if is_whole else self._beginning()
         )
-        begins = self.reel.position(0)
+        begins = self.timeline.position(0)
         self.checkpoints = ReplayCheckpoints(journal, session.id, begins, replay.SNAPSHOT_EVENTS)
         self.rewind = self._rewound(begins)
         self.index = 0
         self._rows = self.rewind.at(begins)
-        self._now = self.reel.time(0)
+        self._now = self.timeline.time(0)
 
     def _beginning(self) -> Timeline:
         columns = self._from.columns(FIELD_OF_EVENT_KIND, limit=FIRST_READ_EVENTS)
@@ -76,7 +76,7 @@ class ReplaySource(JournalSource):
     def read(self) -> None:
         """Read all of the recording, if it was not yet; any thread may, and a second one waits."""
         with self._reading:
-            if self._whole is None and not self.reel.is_whole:
+            if self._whole is None and not self.timeline.is_whole:
                 self._whole = Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND))
 
     def complete(self) -> bool:
@@ -84,19 +84,19 @@ class ReplaySource(JournalSource):
         self.read()
         whole, self._whole = self._whole, None
         if whole is not None:
-            self.reel.replace_with(whole)
+            self.timeline.replace_with(whole)
         return whole is not None
 
     def _rewound(self, begins: int) -> RowSnapshots:
         stored = self.checkpoints.load() if self.is_long else []
-        first = self._from.before(begins, self.reel.time(0))
+        first = self._from.before(begins, self.timeline.time(0))
         keep = self.checkpoints.keep if self.is_long else None
         return RowSnapshots(first, begins, self._lasting, stored=stored, keep=keep)
 
     @property
     def is_long(self) -> bool:
         """Return whether its checkpoints are stored."""
-        return self.reel.count >= CHECKPOINTS_FROM_EVENTS
+        return self.timeline.count >= CHECKPOINTS_FROM_EVENTS
 
     def store(self) -> None:
         """Store the checkpoints of a long recording as they are made; `close` ends that."""
@@ -108,7 +108,7 @@ class ReplaySource(JournalSource):
         self.checkpoints.close()
 
     def _lasting(self, after: int, until: int | None, limit: int) -> Sequence[Event]:
-        end = self.reel.position(len(self.reel)) if until is None else until
+        end = self.timeline.position(len(self.timeline)) if until is None else until
         return self._from.lasting(after, end, limit)
 
     # --- the moment -----------------------------------------------------------------------------
@@ -120,20 +120,20 @@ class ReplaySource(JournalSource):
 
     @property
     def has_times(self) -> bool:
-        return not self.reel.is_steady
+        return not self.timeline.is_steady
 
     def seek(self, index: int) -> None:
         """Go to a moment, whichever way."""
-        self.index = max(0, min(index, len(self.reel)))
+        self.index = max(0, min(index, len(self.timeline)))
         self._rows = self.rewind.at(self.position())
-        self._now = self.reel.time(self.index)
+        self._now = self.timeline.time(self.index)
 
     def go_on(self, index: int) -> list[Event]:
         """Go to a later moment and return the events until then, of the whole workspace."""
-        before, self.index = self.position(), max(self.index, min(index, len(self.reel)))
+        before, self.index = self.position(), max(self.index, min(index, len(self.timeline)))
         events = self._from.between(before, self.position(), -1)
         self._rows.fold(events)
-        self._now = self.reel.time(self.index)
+        self._now = self.timeline.time(self.index)
         return events
 
     def set_clock(self, now: int) -> None:
@@ -146,7 +146,7 @@ class ReplaySource(JournalSource):
 
     def event_at(self, index: int) -> Event | None:
         """Return the event of a moment; None if it is not there any more."""
-        return self._journal.event_at(self.reel.position(index))
+        return self._journal.event_at(self.timeline.position(index))
 
     def words_at(self, index: int) -> str:
         """Return what the event of a moment was, in one safe line."""
@@ -159,7 +159,7 @@ class ReplaySource(JournalSource):
     def noted(self, text: str) -> int | None:
         """Return the moment that a human marked with these words; None where nobody did."""
         wanted = text.strip().casefold()
-        for mark in self.reel.marks.of("note")[:MAX_SEARCHED_NOTES] if wanted else ():
+        for mark in self.timeline.marks.of("note")[:MAX_SEARCHED_NOTES] if wanted else ():
             event = self.event_at(mark.index)
             if (
                 event is not None
@@ -190,19 +190,19 @@ class ReplaySource(JournalSource):
         A file that grew and is imported again takes back what closed its session before, and what it said
         otherwise: then all is read anew, and the moment stays as far as it is still there.
         """
-        last = self.reel.position(len(self.reel))
+        last = self.timeline.position(len(self.timeline))
         if last and self._journal.event_at(last) is None:
-            before = len(self.reel)
-            self.reel.replace_with(Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND)))
+            before = len(self.timeline)
+            self.timeline.replace_with(Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND)))
             self.checkpoints.close()
-            begins = self.reel.position(0)
+            begins = self.timeline.position(0)
             self.checkpoints = ReplayCheckpoints(
                 self._journal, self.session_id, begins, replay.SNAPSHOT_EVENTS
             )
             self.rewind = self._rewound(begins)
             self.seek(self.index)
-            return len(self.reel) - before or -1
-        return self.reel.extend(columns=self._from.columns(FIELD_OF_EVENT_KIND, last))
+            return len(self.timeline) - before or -1
+        return self.timeline.extend(columns=self._from.columns(FIELD_OF_EVENT_KIND, last))
 
     def now(self) -> int:
         return self._now
@@ -213,7 +213,7 @@ class ReplaySource(JournalSource):
         return True
 
     def position(self) -> int:
-        return self.reel.position(self.index)
+        return self.timeline.position(self.index)
 
     # --- rows as they stood -----------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ class ReplaySource(JournalSource):
         return known if known is not None else self._settled(super().run(run_id))
 
     def _settled(self, run: PipelineState | None) -> PipelineState | None:
-        return run if run is not None and run.updated_at < self.reel.time(0) else None
+        return run if run is not None and run.updated_at < self.timeline.time(0) else None
 
     def run_steps(self, run_id: str) -> Sequence[StepState]:
         if run_id not in self._rows.pipeline_states:
@@ -318,7 +318,7 @@ class ReplaySource(JournalSource):
 
     def turns_before(self, event: Event) -> int:
         if event.session_id == self.session_id:
-            return self.reel.turns_before(event.session_id, event.sequence_number)
+            return self.timeline.turns_before(event.session_id, event.sequence_number)
         return super().turns_before(event)
 
     def last_number(self, session_id: str) -> int:

@@ -89,7 +89,7 @@ class ReplayColumn(Vertical):
         self.state = ScreenState(self.source)
         self.conversation, self.tools = ConversationPane(key="conversation"), ToolsPane(key="tools")
         self.approvals, self.pipeline = ApprovalsPane(key="approvals"), PipelinePane(key="pipeline")
-        why = refusal_sentence(self.source.reel.time(0))
+        why = refusal_sentence(self.source.timeline.time(0))
         self.backend = ReplayBackend(live)
         """What forks and films: of a file that is only lent, nothing does."""
         panes = SessionPanes(
@@ -222,18 +222,18 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
             ReplayColumn(*side, self.say, live if side[0] is one[0] else None) for side in (one, other)
         )
         # The longer one leads: at its end both have been seen whole.
-        is_first = self.one.source.reel.length >= self.other.source.reel.length
+        is_first = self.one.source.timeline.length >= self.other.source.timeline.length
         self.leads, self.follows = (self.one, self.other) if is_first else (self.other, self.one)
-        self.player = Player(self.leads.source.reel)
+        self.player = Player(self.leads.source.timeline)
         if share:
-            self.player.seek(self.player.reel.index_played(self.player.reel.length * share))
-        self.step = SyncedReplay(self.player, self.follows.source.reel)
+            self.player.seek(self.player.timeline.index_played(self.player.timeline.length * share))
+        self.step = SyncedReplay(self.player, self.follows.source.timeline)
         names = [side.session.title or side.session.id[:8] for side in self.sides]
         self.header = ReplayHeader("  |  ".join(names), "two sessions in step")
-        self.bar, self.footer = ReplayBar(self.leads.source.reel), Footer()
+        self.bar, self.footer = ReplayBar(self.leads.source.timeline), Footer()
         self.line_bar = PromptBar(self._line_closed)
         self.line_bar.display = False
-        self._why = refusal_sentence(self.one.source.reel.time(0))
+        self._why = refusal_sentence(self.one.source.timeline.time(0))
         self._had_keys = self.one
         self._timer: Timer | None = None
         self._ticked = 0.0
@@ -300,7 +300,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
             self.follows.tick(then)
 
     def _next_words(self) -> str:
-        mark = self.player.reel.jump(self.player.index, None, 1)
+        mark = self.player.timeline.jump(self.player.index, None, 1)
         return "" if mark is None else self.leads.source.words_at(mark.index)
 
     def _moved(self) -> None:
@@ -405,7 +405,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         del purpose
         if not is_final or not text:
             return
-        index = parse_replay_moment(text, self.player.reel)
+        index = parse_replay_moment(text, self.player.timeline)
         index = self.leads.source.noted(text) if index is None else index
         if index is None:
             self.say(NO_SUCH_MOMENT)
@@ -454,7 +454,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
 
     def follow(self) -> None:
         """Go to the end of both."""
-        self.went(self.player.seek(len(self.player.reel)))
+        self.went(self.player.seek(len(self.player.timeline)))
 
     def leave(self) -> None:
         """Look for no words any more, or go back to where it was opened."""
@@ -474,8 +474,8 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
 
     @on(ReplayBar.Clicked)
     def _bar_clicked(self, message: ReplayBar.Clicked) -> None:
-        reel = self.player.reel
-        self.went(self.player.seek(reel.index_played(reel.length * message.share)))
+        timeline = self.player.timeline
+        self.went(self.player.seek(timeline.index_played(timeline.length * message.share)))
 
     def action_do(self, key_id: str) -> None:
         if is_off_in_replay(key_id):
