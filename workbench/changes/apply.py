@@ -329,8 +329,5 @@ def _reverse_change(
     file: FilePlan | PlannedWrite, image: FileImage | None, before: bytes | None
 ) -> FileChange:
     return FileChange(
-        path=file.path,
-        before=_image_data(image),
-        after=before,
-        mode=image.mode if image else file.mode,
+        path=file.path, before=_image_data(image), after=before, mode=image.mode if image else file.mode
     )

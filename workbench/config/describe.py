@@ -124,11 +124,7 @@ def config_schema() -> JsonSchema:
         "patternProperties": {f"^{PROVIDER_NAME_PATTERN}$": providers},
     }
     for alias, path in KEY_ALIASES.items():
-        properties[alias] = {
-            **_kind_schema(URL),
-            "deprecated": True,
-            "description": f"Older name of {path}.",
-        }
+        properties[alias] = {**_kind_schema(URL), "deprecated": True, "description": f"Older name of {path}."}
     return {"$schema": SCHEMA_DIALECT, "title": "workbench configuration", **_object_schema(properties)}
 
 

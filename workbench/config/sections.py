@@ -79,8 +79,7 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
     """How much a call may take and give."""
 
     tool_output_bytes: Annotated[
-        _Bytes,
-        setting("How much of a tool's output a model is shown, in bytes.", narrows=is_smaller),
+        _Bytes, setting("How much of a tool's output a model is shown, in bytes.", narrows=is_smaller)
     ] = 10_240
     context_file_bytes: Annotated[
         _Bytes, setting("How much of a file a model is shown, in bytes.", narrows=is_smaller)
@@ -208,9 +207,7 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
     """How long sealed bytes are kept."""
 
     sealed_days: Annotated[
-        int,
-        Meta(ge=0, le=36_500),
-        setting("How long exact bytes are kept after a session ended, in days."),
+        int, Meta(ge=0, le=36_500), setting("How long exact bytes are kept after a session ended, in days.")
     ] = 30
 
 

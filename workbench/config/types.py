@@ -300,8 +300,7 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
     """How questions are asked and what is answered without asking."""
 
     window_minutes: Annotated[
-        _Minutes,
-        setting("How long a question waits before it expires, in minutes.", narrows=is_smaller),
+        _Minutes, setting("How long a question waits before it expires, in minutes.", narrows=is_smaller)
     ] = DEFAULT_APPROVAL_MINUTES
     windows: Annotated[
         tuple[ApprovalWindow, ...],
@@ -312,8 +311,7 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
         ),
     ] = ()  # fmt: skip
     read_only: Annotated[
-        Literal["ask", "auto"],
-        setting("Whether reading inside the workspace asks.", narrows=is_value("ask")),
+        Literal["ask", "auto"], setting("Whether reading inside the workspace asks.", narrows=is_value("ask"))
     ] = "ask"
     allow: Annotated[
         tuple[ApprovalPattern, ...],
@@ -390,9 +388,7 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
     """How many steps run at once."""
 
     max_concurrent_workers: Annotated[
-        int,
-        Meta(ge=1, le=64),
-        setting("How many steps of a pipeline run at once.", narrows=is_smaller),
+        int, Meta(ge=1, le=64), setting("How many steps of a pipeline run at once.", narrows=is_smaller)
     ] = 5
     max_workspace_steps: Annotated[
         int,
@@ -435,8 +431,7 @@ class Config(Struct, frozen=True, kw_only=True):
     ] = ("AGENTS.md", "CLAUDE.md")
     output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"
     auto_approval_rules: Annotated[
-        tuple[AutoApprovalRule, ...],
-        setting("Rules that approve calls.", kind=list_kind(_RULE, "rules")),
+        tuple[AutoApprovalRule, ...], setting("Rules that approve calls.", kind=list_kind(_RULE, "rules"))
     ] = ()
     prices: Annotated[
         Mapping[str, TokenPrices],

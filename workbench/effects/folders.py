@@ -188,10 +188,7 @@ _SETTLE_MS: Final = 800
 
 
 def folder_changes(
-    folders: Iterable[str],
-    stop: threading.Event,
-    *,
-    is_wanted: Callable[[str], bool],
+    folders: Iterable[str], stop: threading.Event, *, is_wanted: Callable[[str], bool]
 ) -> Iterator[frozenset[str]]:
     """Yield the wanted paths that changed in folders, not below them, in groups, until `stop` is set.
 

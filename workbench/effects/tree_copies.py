@@ -62,12 +62,7 @@ def copy_tree(
 
 
 def copy_named_files(
-    source: str,
-    target: str,
-    names: Sequence[str],
-    *,
-    is_readonly: bool,
-    on_copied: OnCopied | None = None,
+    source: str, target: str, names: Sequence[str], *, is_readonly: bool, on_copied: OnCopied | None = None
 ) -> list[str]:
     """Copy files of a folder by their paths in it; return those that are not there, or behind a link.
 

@@ -53,14 +53,7 @@ from workbench.domain.machines import (
     IllegalMoveError,
     require_move,
 )
-from workbench.domain.rows import (
-    Action,
-    Call,
-    Host,
-    Lease,
-    StepState,
-    step_key,
-)
+from workbench.domain.rows import Action, Call, Host, Lease, StepState, step_key
 from workbench.domain.values import SYSTEM_SESSION, Body
 from workbench.journal import search, storage
 from workbench.journal.database import Database, SqlRow, SqlValue

@@ -268,13 +268,7 @@ CODE_AND_SETTINGS_RULES: Final[tuple[RuleRow, ...]] = (
         None,
         ("-----begin openvpn",),
     ),
-    (
-        "password-hash",
-        r":(?P<s>[a-fA-F0-9]{32}:[a-fA-F0-9]{32})(?=:::)",
-        (":::",),
-        None,
-        (":",),
-    ),
+    ("password-hash", r":(?P<s>[a-fA-F0-9]{32}:[a-fA-F0-9]{32})(?=:::)", (":::",), None, (":",)),
     (
         "cookie",
         r"""(?i:laravel_session|phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|(?<![a-z_])sessionid)=(?P<s>[A-Za-z0-9%._~+/-]{16,}+)""",

@@ -11,12 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from workbench.secrets.code_and_settings_rules import CODE_AND_SETTINGS_RULES, NEIGHBOR_RULES
-from workbench.secrets.command_line_rules import (
-    CLIENT_OPTION_RULES,
-    COMMAND_RULES,
-    EARLY_RULES,
-    RuleRow,
-)
+from workbench.secrets.command_line_rules import CLIENT_OPTION_RULES, COMMAND_RULES, EARLY_RULES, RuleRow
 from workbench.secrets.false_positives import (
     compiled_pattern,
     has_dense_run,
@@ -164,13 +159,7 @@ _SENTENCE_RULES: tuple[RuleRow, ...] = (
         is_typed_at_prompt,
         ("[sudo", "enter ", "password for ", "'s password"),
     ),
-    (
-        "password",
-        r"(?<![^\n])Password" + _TO_LINE_END,
-        ("password:",),
-        is_typed_at_prompt,
-        ("password",),
-    ),
+    ("password", r"(?<![^\n])Password" + _TO_LINE_END, ("password:",), is_typed_at_prompt, ("password",)),
     (
         "api-key",
         r"(?i:(?:api|access|secret|auth|private|signing|encryption)[ _-]?(?:access[ _-]?)?(?:key|token)"
