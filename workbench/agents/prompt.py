@@ -52,10 +52,7 @@ def exact_system_prompt(state: TurnState, unseal: Callable[[BlobRef], bytes | No
 
 
 def model_messages(
-    state: TurnState,
-    unseal: Callable[[BlobRef], bytes | None],
-    limit: int,
-    wire_names: Callable[[str], str],
+    state: TurnState, unseal: Callable[[BlobRef], bytes | None], limit: int, wire_names: Callable[[str], str]
 ) -> tuple[Messages, Messages]:
     """Return what a model call sends, and the part of it that is new.
 

@@ -341,10 +341,8 @@ def _hook_runner(context: DriverContext) -> hooks.HookRunner:
 def gate_context(writer: SessionWriter, loaded: LoadedConfig) -> GateContext:
     """Return what the gate judges by now."""
     context, session = writer.context, writer.session()
-    approvals, trust = (
-        loaded.config.approvals,
-        workspace_trust.trust_state(writer.journal, writer.context.governing_workspace),
-    )
+    approvals = loaded.config.approvals
+    trust = workspace_trust.trust_state(writer.journal, context.governing_workspace)
     return GateContext(
         descriptors=context.tools.descriptors(loaded.config.tools), provider=session.provider,
         provider_kind=provider_kind(session.provider, loaded.config), active_tools=session.active_tools,

@@ -190,12 +190,8 @@ def _rule_added_body(rule: AutoApprovalRule) -> RuleAdded:
     )  # fmt: skip
 
 
-def config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> tuple[ConfigProblem, ...]:
-    """Return what is wrong with the rules and patterns of a configuration, besides its form."""
-    return tuple(_config_rule_problems(loaded, tools))
-
-
-def _config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Iterator[ConfigProblem]:
+def config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Iterator[ConfigProblem]:
+    """Yield what is wrong with the rules and patterns of a configuration, besides its form."""
     config = loaded.config
     for rule in config.auto_approval_rules:
         for why in (

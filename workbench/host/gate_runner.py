@@ -379,17 +379,10 @@ def call_proposed_body(
 
 
 def action_opened_body(
-    writer: SessionWriter,
-    proposal: Proposal,
-    exact: JsonObject,
-    supersedes: str | None = None,
+    writer: SessionWriter, proposal: Proposal, exact: JsonObject, supersedes: str | None = None
 ) -> ActionOpened:
     """Return the `action.opened` that asks a human about a proposal."""
-    blobs, descriptor, now = (
-        writer.journal.blobs,
-        proposal.screened.descriptor,
-        writer.journal.now(),
-    )
+    blobs, descriptor, now = writer.journal.blobs, proposal.screened.descriptor, writer.journal.now()
     files = sealed_plan(writer, proposal.changes)
     recorded, parameters_ref = redaction.redact_parameters(exact, blobs)
     exact_hunks = make_hunks(proposal.changes)

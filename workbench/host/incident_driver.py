@@ -52,12 +52,7 @@ from workbench.host.incident_sessions import (
     run_checker,
     waiting_ids,
 )
-from workbench.host.session_driver import (
-    SessionProgress,
-    drive_session,
-    running_clock,
-    set_on_change,
-)
+from workbench.host.session_driver import SessionProgress, drive_session, running_clock, set_on_change
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
 from workbench.incidents.comparison import (
@@ -400,13 +395,14 @@ class _ListDriver:
         if goes_on and session is not None and session.open_turn is not None:
             # Its driver died, or it was paused in order; the human who let the list go on speaks for it too.
             await self._writer.append(self._event(ContinueRequested(), work.child_id))
-        interrupted = [False]
+        is_interrupted = False
 
         def is_over(progress: SessionProgress) -> bool:
+            nonlocal is_interrupted
             self._catch_up()
             has_to_stop = self.state.is_cancelled or self.state.is_stopped
-            if has_to_stop and not interrupted[0] and progress.open_turn is not None:
-                interrupted[0] = True
+            if has_to_stop and not is_interrupted and progress.open_turn is not None:
+                is_interrupted = True
                 self._journal.append([self._event(InterruptRequested(), work.child_id)])
             return until(progress)
 

@@ -29,9 +29,7 @@ _NO_CHAT: Final = re.compile(r"embed|rerank|whisper|\btts\b|\bbge-", re.IGNORECA
 
 
 def find_models(
-    config: Config,
-    env: Mapping[str, str] = os.environ,
-    servers: Sequence[LocalServer] = LOCAL_SERVERS,
+    config: Config, env: Mapping[str, str] = os.environ, servers: Sequence[LocalServer] = LOCAL_SERVERS
 ) -> tuple[FoundModel, ...]:
     """Return what was found and the configuration does not have, local servers first; takes up to 1 s.
 
@@ -109,10 +107,8 @@ def _is_usable_name(name: str) -> bool:
 def _found_key(row: KeyVariable, env: Mapping[str, str]) -> FoundModel | None:
     base_url, address_note = row.base_url, ""
     if row.address_env and (address := env.get(row.address_env, "").strip()):
-        base_url, address_note = (
-            address.rstrip("/") + row.address_path,
-            f" at the address of {row.address_env}",
-        )
+        base_url = address.rstrip("/") + row.address_path
+        address_note = f" at the address of {row.address_env}"
     try:
         convert_node(node_of_value(base_url), URL)
     except InvalidValue:

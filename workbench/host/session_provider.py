@@ -125,11 +125,7 @@ def _refuse_unknown_host(config: Config, provider: ProviderSettings, base_url: s
 
 
 def _key_source(
-    config: Config,
-    provider: ProviderSettings | None,
-    base_url: str,
-    key_env: str | None,
-    env: KeyEnvironment,
+    config: Config, provider: ProviderSettings | None, base_url: str, key_env: str | None, env: KeyEnvironment
 ) -> KeySource:
     """Return how to get the key, and from where in words; it goes only to the address it was set for."""
     if key_env:

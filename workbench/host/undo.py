@@ -248,10 +248,7 @@ def _judge_action(writer: SessionWriter, record: CallRecord | None, request_id: 
 
 
 def _judge_writes(
-    writer: SessionWriter,
-    applied: Sequence[PlannedWrite],
-    refs: dict[str, BlobRef | None],
-    request_id: str,
+    writer: SessionWriter, applied: Sequence[PlannedWrite], refs: dict[str, BlobRef | None], request_id: str
 ) -> _Judgement:
     def before(path: str) -> bytes | None:
         ref = refs[path]

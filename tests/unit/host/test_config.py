@@ -72,7 +72,7 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
 def test_patterns_that_name_no_tool_or_can_never_match_are_named(staged):
     rule = {**READ, "param_pattern": ".*\\.txt$"}
     _, context = ruled(staged, rule, approvals={"deny": ["Baash(rm*)"]})
-    found = driver_context.config_rule_problems(context.loaded(), context.tools.descriptors())
+    found = list(driver_context.config_rule_problems(context.loaded(), context.tools.descriptors()))
     assert [problem.key for problem in found] == ["auto_approval_rules", "approvals.deny"]
     assert "Baash" in found[1].message
 

@@ -177,11 +177,7 @@ def _with_denials_above(constraints: StepConstraints, context: DriverContext) ->
 
 
 async def run_agent_step(
-    context: DriverContext,
-    driver: DriverIdentity,
-    spec: StepSpec,
-    on_events: OnEvents,
-    stop: asyncio.Event,
+    context: DriverContext, driver: DriverIdentity, spec: StepSpec, on_events: OnEvents, stop: asyncio.Event
 ) -> StepOutcome:
     """Drive the child session until it is done, or until nothing goes on without a human."""
     if spec.session_id is None:
