@@ -151,9 +151,9 @@ class _TraceReader:
             yield r.CallStart(key, self._at)
         if status in _CALL_STATES and not call.get("is_done"):
             call["is_done"] = True
-            yield from self._ended(key, call, _CALL_STATES[status], number)
+            yield from self._call_end(key, call, _CALL_STATES[status], number)
 
-    def _ended(
+    def _call_end(
         self, key: str, call: dict[str, object], state: r.ResultState, number: int
     ) -> Iterator[r.Record]:
         """Yield the end of a call; a trace of one direction holds questions without their answers."""
@@ -216,7 +216,7 @@ class _TraceReader:
         result, request = r.object_of(message, "result"), repr(message.get("id"))
         if request in self._requests:
             key, options = self._requests.pop(request)
-            yield from self._decided(key, r.object_of(result, "outcome"), options, number)
+            yield from self._decision(key, r.object_of(result, "outcome"), options, number)
         elif "stopReason" in result:
             yield from self.flush()
             reason = r.text_of(result, "stopReason")
@@ -228,7 +228,7 @@ class _TraceReader:
         elif "sessionId" in result:
             yield from self._begin(r.text_of(result, "sessionId"))
 
-    def _decided(
+    def _decision(
         self, key: str, outcome: JsonObject, options: dict[str, str], number: int
     ) -> Iterator[r.Record]:
         kind = options.get(r.text_of(outcome, "optionId"), "")

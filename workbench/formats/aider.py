@@ -200,7 +200,7 @@ class _ChatReader:
                 continue
             question, answer = match["what"], match["answer"].casefold() or "y"
             tool = next((tool for begin, tool in _QUESTION_TOOLS if begin in question.casefold()), "confirm")
-            key, arguments = self._key(), self._given(tool, question, lines[:index])
+            key, arguments = self._key(), self._question_arguments(tool, question, lines[:index])
             if added := _FILE_TO_ADD.match(question):
                 tool, arguments = "add_file", {"path": added[1]}
             yield r.Reply(calls=(r.ToolCall(key, tool, arguments),), line=number)
@@ -211,7 +211,7 @@ class _ChatReader:
             else:
                 yield r.CallResult(call=key, state="rejected", line=number)
 
-    def _given(self, tool: str, question: str, before: list[str]) -> dict[str, str]:
+    def _question_arguments(self, tool: str, question: str, before: list[str]) -> dict[str, str]:
         if tool == "shell" and (blocks := _SHELL.findall(self._said)):
             return {"command": "\n".join(block.strip() for block in blocks)}
         subject = before[-1].strip() if before and not _QUESTION.match(before[-1]) else ""

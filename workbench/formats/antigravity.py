@@ -60,7 +60,7 @@ class _StepReader:
         elif kind == "PLANNER_RESPONSE":
             yield self._reply(row, text, time_us, number)
         elif source == "MODEL":
-            yield from self._given(row, kind, text, time_us, number)
+            yield from self._result(row, kind, text, time_us, number)
         else:
             # Its time is that of the record.
             members: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
@@ -74,7 +74,7 @@ class _StepReader:
         self._open += [call.id for call in calls]
         return r.Reply(text=text, thinking=r.text_of(row, "thinking"), calls=calls, at=time_us, line=number)
 
-    def _given(
+    def _result(
         self, row: JsonObject, kind: str, text: str, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
         if not self._open:

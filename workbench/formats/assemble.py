@@ -144,7 +144,7 @@ class Assembler:
             self._early.append(item)
             return []
         self._look_at_time(item)
-        for event in self._taken(item):
+        for event in self._record_events(item):
             self._held.add(event)
         while owner := self._held.owner_in_the_way:
             self._release(owner)
@@ -209,7 +209,7 @@ class Assembler:
         """Return the problems of a file in which no session began."""
         return [item for item in self._early if isinstance(item, r.FileProblem)]
 
-    def told_so_far(self) -> list[Event]:
+    def events_so_far(self) -> list[Event]:
         """Return what waits for the ends of calls; of each it is told now that it runs."""
         for call in self._open.values():
             if call.places:  # else its start is told later
@@ -220,7 +220,7 @@ class Assembler:
         """Return what closes the session that is open."""
         if not self._id:
             return []
-        closing = [*self.told_so_far(), *self._counted_events(self._closing())]
+        closing = [*self.events_so_far(), *self._counted_events(self._closing())]
         self._begin("")
         return closing
 
@@ -237,7 +237,7 @@ class Assembler:
         )  # fmt: skip
 
     def _head(self, head: r.SessionHead) -> Iterator[Event]:
-        key = self._alone(head.key or "unnamed")
+        key = self._unique_key(head.key or "unnamed")
         self._begin(self._generation(imported_session_id(self._origin, key)))
         title = _title_of(head.title)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
@@ -265,7 +265,7 @@ class Assembler:
         yield self._status("initializing")
         yield self._status("ready", key="ready")
 
-    def _alone(self, key: str) -> str:
+    def _unique_key(self, key: str) -> str:
         self._keys[key] += 1
         return key if self._keys[key] == 1 else f"{key}#{self._keys[key]}"
 
@@ -275,7 +275,7 @@ class Assembler:
     def _status(self, status: SessionStatus, key: str | None = None) -> Event:
         return self._event(events.SessionStatusChanged(status=status), _SYSTEM, None, key=key)
 
-    def _taken(self, item: r.Record) -> Iterator[Event]:
+    def _record_events(self, item: r.Record) -> Iterator[Event]:
         match item:
             case r.Prompt():
                 yield from self._prompt(item)
@@ -288,32 +288,32 @@ class Assembler:
             case r.CallProgress():
                 yield from self._progress(item)
             case r.TurnStop():
-                yield from self._stopped(item)
+                yield from self._stop_events(item)
             case r.FileProblem():
                 self.summaries[-1].problems.append(item)
             case _:
-                yield from self._aside(item)
+                yield from self._other_record_events(item)
 
-    def _aside(self, item: r.Record) -> Iterator[Event]:
+    def _other_record_events(self, item: r.Record) -> Iterator[Event]:
         match item:
             case r.TitleChange(title=title, at=time_us):
-                yield from self._titled(title, time_us)
+                yield from self._title_events(title, time_us)
             case r.UsageRecord(usage=usage, is_last=is_last):
                 self._last_usage = usage if is_last else Usage()
-                yield from () if is_last else self._spoken(r.Reply(usage=usage), usage)
+                yield from () if is_last else self._reply_events(r.Reply(usage=usage), usage)
             case r.ErrorRecord(code=code, message=message, at=time_us):
                 body = events.ErrorRaised(
                     code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message)
                 )
                 yield self._event(body, _SYSTEM, time_us)
             case r.UnmappedRecord():
-                yield self._kept(item)
+                yield self._unmapped_event(item)
             case r.SessionEnd(is_failed=is_failed):
                 self._is_closed = is_failed
             case _:
                 return
 
-    def _kept(self, item: r.UnmappedRecord) -> Event:
+    def _unmapped_event(self, item: r.UnmappedRecord) -> Event:
         if not item.is_understood:
             self.summaries[-1].kept += 1
             self.summaries[-1].problems.append(
@@ -325,7 +325,7 @@ class Assembler:
         body = events.Unknown(original_kind=f"{self._origin}.{kind}", content=content)
         return self._event(body, _SYSTEM, item.at)
 
-    def _titled(self, title: str, time_us: int | None) -> Iterator[Event]:
+    def _title_events(self, title: str, time_us: int | None) -> Iterator[Event]:
         line = _title_of(title)
         if line and line != self.summaries[-1].title:
             self.summaries[-1].title, self._has_title = line, True
@@ -333,28 +333,28 @@ class Assembler:
 
     # --- turns --------------------------------------------------------------------------------------
 
-    def _empty(self, kind: str, time_us: int | None, line: int) -> Event:
+    def _empty_message(self, kind: str, time_us: int | None, line: int) -> Event:
         """Keep a message in which nothing was found: what it said stands where nobody looked."""
-        return self._kept(
+        return self._unmapped_event(
             r.UnmappedRecord(f"{kind} without words", at=time_us, line=line, is_understood=False)
         )
 
     def _prompt(self, item: r.Prompt) -> Iterator[Event]:
         if not item.text.strip():
-            yield self._empty("prompt", item.at, item.line)
+            yield self._empty_message("prompt", item.at, item.line)
             return
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
         if not self._has_title and _COMMAND.match(text):
             self._first_command = self._first_command or text
         elif not self._has_title:
-            yield from self._titled(text, item.at)
+            yield from self._title_events(text, item.at)
         yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
 
     def _reply(self, item: r.Reply) -> Iterator[Event]:
         usage = item.usage
         if not (item.text.strip() or item.thinking or item.calls or item.may_be_empty or usage != Usage()):
-            yield self._empty("reply", item.at, item.line)
+            yield self._empty_message("reply", item.at, item.line)
             return
         if item.request and usage != Usage() and self._is_paid(self._id, item.request):
             usage = Usage()
@@ -364,9 +364,9 @@ class Assembler:
             self._counted[item.key] = before.plus(usage)
             if item.may_be_empty and usage == Usage() and not (item.text or item.thinking or item.calls):
                 return
-        yield from self._spoken(item, usage)
+        yield from self._reply_events(item, usage)
 
-    def _spoken(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:
+    def _reply_events(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:
         self._last = item.at if item.at is not None else self._last
         model = sanitize.sanitize_line(item.model, 120) or self._model
         if self._turn is None:
@@ -380,14 +380,14 @@ class Assembler:
         body = events.ReplyCompleted(
             text=sanitize.sanitize_text(item.text), thinking=sanitize.sanitize_text(item.thinking),
             usage=usage, model=model,
-            calls=tuple(self._asked(call) for call in item.calls), round=self._round,
+            calls=tuple(self._reply_call(call) for call in item.calls), round=self._round,
         )  # fmt: skip
         yield self._event(body, _AGENT, item.at, key=key)
         for call in self._open.values():
             if not call.places and not call.asked.starts_later:
                 self._place(call, "proposed", self._last)
 
-    def _asked(self, call: r.ToolCall) -> ReplyCall:
+    def _reply_call(self, call: r.ToolCall) -> ReplyCall:
         self._calls += 1
         key = f"{self._id}.call{self._calls}"
         if call.id in self._open:
@@ -402,7 +402,7 @@ class Assembler:
             arguments=arguments,
         )  # fmt: skip
 
-    def _stopped(self, item: r.TurnStop) -> Iterator[Event]:
+    def _stop_events(self, item: r.TurnStop) -> Iterator[Event]:
         for name in list(self._open):
             yield from self._result(
                 r.CallResult(call=name, state="cancelled", error="the turn was stopped", at=item.at)
@@ -424,7 +424,7 @@ class Assembler:
             yield from self._life.lost(call, self._last)
         self._open.clear()
         if self._last_usage != Usage():
-            yield from self._spoken(r.Reply(usage=self._last_usage), self._last_usage, key="end.usage")
+            yield from self._reply_events(r.Reply(usage=self._last_usage), self._last_usage, key="end.usage")
         if not self._has_title and (line := _title_of(self._first_command)):
             self.summaries[-1].title = line
             yield self._event(events.SessionChanged(title=line), _SYSTEM, None, key="end.title")
@@ -470,7 +470,7 @@ class Assembler:
     def _progress(self, item: r.CallProgress) -> Iterator[Event]:
         call = self._open.get(item.call)
         if call is None:
-            yield self._kept(r.UnmappedRecord(f"{item.kind}_progress", item.content, item.at))
+            yield self._unmapped_event(r.UnmappedRecord(f"{item.kind}_progress", item.content, item.at))
             return
         call.progress[item.kind] += 1
         if call.question is None and item.kind != "hook":
@@ -487,7 +487,7 @@ class Assembler:
             why = f"a result of {item.call[:80] or 'no call'}, which nothing asked for"
             self.summaries[-1].problems.append(r.FileProblem(item.line, why))
             record = r.UnmappedRecord("result", {"call": item.call, "text": item.text}, item.at)
-            yield self._kept(record)
+            yield self._unmapped_event(record)
             return
         self._last = item.at if item.at is not None else self._last
         if not call.places:

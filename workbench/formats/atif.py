@@ -120,7 +120,7 @@ def _read_agent_step(step: JsonObject, text: str, time_us: int | None, number: i
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            changes = _told_changes(step, key, next(call for call in calls if call.id == key))
+            changes = _changes_of_step(step, key, next(call for call in calls if call.id == key))
             yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number, changes=changes)
         else:
             yield r.UnmappedRecord("observation", words, time_us, number)
@@ -129,7 +129,7 @@ def _read_agent_step(step: JsonObject, text: str, time_us: int | None, number: i
 _CHANGES: Final = ("create", "modify", "delete")
 
 
-def _told_changes(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileEdit, ...]:
+def _changes_of_step(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileEdit, ...]:
     """Return the files that a step of ours says a call changed, in the call's words where it has some."""
     files = r.objects_of(step, "extra", "changed", key)
     changes = tuple(
@@ -144,7 +144,7 @@ def _told_changes(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileE
 
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
     """Return a session of ours as a trajectory; texts are the recorded, scrubbed ones."""
-    told_calls = _ToldCalls(rows={call.id: call for call in calls})
+    told_calls = _CallFacts(rows={call.id: call for call in calls})
     for event in events:
         told_calls.note(event)
     steps: list[dict[str, Json]] = []
@@ -194,7 +194,7 @@ def _metrics(usage: Usage) -> dict[str, Json]:
     return metrics
 
 
-class _ToldCalls(Struct):
+class _CallFacts(Struct):
     """What the events tell of calls, by their ids."""
 
     rows: dict[str, Call]
@@ -216,7 +216,7 @@ class _ToldCalls(Struct):
             self.asked[call] = "approved" if isinstance(body, e.ActionApproved) else "rejected"
 
 
-def _written_event(body: e.ReplyCompleted, time_us: int, told_calls: _ToldCalls) -> dict[str, Json]:
+def _written_event(body: e.ReplyCompleted, time_us: int, told_calls: _CallFacts) -> dict[str, Json]:
     step = _written_step("agent", body.text, time_us)
     if body.model:
         step["model_name"] = body.model
@@ -234,7 +234,7 @@ def _written_event(body: e.ReplyCompleted, time_us: int, told_calls: _ToldCalls)
     return step
 
 
-def _written_extra(body: e.ReplyCompleted, told_calls: _ToldCalls) -> JsonObject:
+def _written_extra(body: e.ReplyCompleted, told_calls: _CallFacts) -> JsonObject:
     """Return how calls ended, who was asked about them, and the files that they changed."""
     # A result has no room for more before v1.7, a step always had.
     extra: dict[str, Json] = {}
@@ -266,7 +266,7 @@ def _call_state(call: Call | None) -> str:
     return call.state if call else "pending"
 
 
-def _written_observation(reply_call: "e.ReplyCall", told_calls: _ToldCalls) -> JsonObject:
+def _written_observation(reply_call: "e.ReplyCall", told_calls: _CallFacts) -> JsonObject:
     call = _replacing_call(reply_call, told_calls.rows)
     finished = told_calls.results.get(call.id) if call else None
     text = (finished.preview or finished.error or finished.summary) if finished else ""

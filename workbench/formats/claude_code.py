@@ -130,7 +130,7 @@ class _SessionReader:
             return
         yield from self._start(row)
         if rewind and self._head is not None:
-            yield from self.begun("")
+            yield from self.head("")
             yield from rewind_records(row, rewind, replace(self._head, model=self._model), number)
         match r.text_of(row, "type"):
             case "user":
@@ -171,25 +171,25 @@ class _SessionReader:
         model = _model_name(r.object_of(row, "message")) or _model_name(row)
         if model or self._lines > _MOST_LINES_WITHOUT_MODEL:
             self._model = model
-            yield from self.begun(model)
+            yield from self.head(model)
 
-    def begun(self, model: str) -> Iterator[r.Record]:
+    def head(self, model: str) -> Iterator[r.Record]:
         if self._head is not None and not self._has_begun:
             self._has_begun = True
             yield replace(self._head, model=model, title=self._title)
 
     def ended(self) -> Iterator[r.Record]:
-        yield from self.begun("")
+        yield from self.head("")
         for chain, rows in self._sides.items():
             below = _SessionReader(self._name, chain, self._side_forks[chain])
-            yield from below.beginning([row for row, _ in rows])
+            yield from below.start_side([row for row, _ in rows])
             for row, number in rows:
                 yield from below.row(row, number)
 
-    def beginning(self, lines: list[JsonObject]) -> Iterator[r.Record]:
+    def start_side(self, lines: list[JsonObject]) -> Iterator[r.Record]:
         heads = (head for line in lines if (head := self._first(line)))
         self._head = next(heads, r.SessionHead(key=self._side, provider="anthropic"))
-        yield from self.begun(
+        yield from self.head(
             next(filter(None, (_model_name(r.object_of(line, "message")) for line in lines)), "")
         )
 
@@ -221,7 +221,7 @@ class _SessionReader:
             yield r.TitleChange(title, time_us)
         queued = r.object_of(row, "attachment")
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
-            yield from self._said(r.content_of(queued, "prompt"), time_us, number)
+            yield from self._prompt_records(r.content_of(queued, "prompt"), time_us, number)
             return
         if kind == "progress" and (progress := self._progress.read(row, number)):
             yield progress
@@ -236,7 +236,7 @@ class _SessionReader:
         blocks = r.as_objects(text)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
-            yield from self._answered(block, row, number)
+            yield from self._result_records(block, row, number)
         words = r.content_text(
             [block for block in blocks if block.get("type") != "tool_result"]
         ) or r.as_text(text)
@@ -247,9 +247,9 @@ class _SessionReader:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
             yield r.UnmappedRecord(kind, words, time_us, number)
         else:
-            yield from self._said(words, time_us, number)
+            yield from self._prompt_records(words, time_us, number)
 
-    def _said(self, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
+    def _prompt_records(self, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
         if text.startswith(_INTERRUPTED):
             yield r.TurnStop(outcome="interrupted", detail=text.strip("[]"), at=time_us)
         elif text.startswith(_INJECTED_PREFIXES):
@@ -284,9 +284,9 @@ class _SessionReader:
                 yield question_of(call, time_us)
         for block in blocks:
             if r.text_of(block, "type").endswith("tool_result"):
-                yield from self._answered(block, row, number)
+                yield from self._result_records(block, row, number)
 
-    def _answered(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
+    def _result_records(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
         result = self._result(block, row, number)
         call, outcome = self._calls.get(result.call), r.object_of(row, "toolUseResult")
         if result.state == "succeeded" and call is not None and call.tool in QUESTION_TOOLS:

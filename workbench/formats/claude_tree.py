@@ -70,13 +70,13 @@ class MessageTree:
             case "user" if blocks and all(block.get("type") == "tool_result" for block in blocks):
                 return self._is_repeated_result({r.text_of(block, "tool_use_id") for block in blocks})
             case "user" if row.get("timestamp"):
-                return self._was_told(("user", r.text_of(row, "timestamp"), str(message.get("content"))))
+                return self._is_repetition(("user", r.text_of(row, "timestamp"), str(message.get("content"))))
             case _:
                 return False
 
     def _is_repeated_reply(self, message: str, blocks: list[JsonObject]) -> bool:
         text = [str(b.get("id") or b.get("text") or b.get("thinking") or b.get("data")) for b in blocks]
-        if message and text and self._was_told((message, *text)):
+        if message and text and self._is_repetition((message, *text)):
             return True
         self._open.update(key for key, b in zip(text, blocks, strict=True) if b.get("type") == "tool_use")
         return False
@@ -87,7 +87,7 @@ class MessageTree:
         self._open -= calls
         return is_repeated
 
-    def _was_told(self, parts: tuple[object, ...]) -> bool:
+    def _is_repetition(self, parts: tuple[object, ...]) -> bool:
         digest = hash(parts)
         is_there = digest in self._told
         self._told.add(digest)

@@ -141,12 +141,12 @@ class _TaskReader:
             return
         for block in result_blocks(content):
             text = r.content_of(block, "content")
-            is_error = block.get("is_error") is True
-            yield from self._ended(r.text_of(block, "tool_use_id"), text, time_us, number, is_error=is_error)
+            key, is_error = r.text_of(block, "tool_use_id"), block.get("is_error") is True
+            yield from self._call_end(key, text, time_us, number, is_error=is_error)
         texts = [content] if isinstance(content, str) else [
             text for block in r.as_objects(content) if (text := said_text([block]))
         ]  # fmt: skip
-        yield from self._told(texts, time_us, number)
+        yield from self._user_records(texts, time_us, number)
         if not texts and not result_blocks(content):
             yield r.Prompt("", time_us, number)
 
@@ -173,7 +173,7 @@ class _TaskReader:
                     call=call.id, prompt=question or "?", choices=_choices(call.arguments), at=time_us
                 )
 
-    def _told(self, texts: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
+    def _user_records(self, texts: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield what a user's message holds: results, what was typed, and what the editor added."""
         call, parts = "", list[str]()
         for text in texts:
@@ -182,29 +182,29 @@ class _TaskReader:
                 yield r.UnmappedRecord("context.environment", environment[:8_000], time_us, number)
             if match := _RESULT_HEAD.match(words):
                 yield from self._result(call, parts, time_us, number)
-                call, parts = self._taken(match[1]), []
+                call, parts = self._call_of_tool(match[1]), []
                 words = words[match.end() :]
             if call:
                 parts.append(words)
             elif words.strip():
-                yield self._typed(words, time_us, number)
+                yield self._prompt_record(words, time_us, number)
         yield from self._result(call, parts, time_us, number)
 
-    def _taken(self, tool: str) -> str:
+    def _call_of_tool(self, tool: str) -> str:
         return next((call.id for call in self._open if call.tool == tool), "")
 
     def _result(self, call: str, parts: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
         text = "\n".join(part for part in parts if part.strip())
         if call:
-            yield from self._ended(call, text, time_us, number)
+            yield from self._call_end(call, text, time_us, number)
 
-    def _typed(self, text: str, time_us: int | None, number: int) -> r.Record:
+    def _prompt_record(self, text: str, time_us: int | None, number: int) -> r.Record:
         typed = _TYPED.search(text)
         if typed is None and text.lstrip().startswith(("[TASK RESUMPTION]", "[ERROR]", "# task_progress")):
             return r.UnmappedRecord("context.user", text, time_us, number)
         return r.Prompt(typed[2] if typed else text.strip(), time_us, number)
 
-    def _ended(
+    def _call_end(
         self, key: str, text: str, time_us: int | None, number: int, *, is_error: bool = False
     ) -> Iterator[r.Record]:
         open_call = next((call for call in self._open if call.id == key), None)

@@ -93,8 +93,8 @@ class _RolloutReader:
         self._policy = ""
         self._asks: set[str] = set()
         self._called: set[str] = set()
-        self._told: dict[str, list[r.Record]] = {"user": [], "agent": []}
-        self._spoken: set[int] = set()
+        self._event_texts: dict[str, list[r.Record]] = {"user": [], "agent": []}
+        self._item_texts: set[int] = set()
         self._has_items = False
 
     def is_another(self, row: JsonObject) -> bool:
@@ -113,9 +113,9 @@ class _RolloutReader:
         if kind not in _WRAPPER_TYPES:
             kind, payload = ("session_meta", row) if self._is_old_head(row) else ("response_item", row)
         if self._head is None:
-            self._head = self._first(payload if kind == "session_meta" else {}, time_us)
+            self._head = self._session_head(payload if kind == "session_meta" else {}, time_us)
         if self._model or number > _MOST_LINES_WITHOUT_MODEL:
-            yield from self.begun()
+            yield from self.head()
         match kind:
             case "session_meta":
                 return
@@ -129,7 +129,7 @@ class _RolloutReader:
             case _:
                 yield r.UnmappedRecord(kind, payload, time_us, number)
 
-    def begun(self) -> Iterator[r.Record]:
+    def head(self) -> Iterator[r.Record]:
         if self._head is not None and not self._has_begun:
             self._has_begun = True
             yield replace(self._head, model=self._head.model or self._model)
@@ -137,7 +137,7 @@ class _RolloutReader:
     def _is_old_head(self, row: JsonObject) -> bool:
         return self._head is None and "id" in row and "type" not in row
 
-    def _first(self, meta: JsonObject, time_us: int | None) -> r.SessionHead:
+    def _session_head(self, meta: JsonObject, time_us: int | None) -> r.SessionHead:
         git = r.object_of(meta, "git")
         facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
         if git:
@@ -151,15 +151,15 @@ class _RolloutReader:
         )  # fmt: skip
 
     def ended(self) -> Iterator[r.Record]:
-        yield from self.begun()
-        yield from self._untold("user")
-        yield from self._untold("agent")
+        yield from self.head()
+        yield from self._unrepeated("user")
+        yield from self._unrepeated("agent")
 
-    def _untold(self, speaker: str) -> Iterator[r.Record]:
-        events, self._told[speaker] = self._told[speaker], []
+    def _unrepeated(self, speaker: str) -> Iterator[r.Record]:
+        events, self._event_texts[speaker] = self._event_texts[speaker], []
         for record in events:
             text = record.text if isinstance(record, r.Prompt | r.Reply) else ""
-            if hash((speaker, text)) not in self._spoken:
+            if hash((speaker, text)) not in self._item_texts:
                 yield record
 
     def _item(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
@@ -171,7 +171,7 @@ class _RolloutReader:
             if text:
                 self._thinking.append(text)
         elif kind in _CALL_TYPES:
-            yield from self._untold("user")
+            yield from self._unrepeated("user")
             yield from self._call(kind, payload, time_us, number)
         elif kind.endswith("_output"):
             yield from self._output(payload, time_us, number)
@@ -183,16 +183,16 @@ class _RolloutReader:
     def _message(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         text, role = r.content_of(payload, "content"), r.text_of(payload, "role")
         if role == "assistant":
-            yield from self._untold("user")
-            self._spoken.add(hash(("agent", text)))
+            yield from self._unrepeated("user")
+            self._item_texts.add(hash(("agent", text)))
             yield self._reply(text, (), time_us, number)
         elif role == "user" and not text.startswith(_INJECTED_PREFIXES):
-            yield from self._untold("agent")
+            yield from self._unrepeated("agent")
             # The event beside it names images elsewhere: its text is what was typed, and nothing more.
             typed = "\n".join(
                 r.text_of(item, "text") for item in r.objects_of(payload, "content") if "text" in item
             )
-            self._spoken |= {hash(("user", text)), hash(("user", typed))}
+            self._item_texts |= {hash(("user", text)), hash(("user", typed))}
             request = text.partition(_REQUEST_HEADING)[2].strip()
             if request and not self._has_title:
                 yield r.TitleChange(request, time_us)
@@ -257,15 +257,16 @@ class _RolloutReader:
             case "token_count":
                 yield from self._tokens(r.object_of(payload, "info"))
             case "turn_aborted":
-                yield from self._untold("user")
+                yield from self._unrepeated("user")
                 yield r.TurnStop(outcome="interrupted", detail=r.text_of(payload, "reason"), at=time_us)
             case "error" | "stream_error":
                 yield r.ErrorRecord("error", r.text_of(payload, "message"), time_us)
             case "user_message":
                 text = r.text_of(payload, "message")
-                self._told["user"].append(r.Prompt(text, time_us, number))
+                self._event_texts["user"].append(r.Prompt(text, time_us, number))
             case "agent_message":
-                self._told["agent"].append(self._reply(r.text_of(payload, "message"), (), time_us, number))
+                text = r.text_of(payload, "message")
+                self._event_texts["agent"].append(self._reply(text, (), time_us, number))
             case "agent_reasoning" | "agent_reasoning_raw_content":
                 return
             case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
@@ -273,11 +274,11 @@ class _RolloutReader:
             case "exec_approval_request" | "apply_patch_approval_request":
                 yield r.CallQuestion(call=r.text_of(payload, "call_id"), at=time_us)
             case "patch_apply_end" | "exec_command_end" | "mcp_tool_call_end":
-                yield from self._ended_call(payload, time_us, number)
+                yield from self._call_of_end(payload, time_us, number)
             case kind:
                 yield r.UnmappedRecord(f"event.{kind}", payload, time_us, number)
 
-    def _ended_call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+    def _call_of_end(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield a call that only its end tells of, as those made within a script; the others are items."""
         key = r.text_of(payload, "call_id")
         changes = _applied_edits(r.object_of(payload, "changes"))

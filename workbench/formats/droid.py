@@ -177,7 +177,7 @@ class _StreamReader:
                 value = row.get("value", row.get("error"))
                 yield _result(call, value, time_us, number, is_error=row.get("isError") is True)
             case "completion":
-                yield from self._completed(row, time_us, number)
+                yield from self._completion(row, time_us, number)
             case "error":
                 text = r.first_text(row, "message", "text") or "error"
                 yield r.ErrorRecord(r.text_of(row, "source") or "error", text, time_us)
@@ -189,7 +189,7 @@ class _StreamReader:
         self._last = text
         return r.Reply(text=text, model=self._model, at=time_us, line=number)
 
-    def _completed(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+    def _completion(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield the final words, where they were not said before, and what the run spent."""
         text, usage = r.text_of(row, "finalText"), _usage(r.object_of(row, "usage"))
         if text.strip() and text != self._last:

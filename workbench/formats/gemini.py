@@ -132,17 +132,25 @@ def read_checkpoint(value: Json, name: str) -> Iterator[r.Record]:
             yield from _user_turn(parts, number, waiting)
 
 
+def calls_of_parts(parts: list[JsonObject], number: int) -> tuple[r.ToolCall, ...]:
+    """Return the calls among the parts of a message; one without an id gets one of its place."""
+    return tuple(
+        r.ToolCall(
+            r.text_of(fields, "id") or f"call-{number}.{place}", r.text_of(fields, "name"),
+            r.object_of(fields, "args"),
+        )
+        for place, part in enumerate(parts)
+        if (fields := r.object_of(part, "functionCall"))
+    )  # fmt: skip
+
+
 def _model_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, str]]) -> r.Reply:
-    calls: list[r.ToolCall] = []
-    for index, part in enumerate(parts):
-        if fields := r.object_of(part, "functionCall"):
-            key, tool = r.text_of(fields, "id") or f"call-{number}.{index}", r.text_of(fields, "name")
-            calls.append(r.ToolCall(key, tool, r.object_of(fields, "args")))
-            waiting.append((key, tool))
+    calls = calls_of_parts(parts, number)
+    waiting += [(call.id, call.tool) for call in calls]
     words = [r.text_of(part, "text") for part in parts if part.get("thought") is not True]
     thoughts = [r.text_of(part, "text") for part in parts if part.get("thought") is True]
     text = "\n".join(filter(None, words))
-    return r.Reply(text=text, thinking="\n\n".join(thoughts), calls=tuple(calls), line=number)
+    return r.Reply(text=text, thinking="\n\n".join(thoughts), calls=calls, line=number)
 
 
 def _user_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, str]]) -> Iterator[r.Record]:

@@ -127,17 +127,17 @@ class _MessageReader:
         if not self._has_begun:
             self._has_begun = True
             yield self._head(row, time_us)
-        yield from self._numbered(r.integer_of(row, "sequence_number"), number)
+        yield from self._sequence_problems(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if wrong := payload_problem(kind, payload):
             yield r.FileProblem(number, wrong)
         if kind not in ("AiResponse", "Thinking"):
-            yield from self._joined()
+            yield from self._close_partial()
         match kind:
             case "AiResponse":
                 yield from self._response(payload, time_us, number)
             case "Thinking":
-                yield from self._joined() if self._partial else ()
+                yield from self._close_partial() if self._partial else ()
                 self._thoughts.append(r.text_of(payload, "text"))
             case "ToolCall":
                 yield from self._call(payload, time_us, number)
@@ -153,7 +153,7 @@ class _MessageReader:
             case "FileModification":
                 self._change(r.text_of(payload, "proposal_id"), _edit(payload))
             case "Error":
-                yield from self._flushed()
+                yield from self._flush()
                 yield from self._error(payload, time_us)
             case "Progress":
                 self._behind.append(r.UnmappedRecord(kind, payload, time_us, number))
@@ -182,7 +182,7 @@ class _MessageReader:
         }  # fmt: skip
         return {name: value for name, value in facts.items() if value}
 
-    def _numbered(self, number: int | None, line: int) -> Iterator[r.Record]:
+    def _sequence_problems(self, number: int | None, line: int) -> Iterator[r.Record]:
         if number is not None and self._last and number not in (self._last, self._last + 1):
             problem = "comes again" if number < self._last else "follows a gap"
             yield r.FileProblem(line, f"sequence number {number} {problem} after {self._last}")
@@ -194,22 +194,22 @@ class _MessageReader:
             self._partial.append(piece)
             return
         before, self._partial = "".join(self._partial), []
-        yield from self._flushed()
+        yield from self._flush()
         text = piece if piece.startswith(before) or not before else before + piece
-        self._reply = self._said(text, time_us, number)
+        self._reply = self._new_reply(text, time_us, number)
 
-    def _said(self, text: str, time_us: int | None, number: int) -> r.Reply:
+    def _new_reply(self, text: str, time_us: int | None, number: int) -> r.Reply:
         thinking, self._thoughts = "".join(self._thoughts), []
         return r.Reply(text=text, thinking=thinking, at=time_us, line=number, may_be_empty=True)
 
-    def _joined(self) -> Iterator[r.Record]:
+    def _close_partial(self) -> Iterator[r.Record]:
         """Close words or thoughts that no whole message followed."""
         text, self._partial = "".join(self._partial), []
         if text or self._thoughts:
-            yield from self._flushed()
-            self._reply = self._said(text, None, 0)
+            yield from self._flush()
+            self._reply = self._new_reply(text, None, 0)
 
-    def _flushed(self) -> Iterator[r.Record]:
+    def _flush(self) -> Iterator[r.Record]:
         reply, self._reply = self._reply, None
         if reply is not None and (reply.text or reply.thinking or reply.calls):
             yield reply
@@ -217,8 +217,8 @@ class _MessageReader:
         yield from behind
 
     def ended(self) -> Iterator[r.Record]:
-        yield from self._joined()
-        yield from self._flushed()
+        yield from self._close_partial()
+        yield from self._flush()
         usage = usage_within(r.object_of(self._session, "token_usage"), "input_tokens", "output_tokens")
         if usage != Usage() and self._has_begun:
             yield r.UsageRecord(usage=usage)
@@ -243,7 +243,7 @@ class _MessageReader:
             is_ours = key in self._actions.values()
             if r.text_of(self._calls.get(key, {}), "approval_status") == "Approved" and not is_ours:
                 self._behind.append(r.CallDecision(call=key, is_approved=True, at=time_us))
-        yield from self._flushed()
+        yield from self._flush()
         result = r.object_of(payload, "result")
         match operation:
             case "Start":
@@ -269,10 +269,10 @@ class _MessageReader:
         return r.CallResult(
             call=key, text=data if isinstance(data, str) else r.content_text(data),
             error=r.text_of(result, "error"), state=state, at=time_us, line=number,
-            duration_ms=r.integer_of(result, "execution_time_ms"), changes=self._made_changes(key),
+            duration_ms=r.integer_of(result, "execution_time_ms"), changes=self._changes_of_call(key),
         )  # fmt: skip
 
-    def _made_changes(self, key: str) -> tuple[r.FileEdit, ...]:
+    def _changes_of_call(self, key: str) -> tuple[r.FileEdit, ...]:
         """Return what was told of files for a call, in the words of the call if they say more.
 
         What names no question of another call is what was told since the last result.
@@ -294,7 +294,7 @@ class _MessageReader:
         if action and call:
             self._actions[action] = call
         if not call:
-            yield from self._flushed()
+            yield from self._flush()
             yield r.UnmappedRecord("UserInteraction", payload, time_us, number)
             return
         if call not in self._asked:
@@ -314,7 +314,7 @@ class _MessageReader:
             self._calls.setdefault(call, proposed)
         match event:
             case "prompt.submitted" if text:
-                yield from self._flushed()
+                yield from self._flush()
                 yield r.Prompt(text, time_us, number)
             case "call.proposed" if call in self._calls and call not in self._asked:
                 self._ask(call, {}, time_us, number)
@@ -322,14 +322,14 @@ class _MessageReader:
                 self._behind.append(self._decision(call, about, time_us, is_approved=True))
             case "action.rejected" | "action.expired" | "action.cancelled" if call in self._asked:
                 self._changes = [change for change in self._changes if change[0] != request]
-                yield from self._flushed()
-                yield from self._denied(event, call, about, time_us, number)
+                yield from self._flush()
+                yield from self._refusal(event, call, about, time_us, number)
             case "turn.ended":
-                yield from self._flushed()
+                yield from self._flush()
                 if r.text_of(about, "outcome") in ("interrupted", "limit", "error"):
                     yield r.TurnStop(outcome=about["outcome"], at=time_us)
             case "session.changed" if title := r.text_of(about, "title"):
-                yield from self._flushed()
+                yield from self._flush()
                 yield r.TitleChange(title, time_us)
             case _:
                 self._behind.append(r.UnmappedRecord("System", payload, time_us, number))
@@ -342,7 +342,7 @@ class _MessageReader:
             choice=r.text_of(about, "choice"), at=time_us,
         )  # fmt: skip
 
-    def _denied(
+    def _refusal(
         self, event: str, call: str, about: JsonObject, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
         if event == "action.rejected":

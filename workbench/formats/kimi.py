@@ -131,7 +131,7 @@ class _WireReader:
         for key, (approval, time_us) in list(self._approvals.items()):
             arguments: JsonObject = {"action": approval.get("action")}
             call = r.ToolCall(key, r.text_of(approval, "toolName"), arguments)
-            yield from self._asked(call, time_us, 0)
+            yield from self._call_records(call, time_us, 0)
             if key in self._refused:
                 yield call_result(key, "", "rejected", at=time_us, line=0)
         behind, self._behind = self._behind, []
@@ -155,7 +155,7 @@ class _WireReader:
                 if not r.text_of(row, "result", "decision").startswith("approve"):
                     self._refused.add(r.text_of(row, "toolCallId"))
             case "usage.record" if (used := r.object_of(row, "usage")) != self._counted:
-                yield self._spent(used)
+                yield self._usage_record(used)
             case "context.append_message" if self._is_prompt_again(row):
                 return
             case _:
@@ -171,7 +171,7 @@ class _WireReader:
         origin = r.object_of(row, "message", "origin")
         return r.text_of(origin, "kind") == "user"
 
-    def _spent(self, used: JsonObject) -> r.UsageRecord:
+    def _usage_record(self, used: JsonObject) -> r.UsageRecord:
         self._counted = used
         names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
         if "input_other" in used:
@@ -192,7 +192,7 @@ class _WireReader:
                 arguments = parse_arguments(event.get("args"))
                 call = r.ToolCall(key, r.text_of(event, "name"), arguments)
                 display = r.object_of(event, "display")
-                yield from self._asked(call, time_us, number, r.text_of(display, "plan"))
+                yield from self._call_records(call, time_us, number, r.text_of(display, "plan"))
                 self._said_at = time_us
             case "tool.result":
                 yield self._result(event, time_us, number)
@@ -200,14 +200,14 @@ class _WireReader:
             case "step.end":
                 yield from self._flush()
                 if used := r.object_of(event, "usage"):
-                    yield self._spent(used)
+                    yield self._usage_record(used)
             case "step.begin":
                 yield from self._flush()
                 self._said_at, self._counted = time_us, {}
             case _:
                 yield r.UnmappedRecord(f"event.{kind}", event, time_us, number, kind in _BOOKKEEPING)
 
-    def _asked(
+    def _call_records(
         self, call: r.ToolCall, time_us: int | None, number: int, question: str = ""
     ) -> Iterator[r.Record]:
         nothing: tuple[JsonObject, int | None] = ({}, None)
@@ -264,16 +264,16 @@ class _WireReader:
                 self._questions[r.text_of(payload, "id")] = key
                 yield r.CallQuestion(call=key, at=time_us)
             case "ApprovalRequestResolved" | "ApprovalResponse":
-                yield from self._answered(payload, time_us)
+                yield from self._legacy_decision(payload, time_us)
             case _:
                 if kind in ("TurnEnd", "StepBegin"):
                     yield from self._flush()
                 if used := r.object_of(payload, "token_usage"):
                     yield from self._flush()
-                    yield self._spent(used)
+                    yield self._usage_record(used)
                 yield r.UnmappedRecord(kind or "record", payload, time_us, number, kind in _BOOKKEEPING)
 
-    def _answered(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
+    def _legacy_decision(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
         key = self._questions.get(r.text_of(payload, "request_id"), "")
         response = r.text_of(payload, "response")
         is_approved = response.startswith("approve")

@@ -94,15 +94,15 @@ class _EventReader:
 
     def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         time_us = r.time_of(row, "timestamp")
-        yield from self._spent(r.object_of(row, "llm_metrics"))
+        yield from self._usage_records(r.object_of(row, "llm_metrics"))
         if "action" in row and isinstance(row["action"], str):
             yield from self._action(row, time_us, number)
         elif isinstance(row.get("observation"), str):
             yield from self._observation(row, time_us, number)
         else:
-            yield from self._newer(row, time_us, number)
+            yield from self._newer_event(row, time_us, number)
 
-    def _spent(self, metrics: JsonObject) -> Iterator[r.Record]:
+    def _usage_records(self, metrics: JsonObject) -> Iterator[r.Record]:
         now = usage_within(
             r.object_of(metrics, "accumulated_token_usage"), "prompt_tokens", "completion_tokens",
             "cache_read_tokens", "cache_write_tokens", metrics.get("accumulated_cost"),
@@ -171,12 +171,12 @@ class _EventReader:
             at=time_us, line=number, changes=_edits_of_result(tool, arguments, text),
         )  # fmt: skip
 
-    def _newer(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+    def _newer_event(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match r.text_of(row, "kind"):
             case "MessageEvent":
                 yield from self._message(row, time_us, number)
             case "ActionEvent":
-                yield self._asked(row, time_us, number)
+                yield self._action_reply(row, time_us, number)
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" as kind:
                 yield from self._newer_result(kind, row, time_us, number)
             case "PauseEvent" | "InterruptEvent" as kind:
@@ -201,7 +201,7 @@ class _EventReader:
             thinking = r.text_of(message, "reasoning_content")
             yield r.Reply(text=text, thinking=thinking, at=time_us, line=number)
 
-    def _asked(self, row: JsonObject, time_us: int | None, number: int) -> r.Reply:
+    def _action_reply(self, row: JsonObject, time_us: int | None, number: int) -> r.Reply:
         action = r.object_of(row, "action")
         key = r.text_of(row, "tool_call_id") or r.text_of(row, "id")
         tool = r.first_text(row, "tool_name") or r.text_of(action, "kind")

@@ -25,7 +25,7 @@ def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 
 def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
-    calls: dict[str, JsonObject] = {}
+    calls: dict[str, r.ToolCall] = {}
     session_keys: set[str] = set()
     above: set[str] = set()
     for line in object_lines(lines):
@@ -53,7 +53,7 @@ def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
         yield from _read_row(row, number, calls)
 
 
-def _read_row(row: JsonObject, number: int, calls: dict[str, JsonObject]) -> Iterator[r.Record]:
+def _read_row(row: JsonObject, number: int, calls: dict[str, r.ToolCall]) -> Iterator[r.Record]:
     parts, time_us = r.objects_of(row, "message", "parts"), r.time_of(row, "timestamp")
     subtype = r.text_of(row, "subtype")
     match r.text_of(row, "type"):
@@ -76,19 +76,14 @@ def _typed_text(row: JsonObject, parts: list[JsonObject]) -> str:
 
 
 def _reply(
-    row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, JsonObject]
+    row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, r.ToolCall]
 ) -> r.Reply:
-    tool_calls: list[r.ToolCall] = []
-    for place, part in enumerate(parts):
-        if fields := r.object_of(part, "functionCall"):
-            key = r.text_of(fields, "id") or f"call-{number}.{place}"
-            calls[key] = fields
-            call = r.ToolCall(key, r.text_of(fields, "name"), r.object_of(fields, "args"))
-            tool_calls.append(call)
+    tool_calls = gemini.calls_of_parts(parts, number)
+    calls.update((call.id, call) for call in tool_calls)
     text: list[Json] = [part for part in parts if part.get("thought") is not True]
     thoughts = (r.text_of(part, "text") for part in parts if part.get("thought") is True)
     return r.Reply(
-        text=r.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tuple(tool_calls),
+        text=r.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tool_calls,
         usage=_usage(r.object_of(row, "usageMetadata")), model=r.text_of(row, "model"), at=time_us,
         line=number,
     )  # fmt: skip
@@ -104,7 +99,7 @@ def _usage(counts: JsonObject) -> Usage:
 
 
 def _results(
-    row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, JsonObject]
+    row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, r.ToolCall]
 ) -> Iterator[r.Record]:
     outcome = r.object_of(row, "toolCallResult")
     count = 0
@@ -117,8 +112,9 @@ def _results(
         status = r.text_of(outcome, "status")
         if not status:
             status = "error" if r.object_of(response, "response").get("error") else "success"
+        call = calls.get(key, r.ToolCall(key, ""))
         ended: JsonObject = {
-            **calls.get(key, {}), "id": key, "status": status, "result": [part],
+            "id": key, "name": call.tool, "args": call.arguments, "status": status, "result": [part],
             "resultDisplay": outcome.get("resultDisplay"), "timestamp": row.get("timestamp"),
         }  # fmt: skip
         yield gemini.read_result(ended, number)

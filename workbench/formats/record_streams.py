@@ -132,7 +132,7 @@ def head_with_model(records: Iterable[r.Record]) -> Iterator[r.Record]:
     waiting: list[r.Record] = []
     for record in records:
         if isinstance(record, r.SessionHead) and not record.model:
-            yield from _begun(head, "", waiting)
+            yield from _with_model(head, "", waiting)
             head, waiting = record, []
             continue
         if head is None:
@@ -141,12 +141,12 @@ def head_with_model(records: Iterable[r.Record]) -> Iterator[r.Record]:
         waiting.append(record)
         model = record.model if isinstance(record, r.Reply) else ""
         if model or len(waiting) >= _MOST_RECORDS_WITHOUT_MODEL:
-            yield from _begun(head, model, waiting)
+            yield from _with_model(head, model, waiting)
             head, waiting = None, []
-    yield from _begun(head, "", waiting)
+    yield from _with_model(head, "", waiting)
 
 
-def _begun(head: r.SessionHead | None, model: str, waiting: list[r.Record]) -> Iterator[r.Record]:
+def _with_model(head: r.SessionHead | None, model: str, waiting: list[r.Record]) -> Iterator[r.Record]:
     if head is not None:
         yield replace(head, model=model)
         yield from waiting

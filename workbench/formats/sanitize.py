@@ -40,11 +40,6 @@ def cut_mark(length: int, most: int) -> str:
     return f"\n[… cut: {length} characters in all]" if length > most else ""
 
 
-@lru_cache(maxsize=8192)
-def _sanitize_short(text: str) -> str:
-    return _scrub_if_needed(text)
-
-
 _SUFFIX: Final = r"(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|hash|base64|[0-9]{1,2}))?"
 _ASSIGNED: Final = rf"""{_SUFFIX}(?:\\?["'])?\]?[^!-~]{{0,8}}[=:]"""
 """What stands between a name and a secret; a blank may be one of any alphabet."""
@@ -160,6 +155,9 @@ def _scrub_if_needed(text: str) -> str:
     except UnicodeEncodeError:
         return scrubbed.encode("utf-8", "replace").decode("utf-8")
     return scrubbed
+
+
+_sanitize_short: Final = lru_cache(maxsize=8192)(_scrub_if_needed)
 
 
 def sanitize_line(text: str, most: int = 500) -> str:

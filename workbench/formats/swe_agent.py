@@ -105,14 +105,14 @@ class EditorWindow:
         self._open = ""
         self._lines: dict[int, str] = {}
 
-    def edited(self, call: r.ToolCall, text: str) -> tuple[tuple[r.FileEdit, ...], bool]:
+    def changes_of(self, call: r.ToolCall, text: str) -> tuple[tuple[r.FileEdit, ...], bool]:
         """Return what a command changed, and whether it was an edit that failed."""
         edits = tuple(self._changes(call))
         has_failed = bool(edits) and any(word in text[:600].casefold() for word in _FAILURE_TEXTS)
-        self._see(text)
+        self._note_window(text)
         return (() if has_failed else edits), has_failed
 
-    def _see(self, text: str) -> None:
+    def _note_window(self, text: str) -> None:
         if opened_file := _SHOWN_FILE.search(text):
             self._open = opened_file[1]
             self._lines = {int(match[1]): match[2] for match in _SHOWN_LINE.finditer(text, opened_file.end())}
@@ -122,14 +122,14 @@ class EditorWindow:
     def _changes(self, call: r.ToolCall) -> Iterator[r.FileEdit]:
         command = r.text_of(call.arguments, "command")
         if call.tool != "bash":
-            yield from self._named(call.tool, call.arguments)
+            yield from self._command_edits(call.tool, call.arguments)
         elif match := _EDIT_RANGE.match(command.strip()):
-            yield self._between(int(match[1]), int(match[2]), match[3])
+            yield self._replacement(int(match[1]), int(match[2]), match[3])
         else:
             tool, arguments = _parse_command(command)
-            yield from self._named(tool, arguments) if tool else here_document_edits(command)
+            yield from self._command_edits(tool, arguments) if tool else here_document_edits(command)
 
-    def _named(self, tool: str, arguments: JsonObject) -> Iterator[r.FileEdit]:
+    def _command_edits(self, tool: str, arguments: JsonObject) -> Iterator[r.FileEdit]:
         begin, end = r.integer_of(arguments, "start_line"), r.integer_of(arguments, "end_line")
         if tool == "create" and (name := r.first_text(arguments, "filename", "path")):
             yield r.FileEdit(path=name, change="create", new="")
@@ -138,32 +138,32 @@ class EditorWindow:
                 path=self._open, old=r.text_of(arguments, "search"), new=r.text_of(arguments, "replace")
             )
         elif tool == "edit" and begin and self._open:
-            yield self._between(begin, end or begin, r.text_of(arguments, "replacement_text"))
+            yield self._replacement(begin, end or begin, r.text_of(arguments, "replacement_text"))
         elif tool == "insert" and "text" in arguments and self._open:
-            yield self._added(
+            yield self._insertion(
                 r.integer_of(arguments, "line") or max(self._lines, default=0), r.text_of(arguments, "text")
             )
         elif tool == _EDITOR_COMMAND and "insert_line" in arguments:
             line = r.integer_of(arguments, "insert_line") or 0
-            yield self._added(line, r.text_of(arguments, "new_str"), r.text_of(arguments, "path"))
+            yield self._insertion(line, r.text_of(arguments, "new_str"), r.text_of(arguments, "path"))
         elif tool == _EDITOR_COMMAND:
             yield from patches.edits_of_call(r.ToolCall("", tool, arguments))
 
-    def _between(self, begin: int, end: int, new: str) -> r.FileEdit:
+    def _replacement(self, begin: int, end: int, new: str) -> r.FileEdit:
         old = [self._lines.get(number) for number in range(begin, min(end, begin + 5_000) + 1)]
         removed = [f"-{line}" for line in old if line is not None]
         added = [f"+{line}" for line in new.split("\n")] if new else []
         head = f"@@ -{begin},{len(removed)} +{begin},{len(added)} @@"
         return r.FileEdit(path=self._open or "?", patch="\n".join([head, *removed, *added]))
 
-    def _added(self, line: int, new: str, path: str = "") -> r.FileEdit:
+    def _insertion(self, line: int, new: str, path: str = "") -> r.FileEdit:
         added = [f"+{line_text}" for line_text in new.removesuffix("\n").split("\n")]
         head = f"@@ -{line},0 +{line + 1},{len(added)} @@"
         return r.FileEdit(path=path or self._open, patch="\n".join([head, *added]))
 
 
 def _result_with_edits(editor: EditorWindow, call: r.ToolCall, result: r.CallResult) -> r.CallResult:
-    changes, has_failed = editor.edited(call, result.text)
+    changes, has_failed = editor.changes_of(call, result.text)
     if has_failed:
         return replace(result, state="failed", error=result.text[:MOST_ERROR])
     return replace(result, changes=changes if result.state == "succeeded" else ())

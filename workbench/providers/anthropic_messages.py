@@ -260,7 +260,7 @@ class MessageReader:
                 return
 
     def _text(self, text: str) -> Iterator[ReplyPart]:
-        if text := self._characters.mended(TextPart, text):
+        if text := self._characters.repaired(TextPart, text):
             self.is_empty = False
             yield TextPart(text=text)
 
@@ -269,7 +269,7 @@ class MessageReader:
         self._thinking_size += len(text)
         if self._thinking_size <= MAX_REPLY_CHARACTERS:
             block.text += text
-        if text := self._characters.mended(ThinkingPart, text):
+        if text := self._characters.repaired(ThinkingPart, text):
             yield ThinkingPart(text=text)
 
     def _called(self, index: int, block: ForeignObject) -> Iterator[ReplyPart]:

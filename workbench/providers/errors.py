@@ -87,7 +87,7 @@ def connection_failure(endpoint: Endpoint, error: HttpFailed, *, has_begun: bool
         "silence": endpoint.silence_seconds, "first_token": endpoint.first_token_seconds,
     }  # fmt: skip
     code, message, remedy = _CONNECTION_FAILURES[kind]
-    return mendable_failure(code, message.format(**facts), remedy.format(**facts))
+    return _failure(code, message.format(**facts), remedy.format(**facts))
 
 
 def broken_off_failure(endpoint: Endpoint) -> FailurePart:
@@ -99,32 +99,27 @@ def not_a_completion_failure(endpoint: Endpoint, answered: str, kind: str = "") 
     answer = f"{prefix}{quote_server_text(answered)}"
     why = f"{endpoint.base_url} answered something that is not a reply of a model: {answer}"
     remedy = f"base_url of {endpoint.setting} must be {endpoint.kind.address_hint}."
-    return mendable_failure("not_openai", why, remedy)
+    return _failure("not_openai", why, remedy)
 
 
 def too_large_failure(subject: str, most: str) -> FailurePart:
     remedy = "Continue to ask again, in smaller steps."
-    return mendable_failure(
-        "reply_too_large", f"{subject} is larger than {most}; the connection was closed", remedy
-    )
+    return _failure("reply_too_large", f"{subject} is larger than {most}; the connection was closed", remedy)
 
 
 def empty_reply_failure(stop: str | None) -> FailurePart:
     why = "the model answered with nothing"
     if stop == "length":
         why = "the model said nothing before its limit of tokens was reached"
-        return mendable_failure(
-            "empty_reply", why, "Raise max_tokens or the server's context size, then continue."
-        )
-    return mendable_failure("empty_reply", why, "Continue to ask again, or say it in other words.")
+        return _failure("empty_reply", why, "Raise max_tokens or the server's context size, then continue.")
+    return _failure("empty_reply", why, "Continue to ask again, or say it in other words.")
 
 
 def key_missing_failure(error: KeyMissing) -> FailurePart:
-    return mendable_failure(KEY_MISSING, error.why, error.remedy)
+    return _failure(KEY_MISSING, error.why, error.remedy)
 
 
-def mendable_failure(code: str, message: str, remedy: str) -> FailurePart:
-    """Make a failure that a human's word can mend."""
+def _failure(code: str, message: str, remedy: str) -> FailurePart:
     return FailurePart(code=code, message=message, remedy=remedy)
 
 

@@ -20,16 +20,17 @@ from workbench.domain.messages import (
     ToolCallPart,
     UsagePart,
 )
-from workbench.domain.values import ToolDescriptor, Usage
+from workbench.domain.values import Usage
 from workbench.providers import errors
 from workbench.providers.base import MAX_REPLY_CALLS, ListedModel, ModelsNotListed, Sampling
 from workbench.providers.errors import ForeignObject, json_object
+from workbench.providers.openai_compatible import function_tool
 from workbench.providers.reply_parts import (
     SplitCharacters,
     ThinkTagReader,
     argument_text,
     items_of,
-    mend_surrogates,
+    repair_surrogates,
     text_or_empty,
     token_count,
 )
@@ -67,7 +68,7 @@ class OllamaChat(ServerProvider):
             "truncate": False, "options": _options(self.endpoint.sampling, context),
         }  # fmt: skip
         if request.tools and self.endpoint.sampling.tool_choice != "none":
-            body["tools"] = [_wire_tool(tool) for tool in request.tools]
+            body["tools"] = [function_tool(tool) for tool in request.tools]
         if request.answer_schema is not None:
             body["format"] = request.answer_schema
         if self.endpoint.keep_alive:
@@ -184,11 +185,6 @@ def _wire_messages(messages: tuple[Message, ...]) -> Iterator[RequestBody]:
             yield {"role": message.role, "content": message.content}
 
 
-def _wire_tool(tool: ToolDescriptor) -> RequestBody:
-    function = {"name": tool.wire_name, "description": tool.description, "parameters": tool.input_schema}
-    return {"type": "function", "function": function}
-
-
 class ChatLineReader:
     """Takes the lines of one reply."""
 
@@ -207,7 +203,7 @@ class ChatLineReader:
 
     def take(self, document: ForeignObject) -> Iterator[ReplyPart]:
         self.is_reply = self.is_reply or "message" in document
-        yield from self._said(json_object(document.get("message")))
+        yield from self._message_parts(json_object(document.get("message")))
         if document.get("done") is True:
             self.is_ended = True
             self.stop = text_or_empty(document.get("done_reason")) or "stop"
@@ -217,8 +213,8 @@ class ChatLineReader:
 
     def finish(self) -> Iterator[ReplyPart]:
         if self._characters:
-            yield from self._answered(self._tags.feed("\ufffd"))
-        yield from self._answered(self._tags.finish(has_calls=bool(self._calls)))
+            yield from self._text_parts(self._tags.feed("\ufffd"))
+        yield from self._text_parts(self._tags.finish(has_calls=bool(self._calls)))
         yield from self._calls
         if self.stop == "length":
             yield StopPart(reason="length")
@@ -239,16 +235,16 @@ class ChatLineReader:
         is_halved = may_not_fit and counted * 2 <= self._context
         return is_halved or counted * _MOST_BYTES_PER_TOKEN < self._sent
 
-    def _said(self, message: ForeignObject) -> Iterator[ReplyPart]:
-        if thinking := self._characters.mended(ThinkingPart, text_or_empty(message.get("thinking"))):
-            yield from self._answered(self._tags.end())
+    def _message_parts(self, message: ForeignObject) -> Iterator[ReplyPart]:
+        if thinking := self._characters.repaired(ThinkingPart, text_or_empty(message.get("thinking"))):
+            yield from self._text_parts(self._tags.end())
             yield ThinkingPart(text=thinking)
-        if text := self._characters.mended(TextPart, text_or_empty(message.get("content"))):
-            yield from self._answered(self._tags.feed(text))
+        if text := self._characters.repaired(TextPart, text_or_empty(message.get("content"))):
+            yield from self._text_parts(self._tags.feed(text))
         for call in map(json_object, items_of(message.get("tool_calls"))):
             self._call(text_or_empty(call.get("id")), json_object(call.get("function")))
 
-    def _answered(self, parts: Iterator[TextPart | ThinkingPart]) -> Iterator[ReplyPart]:
+    def _text_parts(self, parts: Iterator[TextPart | ThinkingPart]) -> Iterator[ReplyPart]:
         for part in parts:
             self.is_empty = self.is_empty and not isinstance(part, TextPart)
             yield part
@@ -260,8 +256,8 @@ class ChatLineReader:
             return
         self._calls.append(
             ToolCallPart(
-                id=mend_surrogates(call_id)[:256] or f"call_{len(self._calls) + 1}",
-                name=mend_surrogates(text_or_empty(function.get("name"))[:256]),
-                arguments=mend_surrogates(argument_text(function.get("arguments"))) or json.dumps({}),
+                id=repair_surrogates(call_id)[:256] or f"call_{len(self._calls) + 1}",
+                name=repair_surrogates(text_or_empty(function.get("name"))[:256]),
+                arguments=repair_surrogates(argument_text(function.get("arguments"))) or json.dumps({}),
             )
         )

@@ -29,7 +29,7 @@ from workbench.providers.reply_parts import (
     ThinkTagReader,
     argument_text,
     items_of,
-    mend_surrogates,
+    repair_surrogates,
     short_call_ids,
     text_or_empty,
     token_count,
@@ -69,7 +69,7 @@ def request_body(request: ModelRequest, sampling: Sampling) -> RequestBody:
         "stream_options": {"include_usage": True},
     }
     if request.tools:
-        body["tools"] = [_wire_tool(tool) for tool in request.tools]
+        body["tools"] = [function_tool(tool) for tool in request.tools]
         if sampling.tool_choice is not None:
             body["tool_choice"] = sampling.tool_choice
     if request.answer_schema is not None:
@@ -117,7 +117,8 @@ def _wire_call(call: MessageCall) -> RequestBody:
     return {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": arguments}}
 
 
-def _wire_tool(tool: ToolDescriptor) -> RequestBody:
+def function_tool(tool: ToolDescriptor) -> RequestBody:
+    """Return a tool as OpenAI's and Ollama's chats have it."""
     function = {"name": tool.wire_name, "description": tool.description, "parameters": tool.input_schema}
     return {"type": "function", "function": function}
 
@@ -150,15 +151,15 @@ class CompletionReader:
         for choice in map(json_object, items_of(document.get("choices"))):
             if choice.get("index", 0) not in (0, None):
                 continue
-            yield from self._said(json_object(choice.get("delta") or choice.get("message")))
+            yield from self._message_parts(json_object(choice.get("delta") or choice.get("message")))
             reason = choice.get("finish_reason")
             self.stop = reason if isinstance(reason, str) and reason else self.stop
 
     def finish(self) -> Iterator[ReplyPart]:
         """Yield what is only whole at the end: calls, why it stopped, usage."""
         if self._characters:
-            yield from self._answered(self._tags.feed("\ufffd"))
-        yield from self._answered(self._tags.finish(has_calls=bool(self._calls)))
+            yield from self._text_parts(self._tags.feed("\ufffd"))
+        yield from self._text_parts(self._tags.finish(has_calls=bool(self._calls)))
         yield from self._calls.whole()
         if self.stop in ("length", "content_filter"):
             yield StopPart(reason="length" if self.stop == "length" else "filtered")
@@ -167,22 +168,22 @@ class CompletionReader:
         if self._usage is not None:
             yield UsagePart(usage=self._usage)
 
-    def _said(self, message: ForeignObject) -> Iterator[ReplyPart]:
+    def _message_parts(self, message: ForeignObject) -> Iterator[ReplyPart]:
         for name in _THINKING_KEYS:
-            if text := self._characters.mended(ThinkingPart, text_or_empty(message.get(name))):
-                yield from self._answered(self._tags.end())
+            if text := self._characters.repaired(ThinkingPart, text_or_empty(message.get(name))):
+                yield from self._text_parts(self._tags.end())
                 yield ThinkingPart(text=text)
                 break
         thinking, content = _thinking_and_text(message.get("content"))
         if thinking:
-            yield from self._answered(self._tags.end())
-            yield ThinkingPart(text=mend_surrogates(thinking))
-        if text := self._characters.mended(TextPart, content + text_or_empty(message.get("refusal"))):
-            yield from self._answered(self._tags.feed(text))
+            yield from self._text_parts(self._tags.end())
+            yield ThinkingPart(text=repair_surrogates(thinking))
+        if text := self._characters.repaired(TextPart, content + text_or_empty(message.get("refusal"))):
+            yield from self._text_parts(self._tags.feed(text))
         if size := sum(self._call(json_object(piece)) for piece in items_of(message.get("tool_calls"))):
             yield ProgressPart(received=size)
 
-    def _answered(self, parts: Iterator[TextPart | ThinkingPart]) -> Iterator[ReplyPart]:
+    def _text_parts(self, parts: Iterator[TextPart | ThinkingPart]) -> Iterator[ReplyPart]:
         for part in parts:
             self.is_empty = self.is_empty and not isinstance(part, TextPart)
             yield part

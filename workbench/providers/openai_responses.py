@@ -251,13 +251,13 @@ class ResponseReader:
 
     def _text(self, number: int, text: str) -> Iterator[ReplyPart]:
         self._streamed.add(number)
-        if text := self._characters.mended(TextPart, text):
+        if text := self._characters.repaired(TextPart, text):
             self.is_empty = False
             yield TextPart(text=text)
 
     def _thought(self, number: int, part: object, text: str) -> Iterator[ReplyPart]:
         self._streamed.add(number)
-        if text := self._characters.mended(ThinkingPart, text):
+        if text := self._characters.repaired(ThinkingPart, text):
             is_later_part = self._thought_part not in (None, (number, part))
             self._thought_part = (number, part)
             yield ThinkingPart(text=f"\n\n{text}" if is_later_part else text)

@@ -69,13 +69,12 @@ class CallCollector:
         """Yield every call; one without an id, or with that of another, gets one of its own."""
         call_ids: set[str] = set()
         for number, call in enumerate(self._calls, 1):
-            call_id = mend_surrogates(call.id) or f"call_{number}"
+            call_id = repair_surrogates(call.id) or f"call_{number}"
             while call_id in call_ids:
                 call_id += f"_{number}"
             call_ids.add(call_id)
-            yield ToolCallPart(
-                id=call_id, name=mend_surrogates(call.name), arguments=mend_surrogates("".join(call.pieces))
-            )
+            name, arguments = repair_surrogates(call.name), repair_surrogates("".join(call.pieces))
+            yield ToolCallPart(id=call_id, name=name, arguments=arguments)
 
 
 class SplitCharacters:
@@ -87,7 +86,7 @@ class SplitCharacters:
     def __bool__(self) -> bool:
         return any(self._halves.values())
 
-    def mended(self, kind: type[ReplyPart], text: str) -> str:
+    def repaired(self, kind: type[ReplyPart], text: str) -> str:
         """Return text that can be stored; half a character at its end waits for the next delta."""
         if not text:
             return ""
@@ -95,10 +94,10 @@ class SplitCharacters:
         if "\ud800" <= text[-1] <= "\udbff":
             self._halves[kind] = text[-1]
             text = text[:-1]
-        return mend_surrogates(text)
+        return repair_surrogates(text)
 
 
-def mend_surrogates(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """Put surrogate pairs that came in two escapes together, and U+FFFD for half ones."""
     if text.isascii():
         return text

@@ -165,7 +165,7 @@ class _Exchange:
 
     async def _read(self, reply: HttpReply) -> AsyncGenerator[ReplyPart, None]:
         if reply.status != 200:
-            failure = await self._refused(reply)
+            failure = await self._refusal(reply)
             if failure is not None:
                 yield failure
             return
@@ -180,7 +180,7 @@ class _Exchange:
             async for part in parts:
                 yield part
 
-    async def _refused(self, reply: HttpReply) -> FailurePart | None:
+    async def _refusal(self, reply: HttpReply) -> FailurePart | None:
         body = await reply.whole(_ERROR_SECONDS, _MAX_ERROR_BYTES)
         if reply.status == 401 and self._may_renew and self._endpoint.forget_key():
             self.has_renewed_key, self.next_body = True, self._body
@@ -211,7 +211,7 @@ class _Exchange:
             yield part
             if isinstance(part, FailurePart):
                 return
-        for part in self._finished(is_said=True):
+        for part in self._end_parts(is_said=True):
             yield part
 
     # --- a stream ---------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class _Exchange:
         while piece:
             size += len(piece)
             if size > MAX_REPLY_BYTES:
-                for part in self._cut():
+                for part in self._cut_parts():
                     yield part
                 return
             for part in self._parts_of(events.feed(piece)):
@@ -234,7 +234,7 @@ class _Exchange:
         for part in self._parts_of(events.finish()):
             yield part
         if not self._is_over:
-            for part in self._finished():
+            for part in self._end_parts():
                 yield part
 
     async def _piece(self, reply: HttpReply) -> bytes:
@@ -245,7 +245,7 @@ class _Exchange:
     def _parts_of(self, events: Iterator[ServerEvent]) -> Iterator[ReplyPart]:
         for event in events:
             if event.data.strip() == _DONE_MARK:
-                yield from self._finished(is_said=True)
+                yield from self._end_parts(is_said=True)
                 return
             for part in self._object(event.data, is_error=event.kind == "error"):
                 yield part
@@ -253,7 +253,7 @@ class _Exchange:
                     self._is_over = True
                     return
             if self._reader.is_ended:
-                yield from self._finished(is_said=True)
+                yield from self._end_parts(is_said=True)
                 return
 
     def _object(self, text: str, kind: str = "", *, is_error: bool = False) -> Iterator[ReplyPart]:
@@ -268,15 +268,15 @@ class _Exchange:
                 self._endpoint, self._model, errors.status_in_error(error), error
             )
             return
-        yield from self._taken(json_object(document))
+        yield from self._chunk_parts(json_object(document))
 
-    def _taken(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
+    def _chunk_parts(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
         for part in self._reader.take(chunk):
             self._has_begun = True
             yield part
         self._has_begun = self._has_begun or not self._reader.is_empty
 
-    def _finished(self, *, is_said: bool = False) -> Iterator[ReplyPart]:
+    def _end_parts(self, *, is_said: bool = False) -> Iterator[ReplyPart]:
         """Yield the end of a reply, or why it is none; `is_said`: the server itself said that it is all."""
         self._is_over = True
         reader = self._reader
@@ -289,7 +289,7 @@ class _Exchange:
             if reader.is_empty:
                 yield errors.empty_reply_failure(reader.stop)
 
-    def _cut(self) -> Iterator[ReplyPart]:
+    def _cut_parts(self) -> Iterator[ReplyPart]:
         """Yield what came of a reply that is too large, and that it was cut; without a word, a failure."""
         if self._reader.is_empty:
             yield _reply_too_large()

@@ -129,7 +129,7 @@ class AdapterSession:
             self._running.pop(record.call, None)
         if hasattr(record, "at"):
             record = replace(record, at=now)  # type: ignore[call-arg]
-        events = [*self._assembler.take(record), *self._assembler.told_so_far()]
+        events = [*self._assembler.take(record), *self._assembler.events_so_far()]
         return [own_event for event in events if (own_event := self._own_event(event, now))]
 
     def _own_event(self, event: Event, now: int) -> Event | None:
