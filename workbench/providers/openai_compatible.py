@@ -28,11 +28,11 @@ from workbench.providers.reply_parts import (
     SplitCharacters,
     ThinkTagReader,
     argument_text,
+    counted_usage,
     items_of,
     repair_surrogates,
     short_call_ids,
     text_or_empty,
-    token_count,
     unique_call_ids,
 )
 from workbench.providers.server_models import server_context_tokens
@@ -146,7 +146,9 @@ class CompletionReader:
 
     def take(self, document: ForeignObject) -> Iterator[ReplyPart]:
         """Take one chunk or one whole completion and yield what can be shown at once."""
-        self._usage = _reply_usage(document.get("usage")) or self._usage
+        self._usage = (
+            counted_usage(document.get("usage"), "prompt_tokens", "completion_tokens") or self._usage
+        )
         self.is_reply = self.is_reply or isinstance(document.get("choices"), list)
         for choice in map(json_object, items_of(document.get("choices"))):
             if choice.get("index", 0) not in (0, None):
@@ -211,17 +213,6 @@ def _thinking_and_text(value: object) -> tuple[str, str]:
     )
     return thinking, "".join(
         text_or_empty(part.get("text")) for part in parts if part.get("type") != "thinking"
-    )
-
-
-def _reply_usage(value: object) -> Usage | None:
-    counts = json_object(value)
-    sent, received = (token_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-    if sent is None and received is None:
-        return None
-    cached = token_count(json_object(counts.get("prompt_tokens_details")).get("cached_tokens"))
-    return Usage(
-        input_tokens=sent or 0, output_tokens=received or 0, cache_read_tokens=min(cached or 0, sent or 0)
     )
 
 

@@ -28,9 +28,9 @@ from workbench.providers.openai_compatible import ANSWER_NAME
 from workbench.providers.reply_parts import (
     CallCollector,
     SplitCharacters,
+    counted_usage,
     items_of,
     text_or_empty,
-    token_count,
     unique_call_ids,
 )
 from workbench.providers.server_models import server_context_tokens
@@ -216,7 +216,7 @@ class ResponseReader:
         reason = json_object(response.get("incomplete_details")).get("reason")
         is_whole = response.get("status") != "incomplete"
         self.stop = "completed" if is_whole else text_or_empty(reason) or "max_output_tokens"
-        self._usage = _usage(response.get("usage")) or self._usage
+        self._usage = counted_usage(response.get("usage"), "input_tokens", "output_tokens") or self._usage
 
     def _started(self, document: ForeignObject) -> Iterator[ReplyPart]:
         item = json_object(document.get("item"))
@@ -276,14 +276,3 @@ class ResponseReader:
         if call is not None and piece:
             call.add("", call.name, piece)
             yield ProgressPart(received=len(piece))
-
-
-def _usage(value: object) -> Usage | None:
-    counts = json_object(value)
-    sent, received = (token_count(counts.get(name)) for name in ("input_tokens", "output_tokens"))
-    if sent is None and received is None:
-        return None
-    cached = token_count(json_object(counts.get("input_tokens_details")).get("cached_tokens"))
-    return Usage(
-        input_tokens=sent or 0, output_tokens=received or 0, cache_read_tokens=min(cached or 0, sent or 0)
-    )

@@ -16,7 +16,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.messages import Message, ReplyPart, TextPart, ThinkingPart, ToolCallPart
+from workbench.domain.values import Usage
 from workbench.providers.base import MAX_ARGUMENT_CHARACTERS, MAX_REPLY_CALLS
+from workbench.providers.errors import json_object
 
 _MAX_CALL_ID: Final = 256
 _MAX_TOOL_NAME: Final = 256
@@ -118,6 +120,18 @@ def token_count(value: object) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_TOKEN_COUNT:
         return value
     return None
+
+
+def counted_usage(value: object, sent_name: str, received_name: str) -> Usage | None:
+    """Return the usage that OpenAI's protocols tell, cached tokens among those sent."""
+    counts = json_object(value)
+    sent, received = (token_count(counts.get(name)) for name in (sent_name, received_name))
+    if sent is None and received is None:
+        return None
+    cached = token_count(json_object(counts.get(f"{sent_name}_details")).get("cached_tokens"))
+    return Usage(
+        input_tokens=sent or 0, output_tokens=received or 0, cache_read_tokens=min(cached or 0, sent or 0)
+    )
 
 
 def items_of(value: object) -> list[object]:
