@@ -436,8 +436,6 @@ QUEUE_COLUMNS: Final = (
     QueueColumn("left", 7, _left_cell, gap=3, narrow_gap=3, align="right"),
 )
 """All columns between icon and end; a row here is a column of the queue."""
-
-
 _DECIDED_STATES: Final = ("approved", "rejected", "expired")
 _FIRST_USE_LINES: Final = (
     "When an agent wants to change a file or",

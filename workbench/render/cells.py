@@ -88,10 +88,10 @@ def row_strip(
 
 def compose_columns(columns: Sequence[Column], width: int, glyphs: Glyphs = UNICODE_GLYPHS) -> Content:
     """Return columns as one line of Content, as `row_strip` does."""
-    kept = _fitting_columns([column for column in columns if _takes_room(column)], width)
-    spare = width - sum(column.gap + column.room for column in kept if not column.grows)
+    fitting = _fitting_columns([column for column in columns if _takes_room(column)], width)
+    spare = width - sum(column.gap + column.room for column in fitting if not column.grows)
     parts: list[Content] = []
-    for column in kept:
+    for column in fitting:
         room = max(0, spare - column.gap) if column.grows else column.room
         parts += [Content(" " * column.gap), _fitted_column(column, room, glyphs)]
     return _EMPTY_LINE.join(parts)
@@ -102,13 +102,13 @@ def _takes_room(column: Column) -> bool:
 
 
 def _fitting_columns(columns: list[Column], width: int) -> list[Column]:
-    kept = list(columns)
-    while sum(column.gap + column.room for column in kept) > width:
-        first = max(kept, key=lambda column: column.drop)
+    fitting = list(columns)
+    while sum(column.gap + column.room for column in fitting) > width:
+        first = max(fitting, key=lambda column: column.drop)
         if first.drop == 0:
             break
-        kept.remove(first)
-    return kept
+        fitting.remove(first)
+    return fitting
 
 
 def _fitted_column(column: Column, room: int, glyphs: Glyphs) -> Content:

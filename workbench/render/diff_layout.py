@@ -39,8 +39,6 @@ class HunkLine(Struct, frozen=True, kw_only=True):
 
 LineNumbers = tuple[int | None, int | None]
 """Of a line in the file as it is now and as it will be; None where it is not in that file."""
-
-
 ChangedSpans = Sequence[tuple[int, int]]
 
 

@@ -174,7 +174,7 @@ def tool_head_strip(width: int, ink: Ink, glyphs: Glyphs, axis: TimeAxis) -> Str
     return cells.row_strip([*columns, END_COLUMN], width, ink.on("background"), glyphs=glyphs)
 
 
-# --- the rail -----------------------------------------------------------------------------------
+# --- the sidebar ------------------------------------------------------------------------------------
 
 
 def session_strip(

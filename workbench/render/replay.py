@@ -37,7 +37,7 @@ def replay_marks_strip(
 def replay_line_strip(
     shown: ReplayStatus, room: int, position: int, gaps: Set[int], width: int, ink: Ink, glyphs: Glyphs
 ) -> Strip:
-    """Return the speed, the line up to `at` and after it, and the times."""
+    """Return the speed, the line up to `position` and after it, and the times."""
     if shown.is_live:
         sign, speed = glyphs.of("running"), "live"
     else:

@@ -38,8 +38,6 @@ from workbench.views.status_icons import StatusName
 
 FACT_NAME_CELLS: Final = 10
 _EFFECT_COLORS: Final[dict[str, ColorName]] = {"allow": "added", "ask": "waiting", "deny": "failed"}
-
-
 _EMPTY: Final = Content("")
 _RULE_COLUMNS: Final = {
     "rule": Column(content=_EMPTY, width=6, gap=0),
@@ -150,15 +148,15 @@ def _candidate_lines(
     style = ink.of("faint") if row.refused else ink.of("foreground", bold=is_here)
     pattern = safe_content(row.pattern, style, ink)
     if row.refused:
-        said = styled(f"{glyphs.of('failed')} refused: ", ink.of("failed"))
-        said += safe_content(row.refused, ink.of("muted"), ink)
+        explanation = styled(f"{glyphs.of('failed')} refused: ", ink.of("failed"))
+        explanation += safe_content(row.refused, ink.of("muted"), ink)
     else:
-        said = safe_content(row.covers, ink.of("muted"), ink)
+        explanation = safe_content(row.covers, ink.of("muted"), ink)
     half = room * 2 // 5
-    if pattern.cell_length <= half and said.cell_length <= room - half - 1:
-        lines = [pattern.pad_right(half - pattern.cell_length + 1) + said]
+    if pattern.cell_length <= half and explanation.cell_length <= room - half - 1:
+        lines = [pattern.pad_right(half - pattern.cell_length + 1) + explanation]
     else:
-        rest = [Content("  ") + line for line in wrap_code([said], max(8, room - 2))]
+        rest = [Content("  ") + line for line in wrap_code([explanation], max(8, room - 2))]
         lines = [*wrap_code([pattern], room), *rest]
     head = styled(f"{glyphs.of('cursor') if is_here else ' '}", ink.of("info"))
     head += styled(name.ljust(FIELD_NAME_CELLS - 1), ink.of("muted"))

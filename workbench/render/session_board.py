@@ -21,8 +21,6 @@ _RUN_BAR_CELLS: Final = 40
 _DOES_COLORS: Final[dict[str, ColorName]] = {
     "waits": "waiting", "asks": "waiting", "runs": "info", "works": "info", "ended": "failed",
 }  # fmt: skip
-
-
 _NARROW: Final = {"title": 16, "hour": 14, "does": 7, "what": 0, "left": 8, "asks": 7}
 _MEDIUM: Final = {
     "title": 18, "turn": 4, "hour": 24, "does": 7, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,

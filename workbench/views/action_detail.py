@@ -349,10 +349,10 @@ def _printed_lines(command: str | None, finished: CallFinished | None, streamed:
     """Return the last lines of an output, and how many there were: what is kept may be less."""
     if not command:
         return _Printed()
-    kept = (finished.preview if finished is not None else streamed).splitlines()
+    lines = (finished.preview if finished is not None else streamed).splitlines()
     counted = finished.metadata.get("output_lines") if finished is not None else None
-    count = max(len(kept), counted if isinstance(counted, int) else 0)
-    return _Printed(last=tuple(kept[-MAX_OUTPUT_LINES:]), count=count)
+    count = max(len(lines), counted if isinstance(counted, int) else 0)
+    return _Printed(last=tuple(lines[-MAX_OUTPUT_LINES:]), count=count)
 
 
 def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:
@@ -458,15 +458,15 @@ def _command_of(action: Action, parameters: JsonObject) -> str | None:
 def _parameter_texts(
     parameters: JsonObject, hidden: Sequence[str], command: str | None
 ) -> tuple[tuple[str, str], ...]:
-    shown = {name: value for name, value in parameters.items() if name not in hidden}
+    visible = {name: value for name, value in parameters.items() if name not in hidden}
     if command is not None:
-        shown.pop("command", None)
-    seconds = shown.get("timeout_seconds")
+        visible.pop("command", None)
+    seconds = visible.get("timeout_seconds")
     if command is not None and isinstance(seconds, int | float) and not isinstance(seconds, bool):
         # In the words of the rest of the screen, in the place where it was.
-        named = {"limit" if name == "timeout_seconds" else name: value for name, value in shown.items()}
-        shown = {**named, "limit": f"{seconds:g} s" if seconds < 100 else duration_text(float(seconds))}
-    return _named_texts(shown)
+        named = {"limit" if name == "timeout_seconds" else name: value for name, value in visible.items()}
+        visible = {**named, "limit": f"{seconds:g} s" if seconds < 100 else duration_text(float(seconds))}
+    return _named_texts(visible)
 
 
 def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:

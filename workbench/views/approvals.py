@@ -237,8 +237,8 @@ def queue_rows(
 def keep_shown_order(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[QueueRow, ...]:
     """Return the rows in the order already shown, as while the pane has focus; new ones where they belong."""
     places = {key: place for place, key in enumerate(shown)}
-    held = [row for row in rows if row.id in places and not row.in_decided]
-    held.sort(key=lambda row: places[row.id])
+    ordered_rows = [row for row in rows if row.id in places and not row.in_decided]
+    ordered_rows.sort(key=lambda row: places[row.id])
     behind: dict[str | None, list[QueueRow]] = {}
     before: str | None = None
     for row in rows:
@@ -249,7 +249,7 @@ def keep_shown_order(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[Qu
         else:
             behind.setdefault(before, []).append(row)
     ordered = list(behind.get(None, ()))
-    for row in held:
+    for row in ordered_rows:
         ordered += [row, *behind.get(row.id, ())]
     return (*ordered, *(row for row in rows if row.in_decided))
 

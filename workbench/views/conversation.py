@@ -110,7 +110,7 @@ class Transcript:
     def apply(self, event: Event) -> set[str]:
         """Fold one event; return the ids of blocks that were added, changed or removed."""
         if event.session_id != self.session_id:
-            return self._said_in_step(event)
+            return self._add_of_step(event)
         self._position = max(self._position, event.position)
         self._blocks.begin()
         rows = apply_event(event, self._rows)
@@ -130,11 +130,11 @@ class Transcript:
         """Return the sessions that agents lead in the steps of a run, each with its step."""
         return self._run.sessions
 
-    def _said_in_step(self, event: Event) -> set[str]:
+    def _add_of_step(self, event: Event) -> set[str]:
         if event.session_id not in self._run.sessions:
             return set()
         self._blocks.begin()
-        for block in self._run.said(event):
+        for block in self._run.agent_blocks(event):
             self._blocks.put(block)
         return self._blocks.changed()
 
@@ -159,7 +159,7 @@ class Transcript:
                 | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentEvent()
                 | e.Unknown()
             ):  # fmt: skip
-                self._said(event)
+                self._add_notice(event)
             case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():
                 pass
             case _:
@@ -178,7 +178,7 @@ class Transcript:
             case e.ReplyCompleted():
                 self._reply_completed(event, body)
             case e.ConversationCompacted():
-                self._said(event)
+                self._add_notice(event)
                 self._blocks.put(TextBlock(id=f"summary:{event.id}", at=event.at, text=body.summary))
             case e.CommandSuggested():
                 self._command_suggested(event, body)
@@ -485,14 +485,14 @@ class Transcript:
             remedy=body.remedy, keys=keys,
         ))  # fmt: skip
 
-    def _said(self, event: Event) -> None:
+    def _add_notice(self, event: Event) -> None:
         if isinstance(event.body, e.SessionStatusChanged):
             self._pause = event.body.reason if event.body.status == "paused" else None
             self._is_lost = self._pause == "host lost"
         elif isinstance(event.body, e.ContinueRequested):
             self._is_lost = False
         if is_bookkeeping(event):
-            self._kept(event)
+            self._count_kept_record(event)
             return
         last = self._blocks.last()
         notice = notice_of(
@@ -502,7 +502,7 @@ class Transcript:
         if notice is not None:
             self._notice(event, *notice)
 
-    def _kept(self, event: Event) -> None:
+    def _count_kept_record(self, event: Event) -> None:
         """Count what the agent wrote for itself, in one line for all of it that stands together."""
         last = self._blocks.last()
         is_next = isinstance(last, NoticeBlock) and last.kind == "kept"

@@ -468,9 +468,9 @@ def _value_problem(problem: str) -> tuple[str, str, str] | None:
     path, message = one_line(at["path"], 300), at["message"]
     for pattern, expected in _SCHEMA_MESSAGES:
         if match := pattern.fullmatch(message):
-            said = match.groupdict()
-            found = one_line(said.get("found") or "nothing", 300)
-            return path, one_line(expected.format(rule=said.get("rule", "")), 300), found
+            groups = match.groupdict()
+            actual = one_line(groups.get("found") or "nothing", 300)
+            return path, one_line(expected.format(rule=groups.get("rule", "")), 300), actual
     return path, one_line(message, 600), ""
 
 

@@ -226,8 +226,8 @@ def _run_words(step: str, body: e.RunBody) -> str:
             return f"{step} {body.state}{failure}"
         case e.ContractChecked():
             repaired = f", repaired: {', '.join(body.repairs)}" if body.repairs else ""
-            said = f". {body.summary}" if body.summary else ""
-            return f"{step} contract {body.contract}: {body.outcome}{repaired}{said}"
+            summary = f". {body.summary}" if body.summary else ""
+            return f"{step} contract {body.contract}: {body.outcome}{repaired}{summary}"
         case e.ArtifactStored():
             return f"{step} stored {body.name}"
 
@@ -299,8 +299,6 @@ def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.Conv
 
 _MOST_NAMED: Final = 12
 """Instruction files that are named."""
-
-
 _INCIDENT_KEYS: Final = (("8", "findings"),)
 
 
@@ -372,15 +370,15 @@ class RunStepLog:
         self.sessions: dict[str, str] = {}
         """The sessions that agents lead in its steps, each with its step."""
 
-    def said(self, event: Event) -> Iterator[RunBlock]:
+    def agent_blocks(self, event: Event) -> Iterator[RunBlock]:
         """Yield what an event of a step's session adds: words of the agent, and what it does now."""
         step, body = self.sessions[event.session_id], event.body
         line = self._lines.get(step)
         if isinstance(body, e.ReplyCompleted) and body.text.strip():
             is_alone = sum(known.sign == "running" for known in self._lines.values()) < 2
             name = one_line(step, 60).replace("`", "'")
-            said = body.text if is_alone else f"`{name}` {body.text}"
-            yield TextBlock(id=f"said:{event.id}", at=event.at, text=said)
+            text = body.text if is_alone else f"`{name}` {body.text}"
+            yield TextBlock(id=f"said:{event.id}", at=event.at, text=text)
         elif isinstance(body, e.CallProposed) and line is not None and line.sign == "running":
             note = f"{one_line(shown_tool(body.tool), 40)} {one_line(body.target, 200)}".rstrip()
             yield self._keep(step, line.with_note(note))

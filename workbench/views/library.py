@@ -4,7 +4,7 @@ The query never fails: what is half typed narrows as far as it goes. Rows are ma
 """
 
 # The library's order is total (what the order names, the newest, the id), so that a session that changed is
-# put in its place and gives what sorting all of them would; `views/library.py` has the law.
+# put in its place and gives what sorting all of them would (tests/unit/views/test_ranking.py).
 
 import re
 from bisect import bisect_left
@@ -28,7 +28,7 @@ QUERY_KEYS: Final = (
 )  # fmt: skip
 """What may stand before a colon; `in` is a workspace, `asked` how a question ended."""
 INDEX_QUERY_KEYS: Final = ("tool", "asked")
-"""What no row of a session says: `journal.library.facets` knows which sessions pass."""
+"""What no row of a session says: `journal.session_queries.sessions_with_facets` knows which sessions pass."""
 WordsContaining = Callable[[str, bool], Sequence[str]]
 """Returns words of the index that hold some letters behind their first; with True, that end with them."""
 _MIN_SUBSTRING_LETTERS: Final = 3
@@ -103,11 +103,11 @@ def fts_expression(query: SearchQuery, inside: WordsContaining | None = None) ->
     words that hold the letters further on, but not for phrases and negated terms.
     """
     # FTS5 takes words beside one another for AND, but not where one of them is a group in parentheses.
-    wanted = " AND ".join(_alternatives(term, inside) for term in query.terms if not term.is_excluded)
-    if not wanted:
+    required = " AND ".join(_alternatives(term, inside) for term in query.terms if not term.is_excluded)
+    if not required:
         return ""
-    unwanted = "".join(f" NOT {_term_expression(term)}" for term in query.terms if term.is_excluded)
-    return f"({wanted}){unwanted}" if unwanted else wanted
+    excluded = "".join(f" NOT {_term_expression(term)}" for term in query.terms if term.is_excluded)
+    return f"({required}){excluded}" if excluded else required
 
 
 def _term_expression(term: SearchTerm) -> str:
@@ -186,8 +186,8 @@ _VALUE_OF_KEY: Final[Mapping[str, Callable[[Session], str]]] = {
 
 def title_fits(session: Session, query: SearchQuery) -> bool:
     """Return whether title and tags hold every word, anywhere in a word; what a person sees counts too."""
-    seen = "\n".join((session.title, *session.tags)).casefold()
-    return all((term.text.casefold() in seen) != term.is_excluded for term in query.terms)
+    text = title_and_tags(session)
+    return all((term.text.casefold() in text) != term.is_excluded for term in query.terms)
 
 
 def parse_moment(text: str, now: int, *, is_end: bool) -> int | None:
@@ -300,8 +300,8 @@ def speaker_and_text(event: e.Event) -> tuple[str, str]:
 
 
 def _terms_pattern(terms: Sequence[SearchTerm], text: str) -> re.Pattern[str] | None:
-    wanted = "|".join(_term_pattern(text, term) for term in terms if not term.is_excluded)
-    return re.compile(wanted, re.IGNORECASE) if wanted else None
+    alternatives = "|".join(_term_pattern(text, term) for term in terms if not term.is_excluded)
+    return re.compile(alternatives, re.IGNORECASE) if alternatives else None
 
 
 def _term_pattern(text: str, term: SearchTerm) -> str:

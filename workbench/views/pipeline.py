@@ -305,11 +305,11 @@ def _cached_item(
     row: StepState, now: int, known: MutableMapping[str, tuple[StepState, PipelineItem]]
 ) -> PipelineItem:
     """Return an item as it was made before while its row is the same; its time goes on while it runs."""
-    kept = known.get(row.key)
-    if kept is not None and kept[0] is row and row.state != "running":
-        return kept[1]
-    if kept is not None and kept[0] is row:
-        item = replace(kept[1], seconds=_working_seconds(row, now))
+    cached = known.get(row.key)
+    if cached is not None and cached[0] is row and row.state != "running":
+        return cached[1]
+    if cached is not None and cached[0] is row:
+        item = replace(cached[1], seconds=_working_seconds(row, now))
     else:
         item = _pipeline_item(row, now)
     known[row.key] = (row, item)
@@ -470,8 +470,8 @@ def with_input(step: PlannedStep, text: str) -> PlannedStep:
     """Return a step with what was typed in the place of `{{ input }}`; without a text as it is."""
     if not text.strip():
         return step
-    said = one_line(text, _MOST_INPUT_CELLS)
-    return replace(step, does=said.join(_INPUT_PLACE.split(step.does)))
+    input_text = one_line(text, _MOST_INPUT_CELLS)
+    return replace(step, does=input_text.join(_INPUT_PLACE.split(step.does)))
 
 
 _MOST_INPUT_CELLS: Final = 200
@@ -560,7 +560,7 @@ def step_links(events: Iterable[Event]) -> tuple[RunLink, ...]:
     for event in events:
         if isinstance(event.body, StepChanged) and event.body.state in COMPLETED_STEP_STATES:
             links[event.step] = event.body.links
-    return tuple(dict.fromkeys(link for found in links.values() for link in found))
+    return tuple(dict.fromkeys(link for links_of_step in links.values() for link in links_of_step))
 
 
 class RunLinks:

@@ -26,7 +26,6 @@ KEY_REFUSED: Final = (
     "That looks like a key. It was removed: write the NAME of its variable, such as OPENAI_API_KEY."
 )
 KEY_REFUSED_ELSEWHERE: Final = "That looks like a key. It was removed: keys are never typed here."
-
 SETUP_TEXT: Final = """\
 Models are named in one file, which you may also write by hand. Any one of these is enough:
 
@@ -200,12 +199,12 @@ def suggested_name(draft: ProviderFields, names: Collection[str]) -> str:
         parts = [part for part in host.split(".") if part not in ("", "api", "www")]
         stem = parts[0] if parts else draft.kind
     stem = re.sub(r"[^A-Za-z0-9_-]", "-", stem).strip("-_")[:40] or "provider"
-    taken = (f"{stem}-{number}" for number in range(2, len(names) + 3))
-    return stem if stem not in names else next(name for name in taken if name not in names)
+    numbered = (f"{stem}-{number}" for number in range(2, len(names) + 3))
+    return stem if stem not in names else next(name for name in numbered if name not in names)
 
 
 def matching_models(models: Collection[str], typed: str) -> list[str]:
     """Return the models that hold what is typed, those that begin with it first; all where none does."""
-    wanted = typed.casefold().strip()
-    matching = [name for name in models if wanted in name.casefold()]
-    return sorted(matching, key=lambda name: not name.casefold().startswith(wanted)) or list(models)
+    prefix = typed.casefold().strip()
+    matching = [name for name in models if prefix in name.casefold()]
+    return sorted(matching, key=lambda name: not name.casefold().startswith(prefix)) or list(models)

@@ -211,9 +211,11 @@ class SyncedReplay:
             earlier.jump == _PROMPT_MARK and earlier.index <= mark.index
             for earlier in self.player.timeline.marks
         )
-        there = [earlier for earlier in self.other.marks if earlier.jump == _PROMPT_MARK][number - 1 : number]
-        if there:
-            self._ahead = self.other.played(there[0].index) - self.player.played
+        same_prompt = [earlier for earlier in self.other.marks if earlier.jump == _PROMPT_MARK][
+            number - 1 : number
+        ]
+        if same_prompt:
+            self._ahead = self.other.played(same_prompt[0].index) - self.player.played
         return True
 
 
@@ -238,7 +240,7 @@ class ReplayStatus(Struct, frozen=True, kw_only=True):
 
 
 def replay_status(player: Player, next_words: str = "") -> ReplayStatus:
-    """Return what the bar says; `next_words` is what `words` made of the next mark."""
+    """Return what the bar says; `next_words` say what the next mark is."""
     timeline, mark = player.timeline, player.timeline.jump(player.index, None, 1)
     away = (timeline.played(mark.index) - player.played) / _SECOND if mark else 0.0
     return ReplayStatus(
@@ -272,11 +274,11 @@ def _saved_text(timeline: Timeline) -> str:
         return "its marks are being read"
     if timeline.is_steady:
         return "no times recorded: a second an event"
-    said = [back] if (back := times_went_back_text(timeline)) else []
+    parts = [back] if (back := times_went_back_text(timeline)) else []
     if timeline.gaps:
         gaps = "1 idle gap" if len(timeline.gaps) == 1 else f"{len(timeline.gaps)} idle gaps"
-        said.append(f"{gaps} shortened, {_time_text(timeline.saved)} saved")
-    return ", ".join(said)
+        parts.append(f"{gaps} shortened, {_time_text(timeline.saved)} saved")
+    return ", ".join(parts)
 
 
 def times_went_back_text(timeline: Timeline) -> str:

@@ -59,10 +59,12 @@ def rule_rows(
         )
         for rule in rules
     ]  # fmt: skip
-    kept = [row for row in rows if (has_past or row.state not in PAST_STATES) and _matches_words(row, wanted)]
+    visible = [
+        row for row in rows if (has_past or row.state not in PAST_STATES) and _matches_words(row, wanted)
+    ]
     order = get_args(RuleState)
-    kept.reverse()
-    return tuple(sorted(kept, key=lambda row: order.index(row.state)))
+    visible.reverse()
+    return tuple(sorted(visible, key=lambda row: order.index(row.state)))
 
 
 def _matches_words(row: RuleRow, wanted: str) -> bool:
@@ -105,8 +107,12 @@ def _rule_state(
         return "expired"
     if rule.scope in _SCOPES_THAT_END and rule.scope_id in ended:
         return "ended"
-    here = {"always": True, "workspace": rule.scope_id == workspace, "session": rule.scope_id == session_id}
-    return "in force" if here.get(rule.scope, False) else "elsewhere"
+    in_force = {
+        "always": True,
+        "workspace": rule.scope_id == workspace,
+        "session": rule.scope_id == session_id,
+    }
+    return "in force" if in_force.get(rule.scope, False) else "elsewhere"
 
 
 _SCOPES_THAT_END: Final[Mapping[str, str]] = {"session": "session", "run": "run"}

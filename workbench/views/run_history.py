@@ -102,19 +102,19 @@ def _kind(state: str, after: StepChanged) -> SpanKind:
 
 def earlier_steps(runs: Iterable[tuple[PipelineState, StepState]], most: int = 10) -> tuple[EarlierStep, ...]:
     """Return how one step went in other runs, each with its row there, at most so many."""
-    found: list[EarlierStep] = []
+    steps: list[EarlierStep] = []
     for run, row in runs:
-        if len(found) == most:
+        if len(steps) == most:
             break
         if row.started_at is None:
             continue
         sign, word = STEP_STATUSES[step_status_name(row.state, is_warned=row.is_warned)]
         number = f"#{run.number}" if run.number else one_line(run.pipeline_id, 8)
-        found.append(EarlierStep(
+        steps.append(EarlierStep(
             run=number, sign=sign, word=word, seconds=row.duration_ms / 1000,
             error=one_line(row.error_message or "", 160),
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(steps)
 
 
 def usual_seconds(earlier: Sequence[EarlierStep]) -> float | None:

@@ -325,10 +325,10 @@ def sessions_of_calls(
             continue
         near = [child for child in free if _began_within(child, call)]
         same = [child for child in near if _has_prompt(child, call)]
-        found = same[0] if same else near[0] if len(near) == 1 else None
-        if found is not None:
-            led[call.id] = found.id
-            free.remove(found)
+        child_session = same[0] if same else near[0] if len(near) == 1 else None
+        if child_session is not None:
+            led[call.id] = child_session.id
+            free.remove(child_session)
     return led
 
 
@@ -400,12 +400,12 @@ class AgentTree:
 
     def all_below(self, session_id: str) -> tuple[str, ...]:
         """Return the agents of a session, and theirs, each after the one that began it."""
-        found: list[str] = []
+        ids: list[str] = []
         waiting = list(reversed(self._below.get(session_id, ())))
         while waiting:
-            found.append(waiting.pop())
-            waiting += reversed(self._below.get(found[-1], ()))
-        return tuple(found)
+            ids.append(waiting.pop())
+            waiting += reversed(self._below.get(ids[-1], ()))
+        return tuple(ids)
 
     def forks_below(self, session_id: str) -> int:
         """Return how many of `all_below` are no agents: what followed where a human went back."""
@@ -435,8 +435,6 @@ class AgentTree:
 # --- commands that a model made of words ------------------------------------------------------------
 
 MOST_PREVIEW_CHARACTERS: Final = 80
-
-
 _PREVIEW_CUT: Final = 77
 
 

@@ -80,7 +80,7 @@ class DecisionTimes(Struct, frozen=True, kw_only=True):
     p50_ms: int | None
     p95_ms: int | None
     buckets: tuple[int, ...]
-    """Answers that took at most as long as each of `BUCKETS`, and those that took longer."""
+    """Answers that took at most as long as each of `DECISION_BUCKETS`, and those that took longer."""
 
 
 class Statistics(Struct, frozen=True, kw_only=True):
@@ -241,8 +241,6 @@ def tokens_by_day(
 
 
 _MICROS: Final = 1_000_000
-
-
 _MOST_COMMAND_CELLS: Final = 200
 
 

@@ -98,8 +98,6 @@ ASCII_EQUIVALENTS: Final[Mapping[str, str]] = {
     "┼": "+", "…": "..", "−": "-", "→": "->", "“": '"', "”": '"', "’": "'", "·": ".", "•": "-",
 }  # fmt: skip
 """Lines and punctuation of our own texts in ASCII; the widths of `…` and `→` change."""
-
-
 ACTION_STATUSES: Final[Mapping[ActionState, Status]] = {
     "pending": ("waiting", "waiting"),
     "approved": ("ok", "approved"),

@@ -118,19 +118,19 @@ class TimelineMarks(Sequence[TimelineMark]):
         return TimelineMark(index=self._indices[index], jump=jump, sign=sign)
 
     def of(self, kind: MarkKind) -> list[TimelineMark]:
-        wanted = _codes_of_kind(kind)
-        return [self[index] for index, code in enumerate(self._codes) if code in wanted]
+        codes = _codes_of_kind(kind)
+        return [self[index] for index, code in enumerate(self._codes) if code in codes]
 
     def jump(self, index: int, kind: MarkKind | None, step: int) -> TimelineMark | None:
         """Return the next (1) or previous (-1) mark of a kind, or of any; None when there is none."""
-        wanted = range(len(_ALL_MARKS)) if kind is None else _codes_of_kind(kind)
+        codes = range(len(_ALL_MARKS)) if kind is None else _codes_of_kind(kind)
         if step > 0:
             first = bisect_right(self._indices, index)
-            candidates = [first] if kind is None else [self._codes.find(code, first) for code in wanted]
+            candidates = [first] if kind is None else [self._codes.find(code, first) for code in codes]
             nearest = min((candidate for candidate in candidates if 0 <= candidate < len(self)), default=-1)
         else:
             last = bisect_left(self._indices, index)
-            nearest = last - 1 if kind is None else max(self._codes.rfind(code, 0, last) for code in wanted)
+            nearest = last - 1 if kind is None else max(self._codes.rfind(code, 0, last) for code in codes)
         return self[nearest] if nearest >= 0 else None
 
     def best(self, after: int, until: int) -> IconName | None:
