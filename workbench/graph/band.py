@@ -265,7 +265,6 @@ def _box_position(frame: BandFrame, v: int, place: StepPosition, *, has_detail: 
 
 
 def _mark_sides(frame: BandFrame, v: int, place: StepPosition, grid: list[bytearray]) -> None:
-    """Note at the sides of a box where a line reaches it."""
     layer, row, cells = frame.layout.net.layer[v], frame.layout.row[v], grid[place.y]
     is_entered = layer > 0 and _is_reached(frame.layout.gaps[layer - 1], row, 2)
     is_left = layer < len(frame.layout.gaps) and _is_reached(frame.layout.gaps[layer], row, 1)

@@ -289,7 +289,7 @@ class Picture(Struct, frozen=True, kw_only=True):
         return write(step, facts, room, is_ascii=self.is_ascii)
 
     def _box_head(self, v: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
-        """Yield the first line of a box: sign, name, and at its right what is said of the step."""
+        """Yield the first line of a box: sign, name, and head phrases at the right."""
         step, x = self.steps()[v], place.name_x + cell_width(place.name)
         room = place.end - 2 - x
         yield StyledSpan(x=place.sign_x, text=self._sign(v, facts) + " ", role="sign", step=v)
@@ -306,7 +306,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 def _padded(v: int, x: int, phrases: Sequence[Phrase], room: int, *, is_right: bool) -> Iterator[StyledSpan]:
-    """Yield phrases in exactly so many cells; the parts of a bar have no blank between them."""
+    """Yield phrases padded to `room` cells; no blank stands between the parts of a bar."""
     filled = [phrase for phrase in phrases if phrase[0]]
     spans: list[Phrase] = [
         (f"{text} ", tone) if after and after[1] != "rest" else (text, tone)
@@ -359,7 +359,6 @@ def make_picture(
 
 
 def _steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
-    """Collect the steps of each line from left to right."""
     steps: dict[int, list[int]] = {}
     for index, place in enumerate(places):
         for y in place.lines:
@@ -396,7 +395,7 @@ def _lookalikes(names: Sequence[str], shortened: Sequence[str]) -> list[int]:
 
 
 def _other_cut(name: str, room: int, way: int, *, is_ascii: bool) -> str:
-    """Cut a name elsewhere: first with more of its end, then by showing a part farther and farther within."""
+    """Cut a name another way: first keep more of its end, then show parts from farther inside."""
     dots = ".." if is_ascii else "…"
     kept = max(0, room - len(dots))
     tail = kept // 2 + 1 + way

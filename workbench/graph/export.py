@@ -78,7 +78,7 @@ def _svg_edge(frame: BandFrame, edge: tuple[int, int], kind: str) -> str:
 
 
 def _junction_dots(frame: BandFrame) -> list[str]:
-    """Mark what joins: lines that meet without a dot cross."""
+    """Return a dot for each junction: lines that meet without one cross."""
     dots: list[str] = []
     for y, row in enumerate(band.draw_lines(frame)):
         for x, code in enumerate(row):
@@ -115,7 +115,7 @@ _ESCAPES = {
     "#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "\\": "#92;", "`": "#96;",
     "%": "#37;", "{": "#123;", "}": "#125;", ":": "#58;", ";": "#59;",
 }  # fmt: skip
-"""Besides markup: `%%{` begins a directive wherever it is, and words with `:` and `;` are cut as styles."""
+"""Besides markup: `%%{` starts a directive wherever it is, and words with `:` and `;` are cut as styles."""
 _ESCAPE_TABLE = str.maketrans(_ESCAPES)
 
 

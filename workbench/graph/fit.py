@@ -153,7 +153,7 @@ def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: boo
 
 
 def _ascii_names(names: Sequence[str]) -> list[str]:
-    """Write names in ASCII; those that only then look alike are numbered."""
+    """Return names in ASCII; different ones that become equal are numbered."""
     numbered: list[str] = []
     numbers_by_name: dict[str, dict[str, int]] = {}
     for name in names:
@@ -187,7 +187,7 @@ def _step_label(
 
 
 def _label_levels(graph: Graph, slots: BadgeWidthRule, *, is_ascii: bool) -> Iterator[list[StepLabel]]:
-    """Write the labels of each level, without the levels at which two different names look the same."""
+    """Yield the labels of each level at which different names look different."""
     different = len({display_name(step) for step in graph.steps})
     for room, has_slots in LABEL_LEVELS:
         labels = step_labels(graph, room, slots if has_slots else no_badge_width, is_ascii=is_ascii)
@@ -225,7 +225,7 @@ def _band_or_wrapped(
 
 
 def _chips_that_fit(layout: Layout, width: int, height: int, *, is_ascii: bool) -> Picture | None:
-    """Draw one band or a wrapped one that fits with its badges, with the longest names for which it does."""
+    """Draw a band, wrapped if need be, that fits with badges and names as long as possible."""
     if layout.height > height:
         return None
     for labels in _label_levels(layout.graph, badge_width, is_ascii=is_ascii):

@@ -6,7 +6,7 @@ always gives the same layout, so states are never imported here.
 
 # Small graphs with crossings are improved by weighing finished layouts (up to 24 steps, 40 layouts): a
 # line's cost is only known once it is routed. One-sided sweeps come early, because two-sided ones settle in
-# what they began with.
+# what they started with.
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice

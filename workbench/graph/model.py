@@ -28,7 +28,7 @@ class GraphStep(Struct, frozen=True, kw_only=True):
     asks: bool = False
     """It is a gate: room for what it asks and until when is reserved."""
     chooses: bool = False
-    """Only one of the steps that it feeds goes on: a branch, not a fan."""
+    """The run continues with only one of the steps that it feeds: a branch, not a fan."""
     contract: bool = False
     """Its output is checked: room for the mark is reserved."""
     is_matrix: bool = False
@@ -217,7 +217,7 @@ class StatusCounts(Struct, frozen=True, kw_only=True):
     failed: int = 0
     asks: int = 0
     todo: int = 0
-    """Not begun; said only where another one has."""
+    """Not started; said only where another one has."""
 
 
 class StepFacts(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Finding one's way in a large graph: cursor moves, steps that need a look, folds, and the overview.
+"""Navigation in a large graph: cursor moves, urgent steps, folds, and the overview.
 
 A fold shows a matrix, or many alike steps, as one. Folding looks at ids and edges only, so a step that fails
 stays in its fold.
@@ -93,7 +93,7 @@ def _distance(picture: Picture, at: int, v: int) -> tuple[int, int, int]:
 
 
 def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
-    """List the steps that need a look: waiting, failed, running, each from left to right."""
+    """Return the steps with an urgent status, by `URGENT_STATUSES`, then from left to right."""
     urgent = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
     return sorted(
         urgent, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
@@ -101,7 +101,7 @@ def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
 
 
 def longest_path(graph: Graph, seconds: Sequence[float]) -> list[int]:
-    """Find the longest path."""
+    """Return the steps of the path with the most seconds."""
     best: list[tuple[float, int]] = [(0.0, 0)] * len(seconds)
     before: list[int | None] = [None] * len(seconds)
     for v in topological_order(graph.needs, graph.feeds):
@@ -142,7 +142,7 @@ def neighbourhood(graph: Graph, at: int, hops: int | None = None) -> tuple[Graph
 
 
 def needs_and_feeds_text(layout: Layout, at: int) -> str:
-    """Say what a step needs and feeds; implied edges stand in brackets."""
+    """Return what a step needs and feeds, in words; implied edges stand in brackets."""
     graph, hidden = layout.graph, frozenset(layout.hidden)
     needs = [_edge_name(graph, u, (u, at) in hidden) for u in graph.needs[at]]
     feeds = [_edge_name(graph, v, (at, v) in hidden) for v in graph.feeds[at]]
@@ -289,7 +289,7 @@ def fold_steps(
 
 
 def combine_facts(members: Sequence[StepFacts]) -> StepFacts:
-    """Sum up the members of a fold: the worst state, and how many are where."""
+    """Return the worst state of the members of a fold, and how many have which state."""
     if not members:
         return StepFacts(counts=StatusCounts())
     states: list[StepStatus] = [facts.state for facts in members]
@@ -389,7 +389,7 @@ def _twin_groups(graph: Graph) -> dict[str, list[int]]:
 
 
 def _chain_groups(graph: Graph) -> dict[str, list[int]]:
-    """Group steps that no walk along the edges can tell apart, their numbers aside."""
+    """Group steps that differ by the digits of their ids alone, and so do all steps before and after them."""
     colour = _numbered_keys([id_stem(step.id) for step in graph.steps])
     for _ in range(max(8, _MOST_COMPARED // max(1, len(colour)))):
         finer = _numbered_keys(
@@ -414,7 +414,7 @@ def _chain_groups(graph: Graph) -> dict[str, list[int]]:
 
 
 def _stretch_groups(graph: Graph) -> dict[str, list[int]]:
-    """Group what stands in one row, each step after the one before it alone, in a graph of very many."""
+    """Group chains of steps with alike ids, in graphs above `FOLD_STRETCHES_ABOVE` steps."""
     if len(graph.steps) <= FOLD_STRETCHES_ABOVE:
         return {}
     groups: list[tuple[str, list[int]]] = []

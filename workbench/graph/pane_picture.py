@@ -91,7 +91,7 @@ def draw_graph(
 
 
 def _previous_layout(structure: GraphStructure, before: GraphDrawing | None) -> Layout | None:
-    """Return the layout whose steps keep their places; another run, view or alphabet begins anew.
+    """Return the layout whose steps keep their places; another run, view or alphabet starts again.
 
     So does a run that had no steps: it was queued, and nothing of it stood anywhere.
     """

@@ -179,7 +179,7 @@ def _time(facts: StepFacts) -> tuple[Phrase, ...]:
 
 
 def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]]:
-    """List what may be said in one line, the most first."""
+    """Return the choices of badges for one line, the fullest first."""
     if facts.state == "waiting":
         return [((facts.left or ASKS_YOU, "state"),)]
     retry: Phrase = (_retry_text(step, facts), "plain")

@@ -143,7 +143,6 @@ def draw_strip_line(layout: Layout, width: int, *, is_ascii: bool = False) -> Pi
 
 
 def _columns_size(layout: Layout) -> tuple[int, int]:
-    """Return width and height of the signs of all steps, a column for each layer."""
     layer = layout.net.layer[: len(layout.graph.steps)]
     return 2 * layout.layers + 1, max((layer.count(number) for number in set(layer)), default=0)
 
@@ -165,7 +164,6 @@ def _draw_signs(
     *,
     is_ascii: bool,
 ) -> Picture:
-    """Draw a sign for each step, without lines between them."""
     codes = [bytearray(max(1, width)) for _ in range(1 + max((y for _, y in cells), default=0))]
     for x in separators:
         codes[0][x] = VERTICAL
@@ -269,7 +267,7 @@ NameRow = tuple[StyledSpan, ...]
 
 
 def _full_rows(entries: Sequence[_Entry], room: NamesRoom, slowest: _Entry | None) -> list[NameRow]:
-    """Write a row for each step, in columns: name, what it asks or why it failed or a bar, its time."""
+    """Return one row a step: name, its question or its failure or a bar, its time."""
     listed = [*entries, slowest] if slowest else entries
     wide = min(
         max((cell_width(entry.name) for entry in listed), default=0), max(_LEAST_NAME, room.width - 12)
@@ -304,7 +302,7 @@ def _named_row(entry: _Entry, room: NamesRoom, wide: int) -> _Row:
 
 
 def _row_phrases(entry: _Entry) -> tuple[tuple[Phrase, ...], tuple[Phrase, ...]]:
-    """Return what stands in the middle and at the right of a row."""
+    """Return the phrases in the middle and at the right of a row."""
     facts = entry.facts
     left, right = _plain_row_phrases(entry.step, facts, is_ascii=entry.is_ascii)
     if not entry.is_ascii:
@@ -345,7 +343,7 @@ def _width(phrases: Iterable[Phrase]) -> int:
 
 
 def _packed_rows(entries: Sequence[_Entry], room: NamesRoom, cells_each: int) -> tuple[list[NameRow], int]:
-    """Write several steps in a row, each with at most so many cells of what is said; return what is left."""
+    """Return rows of several steps, each with `cells_each` cells of badges, and how many steps remain."""
     rows: list[_Row] = []
     for index, entry in enumerate(entries):
         phrases = (
@@ -367,7 +365,7 @@ def _packed_rows(entries: Sequence[_Entry], room: NamesRoom, cells_each: int) ->
 
 
 def _with_count(rows: list[NameRow], count: int, room: NamesRoom) -> list[NameRow]:
-    """Say at the end of the last row how many names are left out."""
+    """Return the rows with the number of missing names at the end of the last one."""
     row, more = list(rows[-1]), f"+{count}"
     x = room.x + room.width - len(more)
     while row and row[-1].x + cell_width(row[-1].text) >= x:

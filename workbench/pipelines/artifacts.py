@@ -141,7 +141,7 @@ def seal_value(journal: RunJournal, output: ArtifactSpec, content: Json, attempt
 
 
 def select_output(journal: RunJournal, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
-    """Return an artifact under the name of a pipeline's output; with a field, only that, sealed anew."""
+    """Return an artifact under the name of a pipeline's output; with a field, only that, sealed again."""
     if not output.field:
         return replace(artifact, name=output.name)
     content = templates.member_value(artifact_content(journal, artifact), output.field.removeprefix("."))

@@ -50,7 +50,7 @@ class CheckContext(Struct, frozen=True, kw_only=True):
         return self.places.get(step.path, self.place)
 
     def before(self, step: Step) -> frozenset[str]:
-        """Return what ends before a step begins."""
+        """Return what ends before a step starts."""
         return ancestors(step.id, self.needs)
 
     def within(self, step: Step, *path: str | int) -> DocumentPlace:

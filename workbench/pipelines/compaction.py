@@ -1,7 +1,7 @@
-"""Compaction: a full conversation becomes a checkpoint from which the step goes on in a fresh one."""
+"""Compaction: a full conversation becomes a checkpoint from which the step continues in a fresh one."""
 
 # Relay moves a step over `waiting`. A full conversation ends its turn with `limit`; the summariser's
-# session and the fresh one follow in the same attempt, each begun in the transaction of `waiting` and
+# session and the fresh one follow in the same attempt, each started in the transaction of `waiting` and
 # `running`. A context of which nothing is known counts as 200,000 tokens; `relay.context_window` or the
 # provider's `num_ctx` says better.
 
@@ -25,7 +25,7 @@ MOST_COMPACTIONS: Final = 8
 CHECKPOINT_NAME: Final = "checkpoint"
 """What the summariser's part of a step is called, and the artifact that it leaves."""
 RELAY_PART: Final = "relay-"
-"""How the parts are called in which a step goes on from a checkpoint."""
+"""How the parts are called in which a step continues from a checkpoint."""
 _CONTINUATION_PROMPT: Final = """\
 {prompt}
 
@@ -54,13 +54,13 @@ async def continue_after_compaction(
     spec: StepSpec,
     outcome: StepOutcome,
     on_event: OnStepEvent,
-    begun: float,
+    started_at: float,
 ) -> StepOutcome:
     """Go on with a step from checkpoint to checkpoint until it ends otherwise."""
-    prompt, deadline = spec.source, begun + (spec.timeout_seconds or 0)
+    prompt, deadline = spec.source, started_at + (spec.timeout_seconds or 0)
     for number in range(1, MOST_COMPACTIONS + 1):
         try:
-            checkpoint, used = await _write_checkpoint(
+            checkpoint, usage = await _write_checkpoint(
                 context, attempt, _spec_with_time_left(context, spec, deadline), outcome, on_event
             )
             text = _CONTINUATION_PROMPT.format(prompt=prompt, checkpoint=checkpoint.strip())
@@ -71,7 +71,7 @@ async def continue_after_compaction(
                 session_id=None,
             )
             spec = await _record_continuation(
-                context, attempt, spec, "a fresh conversation goes on from the checkpoint", used
+                context, attempt, spec, "a fresh conversation goes on from the checkpoint", usage
             )
         except AttemptNotReady as error:
             return StepOutcome(state="failed", reason=str(error), is_retryable=False)
@@ -110,18 +110,18 @@ async def _write_checkpoint(
 
 
 async def _record_continuation(
-    context: RunContext, attempt: Attempt, spec: StepSpec, why: str, used: Usage
+    context: RunContext, attempt: Attempt, spec: StepSpec, why: str, usage: Usage
 ) -> StepSpec:
-    """Record that the step goes on in another conversation, and what the one before used."""
+    """Record that the step continues in another conversation, and what the one before used."""
     journal, step_run = context.journal, attempt.step_run
     opening: list[Event] = list(context.executor.opening(spec))
-    child = opening[0].session_id if opening else None
-    waiting = StepChanged(state="waiting", attempt=attempt.number, detail=journal.scrubbed(why), usage=used)
+    child_id = opening[0].session_id if opening else None
+    waiting = StepChanged(state="waiting", attempt=attempt.number, detail=journal.scrubbed(why), usage=usage)
     running = StepChanged(
-        state="running", attempt=attempt.number, workspace=attempt.workspace, session_id=child,
+        state="running", attempt=attempt.number, workspace=attempt.workspace, session_id=child_id,
         matrix=step_run.matrix, item=step_run.item,
     )  # fmt: skip
     events = [journal.event(body, step=step_run.id) for body in (waiting, running)]
     await journal.append(*events, *opening)
     context.catch_up()
-    return replace(spec, session_id=child)
+    return replace(spec, session_id=child_id)

@@ -443,7 +443,7 @@ class _TestCounter:
         require_tracked_files(workspace, environment)
 
     def changed(self) -> tuple[int, int]:
-        """Return how many lines that begin a test were removed and added."""
+        """Return how many lines that start a test were removed and added."""
         text = self._git("diff", HEAD, "--", *self._tests.files)
         lines = [line for line in text.splitlines() if not line.startswith(("+++", "---"))]
         return self._count_lines(lines, "-"), self._count_lines(lines, "+")

@@ -2,19 +2,19 @@
 
 A gate is a row of the approval queue; with `auto`, and with `default` once its time is over, the pipeline
 answers it itself, and the record says so. A route chooses where the
-run goes on, also back, within limits.
+run continues, also back, within limits.
 """
 
-# An answer that leads back begins a later round from that step, in the same run: nothing has a move out of
+# An answer that leads back starts a later round from that step, in the same run: nothing has a move out of
 # `completed`, and the gate asks again. What a human said stays readable for templates (`{{ gate.ID.text
 # }}`).
 #
 # A failure that a route takes counts as completed for that route alone (`has_failed`): the step is
-# `warned`, the run does not fail for it, and nothing else that needs the step begins.
+# `warned`, the run does not fail for it, and nothing else that needs the step starts.
 #
 # Going round has limits: `max_visits` (10), `max_step_visits`, a loop's `max_iterations` (after which it
-# goes on, as the program whose files these are does), and three failures in a row with the same words. A
-# resume counts anew.
+# continues, as the program whose files these are does), and three failures in a row with the same words. A
+# resume counts again.
 #
 # A rework step stands for the step that failed, as the program whose files these are documents it: its
 # artifacts are that step's, which counts as completed and is not run again.
@@ -59,8 +59,10 @@ async def settle_gates(run: RunContext) -> None:
 
 async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
     attempt = Attempt(run, step, step_run, step_run.attempt + 1)
-    begun = StepChanged(state="running", attempt=attempt.number, matrix=step_run.matrix, item=step_run.item)
-    running = run.journal.event(begun, step=step_run.id)
+    running_change = StepChanged(
+        state="running", attempt=attempt.number, matrix=step_run.matrix, item=step_run.item
+    )
+    running = run.journal.event(running_change, step=step_run.id)
     gate = step.gate or GateSpec()
     if gate.type == "timer":
         await run.journal.append(running)
@@ -181,7 +183,7 @@ async def _answer_by_default(run: RunContext, step: Step, step_run: StepRun, num
 
 
 async def _return_from_gate(run: RunContext, step_run: StepRun, target: str) -> None:
-    """Begin a later round from a step before the gate, which asks again when its turn comes."""
+    """Start a later round from a step before the gate, which asks again in its turn."""
     reset = steps_to_repeat(run, target)
     if any(run.state.steps[name].state in ("running", "retrying") for name in reset):
         return  # what is done again has to have ended; its end rings
@@ -242,7 +244,7 @@ async def _take_route(run: RunContext, step: Step, step_run: StepRun) -> None:
 
 
 async def record_end(run: RunContext, step: Step, number: int, end: StepChanged, *more: Event) -> None:
-    """Record that a step that does no work of its own began and ended."""
+    """Record that a step that does no work of its own started and ended."""
     running = StepChanged(state="running", attempt=number)
     end = replace(end, detail=run.journal.scrubbed(end.detail))
     await run.journal.append(*run.step_events(step.id, running, end), *more)
@@ -309,7 +311,7 @@ def steps_to_repeat(run: RunContext, target: str) -> tuple[str, ...]:
 
 
 def return_events(run: RunContext, step: str, reset: tuple[str, ...]) -> list[Event]:
-    """Return the event that begins a later round with these steps."""
+    """Return the event that starts a later round with these steps."""
     started = run.state.started
     assert started is not None
     body = replace(
@@ -329,7 +331,7 @@ def skip_events(run: RunContext, steps: set[str], why: str) -> list[Event]:
 
 
 def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str, ...]:
-    """Return what a way back does again; NoRoute once it was done too often, or fails alike each time."""
+    """Return what a way back repeats. Raises NoRoute after too many rounds or failures for one reason."""
     reset = steps_to_repeat(run, target)
     for name in reset:
         step_run = run.state.steps[name]
@@ -379,8 +381,8 @@ async def _settle_rework(run: RunContext, step: Step, step_run: StepRun, rework:
         end = replace(end, state=state, detail=why, is_warned=is_taken, has_failed=is_taken)
     running = StepChanged(state="running", attempt=step_run.attempt, duration_ms=step_run.working_ms)
     end = replace(end, detail=run.journal.scrubbed(end.detail))
-    begun, ended = run.step_events(step.id, running, end)
-    await run.journal.append(begun, *stored, ended)
+    running_event, end_event = run.step_events(step.id, running, end)
+    await run.journal.append(running_event, *stored, end_event)
 
 
 def _stand_in_artifacts(step: Step, stored: list[ArtifactStored]) -> list[ArtifactStored]:

@@ -2,13 +2,13 @@
 
 # `run.changed` is a kind of its own (durable, by the coordinator): the status of a run is said once, with
 # its working time and tokens, and not guessed from its steps. The session of a run that failed is `paused
-# (failed)`, that of a cancelled one `paused (run ended)`, so that `resume` has something to go on with; only
+# (failed)`, that of a cancelled one `paused (run ended)`, so that `resume` has something to continue; only
 # a completed run completes its session.
 #
-# A later round begins steps anew. `run.started` with `round` 2 names in `reset` what is left to do; no
+# A later round starts steps again. `run.started` with `round` 2 names in `reset` what is left to do; no
 # machine has a move out of `failed`. What a crash left running and what failed are the same to it.
 #
-# A step waits only when nothing of it goes on. Its move to `waiting` is appended when its session rests on
+# A step waits only when nothing of it continues. Its move to `waiting` is appended when its session rests on
 # a question, not with the question itself: another call of the same turn may still run, and a clock that
 # stood meanwhile would lie.
 #
@@ -60,7 +60,7 @@ _CANCELLED = "the run was cancelled"
 
 
 class Coordinator:
-    """Drives one run until it is over or its driver stops it."""
+    """Drives one run until it ends or its driver stops it."""
 
     def __init__(self, context: RunContext, slots: StepSlots) -> None:
         self.context, self._slots = context, slots
@@ -68,15 +68,15 @@ class Coordinator:
         self._has_rework_steps = any(step.is_rework_only for step in context.pipeline.steps)
         self._has_control_steps = any(step.is_control for step in context.pipeline.steps)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._rested: set[tuple[str, int]] = set()
+        self._waited_retries: set[tuple[str, int]] = set()
         """Attempts after which the time until the next one is over."""
-        self._place_wanted: tuple[str, float] | None = None
+        self._place_wait: tuple[str, float] | None = None
         """The step that waits for a place, and since when; never again once that was said."""
         self._parked: dict[str, tuple[str, ...]] = {}
         self._answered: set[str] = set()
         """Actions whose decision was passed on."""
         self._reattached = {name for name, step in self.state.steps.items() if step.state == "running"}
-        """Steps that an earlier driver started and with which the executor goes on."""
+        """Steps that an earlier driver started and with which the executor continues."""
         self._idle_states: Mapping[str, StepStateName] = {}
         """The states of the steps when nothing was under way, before the last look."""
         self.failure: BaseException | None = None
@@ -84,7 +84,7 @@ class Coordinator:
     # --- the loop -----------------------------------------------------------------------------------
 
     async def run(self, until: Callable[["Coordinator"], bool]) -> None:
-        """Drive until the run is over or `until` says so; then end what still runs."""
+        """Drive until the run ends or `until` returns True; then end the tasks that still run."""
         try:
             while self.failure is None:
                 self.context.wake.clear()
@@ -103,7 +103,7 @@ class Coordinator:
             await self._end_tasks()
 
     async def _wait(self) -> None:
-        """Wait until something is said; while the run waits for a place it looks by itself."""
+        """Wait until the journal changes; while the run waits for a place, also look from time to time."""
         seconds = self._slots.seconds_to_next_look(self._journal.run_id)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -134,7 +134,7 @@ class Coordinator:
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether everything that is left waits for a human."""
+        """Return whether all unfinished steps wait for a human."""
         return self.state.status == "waiting" and not self._tasks
 
     async def _look(self) -> None:
@@ -150,7 +150,7 @@ class Coordinator:
             if self._has_control_steps:
                 await control_steps.settle_routes(self.context)
                 await matrix.settle_matrices(self.context)
-            self._start()
+            self._start_ready_steps()
         if self.context.open_steps.is_over and not self._tasks:
             await self._end()
         else:
@@ -205,11 +205,11 @@ class Coordinator:
 
     # --- starting -----------------------------------------------------------------------------------
 
-    def _start(self) -> None:
+    def _start_ready_steps(self) -> None:
         current = self.context.open_steps.current()
         due = ready_steps(self.state, current, reworked=current if self._has_rework_steps else ())
         reattached = [self.state.steps[name] for name in sorted(self._reattached)]
-        for step_run in itertools.chain(reattached, self._awake(), due):
+        for step_run in itertools.chain(reattached, self._answered_steps(), due):
             if step_run.id in self._tasks or step_run.id in self.context.timers:
                 continue
             step = self.context.step_of(step_run)
@@ -220,28 +220,28 @@ class Coordinator:
             if step.kind != "pipeline" and not self._slots.take(self._journal.run_id):
                 self._note_place(step_run)
                 return
-            self._begin(step, step_run)
+            self._start_step(step, step_run)
         self._slots.withdraw(self._journal.run_id)
 
     def _note_place(self, step_run: StepRun) -> None:
-        """Record once that a step waits for a place, when it has waited for a while."""
+        """Record once that a step waits for a place, after `NOTED_WAIT_SECONDS`."""
         before = self._slots.before(self._journal.run_id)
         if before is None:
             return
         now = self._journal.monotonic()
-        if self._place_wanted is None or self._place_wanted[0] != step_run.id:
-            self._place_wanted = (step_run.id, now)
-        elif now - self._place_wanted[1] >= NOTED_WAIT_SECONDS:
-            self._place_wanted = (step_run.id, math.inf)
+        if self._place_wait is None or self._place_wait[0] != step_run.id:
+            self._place_wait = (step_run.id, now)
+        elif now - self._place_wait[1] >= NOTED_WAIT_SECONDS:
+            self._place_wait = (step_run.id, math.inf)
             body = ProgressReported(message=place_wait_text(before))
             self._journal.stream(self._journal.event(body, step=step_run.id))
 
-    def _begin(self, step: Step, step_run: StepRun) -> None:
-        self._rested.discard((step_run.id, step_run.attempt))
+    def _start_step(self, step: Step, step_run: StepRun) -> None:
+        self._waited_retries.discard((step_run.id, step_run.attempt))
         task = self._perform(step, step_run)
         self._tasks[step_run.id] = asyncio.create_task(task, name=f"step {step_run.id}")
 
-    def _awake(self) -> list[StepRun]:
+    def _answered_steps(self) -> list[StepRun]:
         """Return the agent steps one of whose questions was answered since they were parked."""
         answered: list[StepRun] = []
         for step in self.state.waiting.values():
@@ -257,16 +257,16 @@ class Coordinator:
         return answered
 
     def _is_delayed(self, step: Step, step_run: StepRun) -> bool:
-        """Return whether a step that is tried again has to wait for a time first."""
+        """Return whether a retry has to wait first; its timer is then running."""
         seconds, attempt = retry_delay(step, step_run), (step_run.id, step_run.attempt)
-        if seconds <= 0 or attempt in self._rested:
+        if seconds <= 0 or attempt in self._waited_retries:
             return False
 
         async def begin() -> None:
             if step.kind == "pipeline" or self._slots.take(self._journal.run_id):
-                self._begin(step, step_run)
+                self._start_step(step, step_run)
             else:
-                self._rested.add(attempt)
+                self._waited_retries.add(attempt)
             self.context.wake.set()
 
         self.context.timers.start(step_run.id, seconds, begin)
@@ -277,7 +277,7 @@ class Coordinator:
             await self._attempt(step, step_run)
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001 -- a defect of one step is named; the others go on
+        except Exception as error:  # noqa: BLE001 -- a defect of one step is named; the others continue
             await self._defect(step_run, error)
         finally:
             if step.kind != "pipeline":
@@ -286,7 +286,7 @@ class Coordinator:
             self.context.wake.set()
 
     async def _defect(self, step_run: StepRun, error: Exception) -> None:
-        """Say what went wrong inside; a journal that takes nothing more ends the run's driving."""
+        """Record a defect of the program and fail the step; without a journal, stop driving the run."""
         # What says what to do (a full disk) speaks for itself; anything else is a defect and named.
         reason = str(error) if hasattr(error, "remedy") else f"{type(error).__name__}: {error}"
         words = self._journal.scrubbed(reason)
@@ -309,7 +309,7 @@ class Coordinator:
         is_resumed = is_reattached or step_run.state == "waiting"
         number = step_run.attempt if is_resumed else step_run.attempt + 1
         attempt = Attempt(self.context, step, step_run, number)
-        begun = self._journal.monotonic()
+        started_at = self._journal.monotonic()
         before_ms = self._spent_before(step_run) if is_resumed else 0
         if is_resumed:
             await self._pass_on_answers(attempt)
@@ -331,10 +331,10 @@ class Coordinator:
             outcome = await self.context.execute(spec, recorder.take)
         if outcome.is_full:
             outcome = await compaction.continue_after_compaction(
-                self.context, attempt, spec, outcome, recorder.take, begun
+                self.context, attempt, spec, outcome, recorder.take, started_at
             )
         await recorder.flush()
-        spent = before_ms + round((self._journal.monotonic() - begun) * 1000)
+        spent = before_ms + round((self._journal.monotonic() - started_at) * 1000)
         if outcome.state == "parked":
             await self._park(attempt, outcome, spent)
         elif outcome.state == "cancelled":
@@ -344,17 +344,17 @@ class Coordinator:
             )  # fmt: skip
             await self.context.record(step_run.id, body)
         else:
-            await self._conclude(attempt, outcome, recorder, before_ms, begun)
+            await self._conclude(attempt, outcome, recorder, before_ms, started_at)
 
     def _spent_before(self, step_run: StepRun) -> int:
-        """Return the working time of an attempt that goes on, in milliseconds."""
+        """Return the working time so far of an attempt that continues, in milliseconds."""
         if step_run.state != "running":
             return step_run.working_ms
         # Elsewhere it went on working while nobody was here.
         return step_run.working_ms + max(0, self._journal.now() - step_run.moved_at) // 1000
 
     async def _pass_on_answers(self, attempt: Attempt) -> None:
-        """Tell the executor what was decided since the step was parked; after a restart all of it again."""
+        """Pass decisions since the step was parked to the executor; after a restart, all of them again."""
         session_id = attempt.step_run.session_id
         if session_id is None or attempt.step.kind == "pipeline":  # a run below has a coordinator of its own
             return
@@ -368,7 +368,7 @@ class Coordinator:
         if step_run.state == "running":  # reattached: the journal has it already
             return []
         opening = [] if is_resumed else list(self.context.executor.opening(spec))
-        # A run below that an earlier round left is gone on with, and needs no opening.
+        # A run below that an earlier round left is continued, and needs no opening.
         is_kept = is_resumed or spec.kind == "pipeline"
         child = opening[0].session_id if opening else step_run.session_id if is_kept else None
         body = StepChanged(
@@ -379,7 +379,7 @@ class Coordinator:
         return [self._journal.event(body, step=step_run.id), *opening]
 
     async def _not_ready(self, attempt: Attempt, why: str) -> None:
-        """Fail a step that cannot even begin; it is not tried again, for nothing would be different."""
+        """Fail a step that cannot start; a retry would find the same."""
         step_run = attempt.step_run
         await self._journal.append(
             *self._failed(step_run, step_run.state, attempt.number, self._journal.scrubbed(why))
@@ -388,8 +388,8 @@ class Coordinator:
     def _failed(self, step_run: StepRun, state: StepStateName, number: int, why: str) -> list[Event]:
         bodies = [StepChanged(state="failed", attempt=number, detail=why)]
         if state != "running":
-            begun = StepChanged(state="running", attempt=number, matrix=step_run.matrix, item=step_run.item)
-            bodies.insert(0, begun)
+            running = StepChanged(state="running", attempt=number, matrix=step_run.matrix, item=step_run.item)
+            bodies.insert(0, running)
         return [self._journal.event(body, step=step_run.id) for body in bodies]
 
     async def _park(self, attempt: Attempt, outcome: StepOutcome, spent: int) -> None:
@@ -399,7 +399,12 @@ class Coordinator:
         await self.context.record(step_run.id, body)
 
     async def _conclude(
-        self, attempt: Attempt, outcome: StepOutcome, recorder: "_StepRecorder", before_ms: int, begun: float
+        self,
+        attempt: Attempt,
+        outcome: StepOutcome,
+        recorder: "_StepRecorder",
+        before_ms: int,
+        started_at: float,
     ) -> None:
         if outcome.state == "completed":
             result = await attempt.collect_outcome(outcome, recorder.take)
@@ -407,7 +412,7 @@ class Coordinator:
             reason = outcome.reason or "it failed"
             result = AttemptResult(outcome=outcome, failure=reason, is_retryable=outcome.is_retryable)
         await recorder.flush()
-        spent = before_ms + round((self._journal.monotonic() - begun) * 1000)
+        spent = before_ms + round((self._journal.monotonic() - started_at) * 1000)
         fault_point("step.before_completed")
         await self._journal.append(*attempt_end_events(self._journal, attempt, result, spent))
         fault_point("step.completed")
@@ -435,7 +440,7 @@ class Coordinator:
             await control_steps.withdraw_gate(self.context, step_run)
             await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
         why = self.state.cancel_reason or _CANCELLED
-        # An item that never began has no row yet: what it is an item of makes one.
+        # An item that never started has no row yet: what it is an item of makes one.
         body = StepChanged(
             state="cancelled", attempt=max(1, step_run.attempt), detail=why, duration_ms=step_run.working_ms,
             matrix=step_run.matrix, item=step_run.item,
@@ -443,7 +448,7 @@ class Coordinator:
         await self.context.record(step_run.id, body)
 
     async def _end_tasks(self) -> None:
-        """End what runs; what was begun stays `running` in the journal, for the next driver to see."""
+        """End all tasks; their steps stay `running` in the journal, for the next driver."""
         for task in self._tasks.values():
             task.cancel()
         tasks = [*self._tasks.values(), *self.context.timers.cancel()]
@@ -451,7 +456,7 @@ class Coordinator:
 
 
 class _StepRecorder:
-    """Writes what a running step tells; the first of it together with the step's move to running."""
+    """Records the events of a running step; the first together with the step's move to running."""
 
     def __init__(self, journal: RunJournal, step: str, first: list[Event]) -> None:
         self._journal, self._step, self._first = journal, step, first

@@ -40,7 +40,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     """Where it is in the document: `steps[2].exec.source`."""
     severity: Severity = "error"
     stops_run: bool = True
-    """Whether a run may not begin with it."""
+    """Whether a run may not start with it."""
 
     def facts(self) -> dict[str, Json]:
         """Return it as `pipeline validate --json` prints it."""
@@ -74,7 +74,7 @@ class ProblemReport(Struct):
 
     @property
     def stopping(self) -> list[Problem]:
-        """Return the warnings that a run may not begin with: the file is right, and something is missing."""
+        """Return the warnings that a run may not start with: the file is right, and something is missing."""
         return [problem for problem in self.warnings if problem.stops_run]
 
     @property
@@ -98,7 +98,7 @@ class ProblemReport(Struct):
         return sorted(unique, key=lambda problem: (problem.file, problem.line, problem.column))
 
     def for_running(self) -> "ProblemReport":
-        """Return the same with everything as an error that a run may not begin with."""
+        """Return the same with everything as an error that a run may not start with."""
         return ProblemReport([_as_error(p) if p.stops_run else p for p in self.found])
 
     def strict(self) -> "ProblemReport":

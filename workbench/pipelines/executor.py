@@ -5,7 +5,7 @@ Nothing above may assume that a step runs on this machine, or that its workspace
 
 # DESIGN section 10 has `run`, `answer` and `cancel`. Beside them stand those that touch a step's workspace
 # (`prepare`, `collect`, `check`, `read_reviewed`), for above them nobody opens a file of it, and `reattach`:
-# `run` alone cannot tell "go on" from "start again", and a step that is done twice is the worse mistake. What
+# `run` alone cannot tell "continue" from "start again", and running a step twice is the worse mistake. What
 # they are given is data with nothing left to fill in, so that it can be sent; bytes are passed as references
 # to sealed blobs.
 
@@ -32,7 +32,7 @@ OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
 
 class AttemptNotReady(Exception):
-    """An attempt cannot begin; says why. It is not tried again."""
+    """An attempt cannot start; says why. It is not tried again."""
 
 
 class PlacedFile(Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ class WorkspacePlan(Struct, frozen=True, kw_only=True):
     path: str
     """Names the workspace: its folder on this machine, or what another one knows it by."""
     folder: str
-    """The folder of it that a command begins in."""
+    """The folder of it that a command starts in."""
     spec: WorkspaceSpec
     subsets: tuple[MountSubset | None, ...] = ()
     """What its mounts are narrowed to, in their order."""
@@ -131,18 +131,18 @@ class StepExecutor(Protocol):
         ...
 
     async def run(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:
-        """Start an attempt, or go on with it if it was started before."""
+        """Start an attempt, or continue with it if it was started before."""
         ...
 
     async def reattach(self, step: StepId, process: ProcessStarted | None, session_id: str | None) -> bool:
-        """Return whether `run` goes on with an attempt that an earlier driver started and did not see end.
+        """Return whether `run` continues with an attempt that an earlier driver started and did not see end.
 
-        Where it does not, nothing of that attempt runs any more once this returns: a new one may begin.
+        Where it does not, nothing of that attempt runs any more once this returns: a new one may start.
         """
         ...
 
     async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
-        """Pass on a human's decision to an attempt that is parked, before it goes on; idempotent."""
+        """Pass on a human's decision to an attempt that is parked, before it continues; idempotent."""
         ...
 
     async def cancel(self, step: StepId) -> None:

@@ -89,7 +89,7 @@ def read_json(text: str, accepts: Callable[[Json], bool], *, repairs: bool = Tru
 
 
 def _around(text: str, spans: list[_Span]) -> Iterator[str]:
-    """Yield what stands outside the values: fences, words."""
+    """Yield the repairs that removed text outside the values: fences, words."""
     ends = [0, *(span.end for span in spans)]
     starts = [*(span.start for span in spans), len(text)]
     outside = "\n".join(text[end:start] for end, start in zip(ends, starts, strict=True))
@@ -119,9 +119,9 @@ def _spans(text: str) -> Iterator[_Span]:
 
 
 def _balanced(text: str, start: int, longest: int) -> tuple[int, str | None, set[str]]:
-    """Return where a value ends that begins here, its text without comments and trailing commas, and which.
+    """Return where a value ends that starts here, its text without comments and trailing commas, and which.
 
-    The text is None where it does not end, or ends with another bracket than it began with.
+    The text is None where it does not end, or ends with another bracket than it started with.
     """
     parts: list[str] = []
     repairs: set[str] = set()
@@ -152,7 +152,7 @@ def _balanced(text: str, start: int, longest: int) -> tuple[int, str | None, set
 
 
 def _skipped(text: str, position: int, sign: str) -> int:
-    """Return the end of the piece that begins here: a string, a comment, a run of others; -1 for none."""
+    """Return the end of the string, comment or other text that starts here; -1 where it does not end."""
     if sign == '"':
         match = _STRING.match(text, position)
         return match.end() if match else -1

@@ -216,7 +216,7 @@ def _is_file(root: str, name: str) -> bool:
 
 
 def _pipeline_entry(root: str, file: str) -> PipelineEntry:
-    """Return what a list shows of a file; only its outline is looked at, not every member."""
+    """Return the entry of a file in a list; only the outline of its document is read."""
     place = _load_document(f"{root}/{file}", ProblemReport())
     stem = Path(file).stem
     if place is None or not is_pipeline(place):
@@ -233,7 +233,7 @@ def _pipeline_entry(root: str, file: str) -> PipelineEntry:
 
 
 def _count_steps(places: Iterable[DocumentPlace]) -> int:
-    """Return how many steps come of those written: a loop and the edges of a step add one each."""
+    """Return the number of steps after desugaring: a loop and the edges of a step add one each."""
     count = 0
     for place in places:
         if place.node.members is None:

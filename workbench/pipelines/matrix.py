@@ -4,10 +4,10 @@ The ids of a long list stand in a blob that its event names, so that no event is
 """
 
 # A matrix has all its items from the moment its list is known, not only those that have a row: else every
-# item that begins would change the structure, and the graph would be laid out anew.
+# item that starts would change the structure, and the graph would be laid out again.
 #
 # An iteration is a matrix of pipelines and hands on one list, `results`, of what each item left last. A
-# sequential one begins no further item after a failure. A pipeline whose *name* came from a template has to
+# sequential one starts no further item after a failure. A pipeline whose *name* came from a template has to
 # lie where trust covers it.
 
 import asyncio
@@ -81,7 +81,7 @@ async def _open_matrix(run: RunContext, step: Step, step_run: StepRun) -> None:
 
 
 async def _restore_items(run: RunContext, step: Step) -> None:
-    """Learn the items again, as another driver does that goes on with the run."""
+    """Read the items again, for a driver that continues the run."""
     step_run, items = run.state.steps[step.id], run.state.matrices.get(step.id)
     if step_run.state != "running" or (items is not None and items.is_known):
         return

@@ -247,7 +247,7 @@ class TestCount(Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ("*_test.go",)
     """Patterns of paths."""
     pattern: str = r"^[ \t]*func[ \t]+(Test|Example|Benchmark|Fuzz)[A-Za-z0-9_]*\b"
-    """Matches a line that begins a test."""
+    """Matches a line that starts a test."""
     base: str = "HEAD~1"
 
 
@@ -329,7 +329,7 @@ class Matrix(Struct, frozen=True, kw_only=True):
     is_iteration: bool = False
     """It hands on the value of each item in one list, called `results`."""
     is_stopping: bool = False
-    """No further item begins once one has failed."""
+    """No further item starts once one has failed."""
 
 
 class ValidationRule(Struct, frozen=True, kw_only=True):
@@ -364,7 +364,7 @@ class RouteEdge(Struct, frozen=True, kw_only=True):
     """Where a route leads if its condition holds."""
 
     target: str
-    """A step, `_complete` (go on) or `_fail`."""
+    """A step, `_complete` (continue) or `_fail`."""
     condition: str = ""
     """As it was written; empty always holds."""
 
@@ -374,7 +374,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
     edges: tuple[RouteEdge, ...]
     most: int = 0
-    """Rounds of a loop after which it goes on anyway; 0 where only `max_visits` counts."""
+    """Rounds of a loop after which it continues anyway; 0 where only `max_visits` counts."""
 
 
 class Loop(Struct, frozen=True, kw_only=True):
@@ -436,13 +436,13 @@ class Step(Struct, frozen=True, kw_only=True):
     branch: Branch | None = None
     aggregate: Aggregate | None = None
     tolerates: tuple[str, ...] = ()
-    """Steps that it needs and whose failure it takes: it begins also after that."""
+    """Steps that it needs and whose failure it takes: it starts also after that."""
     max_visits: int = 10
     """Rounds of one run in which it may be done."""
     path: str = ""
     """Where it stands in its document."""
     thread: str = ""
-    """The conversation that it goes on with; steps of one thread are told what the others said."""
+    """The conversation that it continues with; steps of one thread are told what the others said."""
     skills: tuple[str, ...] = ()
     outcomes: tuple[OutcomeSpec, ...] = ()
     most_agents: int = 0
@@ -508,7 +508,7 @@ class Pipeline(Struct, frozen=True, kw_only=True, dict=True):
 
     @functools.cached_property
     def _by_id(self) -> dict[str, Step]:
-        """Where each step is: a run asks for them by name all the time."""
+        """Cached: a run looks its steps up all the time."""
         return {step.id: step for step in reversed(self.steps)}
 
     def step(self, step_id: str) -> Step:

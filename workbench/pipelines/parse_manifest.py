@@ -228,7 +228,6 @@ def _adapter(name: str, document: _AdapterDocument, files: ProjectFiles) -> Adap
 
 
 def _model_names(members: JsonObject) -> dict[str, str]:
-    """Return the models of a table by the tier that they stand for."""
     return {tier: name for tier, name in members.items() if isinstance(name, str)}
 
 
@@ -295,7 +294,7 @@ def _runtime(document: _RuntimeDocument) -> Runtime:
 
 
 def _skill_mounts(document: _ManifestDocument, files: ProjectFiles) -> Iterator[str]:
-    """Yield the folders of skills; nothing is read from others than the known ones (`~`, `/opt`)."""
+    """Yield the folders of skills; only the known ones inside the project are read."""
     for item in document.skill_mounts:
         is_text = isinstance(item.node.value, str)
         path = item if is_text else _SkillMountDocument.model_validate(item).place_of("path")
@@ -338,7 +337,7 @@ def _nearest_place(place: DocumentPlace, *path: str) -> DocumentPlace:
 
 
 def _warn_unpassed_members(place: DocumentPlace, adapter: Adapter, manifest: Manifest) -> None:
-    """Name what a manifest says of the personas of another program and what never reaches that program."""
+    """Warn of settings of personas that do not reach the program which runs them."""
     mine = [persona for persona in manifest.personas.values() if persona.adapter == adapter.name]
     if adapter.is_built_in or not mine:
         return

@@ -140,7 +140,7 @@ class _PipelineDocument(DocumentModel):
     requires: _RequiresDocument | None = None
     skills: Texts = ()
     chat_context: Place | None = None
-    """What a chat about a finished run begins with in another program; it changes nothing of the run."""
+    """What a chat about a finished run starts with in another program; it changes nothing of the run."""
     not_acted_on: ClassVar[Mapping[str, str]] = {"hooks": "lifecycle hooks"}
 
 
@@ -168,7 +168,7 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
 
 
 def _with_implied_outputs(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return the steps; of one that declares nothing, what it prints is what others ask of it by any name."""
+    """Return the steps; what one without declared outputs prints becomes each artifact that others inject."""
     asked_names: dict[str, list[str]] = {}
     for injection in (injection for step in steps for injection in step.injections if not injection.pipeline):
         asked_names.setdefault(injection.step, []).append(injection.artifact)
@@ -429,7 +429,7 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
 
 
 def _report_members(document: _StepDocument) -> None:
-    """Report members that cannot stand together, and a fidelity that is known and not acted on."""
+    """Report members that exclude each other, and a fidelity, which is not acted on."""
     place = document.place
     for name in ("persona", "exec", "script") if document.place_of("pipeline") else ():
         if document.place_of(name):

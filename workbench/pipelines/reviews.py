@@ -113,7 +113,7 @@ async def check_review(
 
 
 async def _opened(attempt: ReviewedAttempt, contract: Contract, review: Review, prompt: str) -> StepSpec:
-    """Return the spec of the reviewer's conversation, begun in the journal."""
+    """Return the spec of the reviewer's conversation, once the journal has its session."""
     facts = reviewer_facts(attempt.values, review)
     persona = cast("JsonObject", facts["persona"])
     is_judge = contract.type == "llm_judge"
@@ -209,7 +209,7 @@ def _criteria(attempt: ReviewedAttempt, review: Review) -> Iterator[str]:
 
 
 def _reviewed(attempt: ReviewedAttempt, review: Review, files: ReviewedFiles) -> Iterator[tuple[str, str]]:
-    """Yield name and text of everything that is reviewed."""
+    """Yield name and text of the file and of each context."""
     if files.source:
         yield f"file {one_line(files.source, 200)}", files.text
     changes = iter(files.changes)
@@ -232,7 +232,7 @@ def _artifact_text(attempt: ReviewedAttempt, context: ReviewContext) -> tuple[st
 
 
 def _artifact(attempt: ReviewedAttempt, name: str) -> ArtifactStored | None:
-    """Return the artifact of a name: of this attempt, else of the step that left one last."""
+    """Return the artifact of a name: of this attempt, else the newest of an earlier step."""
     for stored in attempt.stored:
         if stored.name == name:
             return stored

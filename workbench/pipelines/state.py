@@ -119,7 +119,7 @@ class MatrixItems(Struct):
         return self._states.get(self.ids[index], "pending") in _STARTABLE
 
     def has_ended(self, *, is_stopping: bool) -> bool:
-        """Return whether no item goes on: all have ended, or one has and nothing may start after it."""
+        """Return whether no item continues: all have ended, or one has and nothing may start after it."""
         ended = self.counts.get("ended", 0) + self.counts.get("stopped", 0)
         unfinished = self.active_count + self.counts.get("retrying", 0)
         return ended == len(self.ids) or (is_stopping and self.is_stopped and not unfinished)

@@ -134,7 +134,7 @@ def step_prompt(values: TemplateValues, mount_notes: Sequence[str]) -> str:
 
 
 def _named_source(values: TemplateValues, contract: Contract) -> str:
-    """Return the file that a contract checks, as its agent is told; empty where it is what that says."""
+    """Return the file that a contract checks, for the prompt; empty where it is the agent's answer."""
     outputs = values.step.outputs
     source = named_source(outputs, replace(contract, source=values.fill(contract.source)))
     if isinstance(source, ArtifactSpec):

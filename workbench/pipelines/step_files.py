@@ -141,7 +141,7 @@ class StepFiles(Struct, kw_only=True):
         return replace(results, links=links, left_out=(*results.left_out, *missing))
 
     def _lay_out(self, plan: WorkspacePlan, stored: Sequence[ArtifactStored]) -> None:
-        """Write what lies nowhere yet to where contracts look for it."""
+        """Write artifacts that are in no file yet where contracts look for them."""
         if plan.kind == "pipeline":
             self.workspaces.prepare(plan.spec, plan.path)
         for artifact in stored:
@@ -200,7 +200,7 @@ def _checked_source(plan: WorkspacePlan, contract: model.Contract) -> str:
 
 
 def _left_at(plan: WorkspacePlan, path: str) -> str:
-    """Return where a step left what it declares: in its workspace, or below the folder it began in."""
+    """Return where a declared path is: in the workspace, or below the folder that the command started in."""
     below = os.path.relpath(plan.folder, plan.path)
     if below != "." and path and not artifacts.path_kind(plan.path, path):
         return f"{below}/{path.strip('/')}"

@@ -189,7 +189,7 @@ def _with_route(step: Step) -> tuple[Step, ...]:
 
 
 def _with_route_needs(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps with what a route leads to behind it: it does not begin before it was chosen."""
+    """Return the steps; each target of a route needs the route, so that it starts only once chosen."""
     first: dict[str, Step] = {}
     for step in steps:
         first.setdefault(step.id, step)

@@ -108,7 +108,7 @@ _QUOTED_VARIABLES: Final = {"": '"${{{}}}"', '"': "${{{}}}", "'": "'\"${{{}}}\"'
 
 
 def _shell_quoting(text: str, state: str) -> str:
-    """Return within which quotes a shell is after a text: none, single, double, or a comment."""
+    """Return the shell's quoting state after a text: none, single, double, or `#` for a comment."""
     position, is_word_start = 0, True
     while position < len(text):
         sign = text[position]

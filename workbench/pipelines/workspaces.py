@@ -100,7 +100,7 @@ def filled_workspace(spec: WorkspaceSpec, fill: Callable[[str], str]) -> Workspa
 
 
 def mounted_project(spec: WorkspaceSpec, path: str) -> str:
-    """Return where a step has the whole project mounted, or its workspace: there its commands begin."""
+    """Return where a step has the whole project mounted, or its workspace: there its commands start."""
     targets = (mount.target.lstrip("/") for mount in spec.mounts if os.path.normpath(mount.source) == ".")
     return next((os.path.normpath(f"{path}/{target}") for target in targets), path)
 

@@ -42,7 +42,7 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
     error: str = ""
     is_fragment: bool = False
-    """Whether something came before it: a key block may have begun there."""
+    """Whether something came before it: a key block may have started there."""
     is_content: bool = False
     """Whether it is the content of a file or page: `context_file_bytes` holds, not `tool_output_bytes`."""
     summary: str = ""
@@ -359,7 +359,7 @@ def preview_output(
 
 
 def _readable_bytes(data: bytes | str, limit: int) -> bytes:
-    """Return valid UTF-8, of a long output only what may be shown of both ends."""
+    """Return valid UTF-8; of a long output only both ends."""
     if isinstance(data, str):
         data = data.encode("utf-8", "replace")
     ends = (data,)

@@ -59,7 +59,7 @@ class RunInTerminal:
             float(asked_seconds if asked_seconds is not None else limits.command_seconds),
             MAX_COMMAND_SECONDS,
         )
-        # Behind `--` a command that begins with a dash is no option of the shell.
+        # Behind `--` a command that starts with a dash is no option of the shell.
         return CommandSpec(argv=(shell, "-c", "--", command), command=command, timeout_seconds=seconds)
 
 
@@ -144,7 +144,7 @@ class PipelineRun:
     )  # fmt: skip
 
     def draft(self, parameters: JsonObject, context: CallContext) -> CommitDraft:
-        """Return what would be run, sealed; refuse a pipeline that is not there or could not begin."""
+        """Return what would be run, sealed; refuse a pipeline that is not there or could not start."""
         name, definition = str(parameters["name"]), str(parameters.get("definition", ""))
         sealed = context.pipelines.seal(name, definition, str(parameters.get("input", "")))
         subject: JsonObject = {

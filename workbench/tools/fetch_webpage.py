@@ -77,7 +77,7 @@ def _robots_rules_for(text: str, agent: str) -> list[RobotsRule]:
 
 
 def _robots_lines(text: str) -> Iterator[tuple[frozenset[str], RobotsRule | None]]:
-    """Yield every rule with the names its group is for; None for the line that names them."""
+    """Yield every rule with the agents of its group; None for a line that names agents."""
     agents: set[str] = set()
     is_open = False
     for line in text.removeprefix("\ufeff").splitlines():

@@ -171,7 +171,7 @@ def _in_file_encoding(data: bytes, old: str, new: str, path: str) -> tuple[bytes
 
 
 def _has_only_crlf(data: bytes) -> bool:
-    """Say whether every line of a file ends in CR LF; then what is written does, too."""
+    """Return whether every line of a file ends in CR LF; new lines then do, too."""
     count = data.count(b"\r\n")
     return count > 0 and count == data.count(b"\n")
 
@@ -185,7 +185,7 @@ def _encoding(data: bytes) -> str:
 
 
 def _occurrences(data: bytes, target: bytes) -> int:
-    """Count the places where it begins; those that overlap are several places too."""
+    """Count the places where a target starts, overlapping ones too."""
     count, position = 0, data.find(target)
     while position >= 0:
         count, position = count + 1, data.find(target, position + 1)

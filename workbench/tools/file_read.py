@@ -104,7 +104,6 @@ def _skip_to_line(file: BinaryIO, path: str, first: int) -> None:
 
 
 def _position_after(data: bytes, count: int) -> int:
-    """Return the position behind the line end with this number."""
     position = 0
     for _ in range(count):
         position = data.index(b"\n", position) + 1

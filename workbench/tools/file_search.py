@@ -35,7 +35,7 @@ IgnoreSpec = tuple[str, Any]
 
 
 class IgnoreFilter:
-    """Decides on the way down what is seen."""
+    """Walks folders without ignored files and files that no agent may read."""
 
     def __init__(self, root: Root, is_closed: Callable[[str], bool], *, with_ignored: bool) -> None:
         self._root = root
@@ -64,7 +64,7 @@ class IgnoreFilter:
             yield folder
 
     def _above(self, rel: str) -> tuple[IgnoreSpec, ...]:
-        """Return what the repository's own list and the folders above the first one say."""
+        """Return the patterns of `.git/info/exclude` and of the folders above the first one."""
         if self._with_ignored:
             return ()
         specs = _ignore_spec("", self._read(_GIT_EXCLUDE_FILE))
@@ -178,7 +178,7 @@ class FileSearch:
 def _visible_paths(
     ignore_filter: IgnoreFilter, context: CallContext, deadline: float
 ) -> Iterator[str | None]:
-    """Yield every path that is to be seen; None when the search has to end."""
+    """Yield every visible path; None when the search has to end."""
     for folder in ignore_filter.folders("."):
         if search_stop_reason(context, deadline):
             yield None

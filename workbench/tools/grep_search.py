@@ -58,7 +58,7 @@ def is_binary_file(file: BinaryIO) -> bool:
 def matching_lines(
     file: BinaryIO, finder: regex.LineFinder, context_lines: int
 ) -> Iterator[MatchLine | None]:
-    """Yield the lines that match and those around them; None after each block, to ask whether to go on."""
+    """Yield the lines that match and those around them; None after each block, to ask whether to continue."""
     search = _MatchState(finder, context_lines)
     for block in _blocks(file, finder.block(BLOCK_BYTES)):
         yield from search.block(block)
@@ -66,7 +66,7 @@ def matching_lines(
 
 
 class _MatchState:
-    """The state between two blocks: what may still have to be shown before or after a match."""
+    """The lines that may still have to be shown before or after a match, from block to block."""
 
     def __init__(self, finder: regex.LineFinder, context_lines: int) -> None:
         self._finder, self._context_lines = finder, context_lines
@@ -96,7 +96,7 @@ class _MatchState:
         self._before.clear()
 
     def _between(self, data: bytes, position: int, end: int, number: int) -> Iterator[MatchLine]:
-        """Show what follows a match, and keep what may come before the next."""
+        """Yield the lines after a match, and keep those that may come before the next."""
         if not self._context_lines:
             return
         while self._after and position < end:
@@ -131,7 +131,7 @@ def _blocks(file: BinaryIO, size: int) -> Iterator[_Block]:
 
 
 def _line_matches(data: bytes, finder: regex.LineFinder) -> Iterator[tuple[int, int, int]]:
-    """Yield begin and end of every line that matches, and where in it."""
+    """Yield start and end of every line that matches, and where in it."""
     position = 0
     while position < len(data) and (match_start := finder.find(data, position)) is not None:
         start = data.rfind(b"\n", position, match_start) + 1 or position
@@ -149,7 +149,6 @@ def _line_end(data: bytes, begin: int, end: int) -> int:
 
 
 def _last_lines(data: bytes, begin: int, end: int, number: int, most: int) -> list[tuple[int, str]]:
-    """Return the last lines of a stretch with their numbers."""
     if begin >= end:
         return []
     stop = end - 1 if data[end - 1 : end] == b"\n" else end
