@@ -307,7 +307,7 @@ def test_the_strictest_folder_says_whether_all_must_be_seen(two):
             return True
 
     async def body(shown):
-        shown.main.tasks.read_asks()
+        shown.main.context.tasks.read_asks()
         await shown.settle()
         assert not shown.approvals.choosing.requires_seen
         await shown.press("w")

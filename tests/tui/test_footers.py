@@ -99,7 +99,7 @@ def test_a_notice_outside_of_the_terminal_names_what_waits_and_how_long(tmp_path
     said = []
 
     async def body(shown):
-        shown.main.tasks.notify()
+        shown.main.context.tasks.notify()
         await shown.settle()
         ((name, words),) = said
         assert name == "workbench"

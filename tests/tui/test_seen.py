@@ -180,7 +180,7 @@ def test_what_carries_a_warning_is_never_approved_unseen(tmp_path):
 def test_without_require_seen_a_approves_at_once_and_the_record_says_so(tmp_path):
     async def body(shown):
         action = waiting(shown)
-        shown.main.tasks.read_asks()
+        shown.main.context.tasks.read_asks()
         await shown.settle()
         assert shown.approvals.label_of("approvals.approve").startswith("run once, ")
         await shown.press("a")

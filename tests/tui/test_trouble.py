@@ -22,14 +22,14 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
 
     async def body(shown):
         for _ in range(2):
-            shown.main.tasks.read_trouble()
+            shown.main.context.tasks.read_trouble()
             await shown.settle()
         assert "background process has other settings, /restart" in shown.text.splitlines()[0]
         told = [one for one in shown.main.notifications.kept if one.text == found[0][1]]
         assert len(told) == 1, "said once, not at every look"
         assert told[0].is_error
         found[0] = ("", "")
-        shown.main.tasks.read_trouble()
+        shown.main.context.tasks.read_trouble()
         await shown.settle()
         assert "differs" not in shown.text.splitlines()[0]
 
@@ -48,7 +48,7 @@ def test_what_is_over_leaves_the_header_and_the_row_at_the_next_look(stage):
             return set_timer(seconds * 1_000, call)
 
         shown.main.set_timer = noted
-        shown.main.tasks.read_trouble()
+        shown.main.context.tasks.read_trouble()
         await shown.settle()
         assert "host is suspended" in shown.text.splitlines()[0]
         assert shown.said == "It is."
@@ -68,7 +68,7 @@ def test_whoever_asks_something_of_a_suspended_host_sees_it_at_once(stage):
 
     async def body(shown):
         trouble[:] = ["host is suspended", "It is."]
-        shown.main.tasks.ask(lambda about: None, stage.session_id, "Asked.")
+        shown.main.context.tasks.ask(lambda about: None, stage.session_id, "Asked.")
         await shown.settle()
         assert "host is suspended" in shown.text.splitlines()[0]
 
@@ -77,7 +77,7 @@ def test_whoever_asks_something_of_a_suspended_host_sees_it_at_once(stage):
 
 def test_on_a_narrow_screen_what_waits_stands_beside_trouble(stage):
     async def body(shown):
-        shown.main.tasks.read_trouble()
+        shown.main.context.tasks.read_trouble()
         await shown.settle()
         first = shown.text.splitlines()[0]
         assert "the folder is gone" in first

@@ -57,7 +57,7 @@ def started(tmp_path, services, body):
 def test_the_composer_says_what_is_asked_about(tmp_path):
     async def body(shown):
         assert "asks before every tool" in shown.text
-        shown.app.main.tasks.read_asks()
+        shown.app.main.context.tasks.read_asks()
         await shown.settle()
         assert "asks before all except reads" in shown.text
 
@@ -73,7 +73,7 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
         await shown.press("escape", "escape")
         assert "p   set up a model" in shown.text and "Write below" not in shown.text
         has[0] = True
-        shown.app.main.tasks.read_asks()
+        shown.app.main.context.tasks.read_asks()
         await shown.settle()
         assert "Write below" in shown.text
 

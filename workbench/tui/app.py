@@ -293,7 +293,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def keep_setting(self, path: str, value: str | bool) -> None:
         """Remember a setting of the screen for those to come; the caller has put it in force here."""
-        self.main.tasks.file(lambda: self._backend.keep_setting(path, value))
+        self.main.context.tasks.file(lambda: self._backend.keep_setting(path, value))
 
     def set_setting(self, path: str, value: str | bool) -> None:
         """Put a setting of the screen in force here and on those to come; `path` is dotted."""

@@ -32,7 +32,6 @@ from workbench.text import human
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.backend import Backend, BackendError, error_text
-from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pane import (
     BackToPane,
     CommandTyped,
@@ -567,6 +566,8 @@ class Composer(Vertical):
 
     def edit(self) -> None:
         """Write in the user's editor; what was saved there replaces the text."""
+        from workbench.tui.main.tasks import edit_in_external_editor
+
         try:
             original = self._pastes.expand(self.text).encode()
             data = edit_in_external_editor(self._textual, self._backend, _EDITED_NAME, original)

@@ -96,7 +96,6 @@ class MainContext:
     """The parts of one main screen by their names."""
 
     presenter: "Presenter"
-    tasks: "MainTasks"
     layout: "LayoutController"
     places: "PlaceStack"
     first_page: "FirstPage"
@@ -120,6 +119,13 @@ class MainContext:
     def decisions(self) -> "DecisionHandler":
         """Return what writes answers, made for the first one."""
         return self.make_decisions()
+
+    @cached_property
+    def tasks(self) -> "MainTasks":
+        """Return what the screen has done in threads, loaded behind the first frame."""
+        from workbench.tui.main.tasks import MainTasks
+
+        return MainTasks(self._screen, self)
 
     @cached_property
     def folders(self) -> "FolderController":

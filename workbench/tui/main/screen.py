@@ -25,7 +25,6 @@ from workbench.tui.main.layout import LayoutController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter
 from workbench.tui.main.sidebar import Sidebar
-from workbench.tui.main.tasks import MainTasks
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
 from workbench.tui.render_context import call_once_after
@@ -34,11 +33,14 @@ from workbench.tui.tools.tools_pane import ToolsPane
 from workbench.tui.widgets.pane_frame import Divider, PaneTitle, Rule
 
 if TYPE_CHECKING:
+    from workbench.domain.rows import Action
+    from workbench.domain.values import JsonObject
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.approvals.decision_writer import DecisionHandler
     from workbench.tui.main.notifications import Notifications, ToastController
     from workbench.tui.main.overlays import ToastBox
     from workbench.tui.main.redraw_timer import RedrawTimer
+    from workbench.views.action_detail import CommandParts
 
 _CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines")
 """Groups of keys that a click in the footer may stand for."""
@@ -89,9 +91,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.places = context.places = PlaceStack(self, context, five, is_replay=bool(self.INNER))
         self.first_page = context.first_page = FirstPage(self, context)
         self.presenter = context.presenter = self.make_presenter()
-        self.tasks = context.tasks = MainTasks(self, context)
         self.layout_controller = context.layout = self.make_layout()
-        self.presenter.command_parts = self.tasks.parts_of
+        self.presenter.command_parts = self._command_parts
         self.conversation.presenter = self.presenter
         for pane in five:
             pane.main = context
@@ -125,6 +126,9 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def make_layout(self) -> LayoutController:
         """Return what arranges the widgets."""
         return LayoutController(self, self.context)
+
+    def _command_parts(self, action: "Action", parameters: "JsonObject") -> "CommandParts | None":
+        return self.context.tasks.parts_of(action, parameters) if self.has_frame else None
 
     @property
     def textual(self) -> "WorkbenchApp":
@@ -173,10 +177,9 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             line.look()
 
     def first_frame_drawn(self) -> None:
-        self.tasks.has_frame = True
         self.call_later(self.first_page.start_writing)
         self.call_later(self.begin_time)
-        if self.tasks.is_behind:
+        if self.approvals.detail is not None and self.approvals.detail.command:
             self.call_later(self.presenter.detail, self.approvals.queue.cursor)
         # Threads that began before would load modules while the first frame is drawn.
         self.call_later(self.after_first_frame)
@@ -200,11 +203,11 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
-        self.tasks.read_at_start(lambda ends: self.toasts.ends.since_left(ends))
+        self.context.tasks.read_at_start(lambda ends: self.toasts.ends.since_left(ends))
         self.first_page.read()
         self.context.folders.look()
-        self.set_timer(_CHECK_HOST_AFTER, self.tasks.read_standing)
-        self.tasks.ensure_host_if(is_needed=self.context.folders.wants_host)
+        self.set_timer(_CHECK_HOST_AFTER, self.context.tasks.read_standing)
+        self.context.tasks.ensure_host_if(is_needed=self.context.folders.wants_host)
 
     def on_unmount(self) -> None:
         """Listen no more."""
@@ -443,8 +446,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def _session_chosen(self, message: tui_pane.SessionChosen) -> None:
         self.state.choose(message.session_id)
         self.presenter.everything()
-        self.tasks.read_about_session(message.session_id)
-        self.tasks.read_asks()
+        self.context.tasks.read_about_session(message.session_id)
+        self.context.tasks.read_asks()
 
     @on(tui_pane.DecisionReported)
     def _decided(self, message: tui_pane.DecisionReported) -> None:
@@ -456,24 +459,24 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             if message.verdict in ("approve", "reject") and is_last and is_free and self.presenter.has_model:
                 # Nothing waits for an answer any more: the next words can be written.
                 self.composer.focus_input()
-            self.tasks.ensure_host(self.context.folders.of_action(message.action_id))
-            self.tasks.read_asks()
+            self.context.tasks.ensure_host(self.context.folders.of_action(message.action_id))
+            self.context.tasks.read_asks()
 
     @on(tui_pane.PromptSent)
     def _prompt_sent(self, message: tui_pane.PromptSent) -> None:
-        self.tasks.prompt(message.text)
+        self.context.tasks.prompt(message.text)
 
     @on(tui_pane.StopAgent)
     def _interrupt(self) -> None:
-        self.tasks.ask_current(self.context.backend.interrupt_session, "Asked to stop.")
+        self.context.tasks.ask_current(self.context.backend.interrupt_session, "Asked to stop.")
 
     @on(tui_pane.ContinueSession)
     def _continue(self) -> None:
-        self.tasks.ask_current(self.context.backend.continue_session, "Continues.")
+        self.context.tasks.ask_current(self.context.backend.continue_session, "Continues.")
 
     @on(tui_pane.RetryModelCall)
     def _retry(self) -> None:
-        self.tasks.ask_current(self.context.backend.continue_session, "Asks again.")
+        self.context.tasks.ask_current(self.context.backend.continue_session, "Asks again.")
 
     @on(tui_pane.CopyText)
     def _copy(self, message: tui_pane.CopyText) -> None:

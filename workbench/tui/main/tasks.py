@@ -174,11 +174,6 @@ class BackgroundTasks:
 class MainTasks(BackgroundTasks):
     """What a main screen has done in threads."""
 
-    is_behind = False
-    """Whether the first frame shows a command that is taken apart only after it."""
-    has_frame = False
-    """Whether the first frame is on the screen."""
-
     def __init__(self, screen: Screen[Any], context: "MainContext") -> None:
         super().__init__(screen, context.backend)
         self._context, self._widgets = context, context.widgets
@@ -301,9 +296,6 @@ class MainTasks(BackgroundTasks):
         """Return a waiting command taken apart; the first time it is read in a thread, and shown then."""
         command = parameters.get("command")
         if action.state != "pending" or action.verb != "run" or not isinstance(command, str):
-            return None
-        if not self.has_frame:
-            self.is_behind = True
             return None
         if action.id not in self._parts:
             self._parts[action.id] = None

@@ -462,13 +462,13 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def ask_fork(self) -> None:
         """Ask for a folder for the files of this moment."""
         position = self.source.position()
-        asked = ForkPrompt(self.tasks, self.session_id, lambda: position)
+        asked = ForkPrompt(self.context.tasks, self.session_id, lambda: position)
         asked.ask(f"Fork from event {self.source.index:,}")
 
     def ask_film(self) -> None:
         """Ask for the file of a film, or of a picture of this moment."""
         size = self.size.width, self.size.height
-        ExportPrompt(self.tasks, self._session, self.source.index, size, self.textual.theme).ask()
+        ExportPrompt(self.context.tasks, self._session, self.source.index, size, self.textual.theme).ask()
 
     @on(ReplayBar.Clicked)
     def _bar_clicked(self, message: ReplayBar.Clicked) -> None:
