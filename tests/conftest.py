@@ -3,12 +3,19 @@
 import gc
 import os
 import signal
+from functools import cache
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.support.sizes import IS_CAMPAIGN, VARIABLE
+from workbench.journal import database
+from workbench.journal.home import Home
+
+MAKES_TABLES = tuple(Path(__file__).parent / name for name in ("unit/journal", "faults"))
+"""Tests of how the tables of a new home are made, and of what a kill leaves of that."""
 
 settings.register_profile("workbench", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("workbench")
@@ -50,6 +57,30 @@ def homes(tmp_path_factory):
     """Yield folders that are new; numbered without looking at all that came before, as thousands are made."""
     base = tmp_path_factory.mktemp("homes")
     return (base / str(number) for number in count())
+
+
+@cache
+def empty_database(folder):
+    """Return the bytes of a journal's database without an event, made once in a folder."""
+    home = Home.open(folder)
+    database.prepare_database(home)
+    return home.database.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def tables_made_once(request, tmp_path_factory, monkeypatch):
+    """Give each new home a copy of an empty database: the tables take five times as long, and wait for the disk."""
+    if any(request.node.path.is_relative_to(folder) for folder in MAKES_TABLES):
+        return
+    prepare_database = database.prepare_database
+    folder = tmp_path_factory.getbasetemp() / "empty-home"
+
+    def copied(home, on_progress=None):
+        if not home.database.stat().st_size:
+            home.database.write_bytes(empty_database(folder))
+        prepare_database(home, on_progress=on_progress)
+
+    monkeypatch.setattr("workbench.journal.journal.prepare_database", copied)
 
 
 @pytest.fixture(autouse=True)
