@@ -25,7 +25,6 @@ async def burst(shown, *keys):
             shown.app.post_message(events.Paste(key))
         else:
             shown.app.post_message(events.Key(normalized_key(key), key if len(key) == 1 else None))
-    await shown.pilot.pause(0.4)
     await shown.settle()
 
 
@@ -61,7 +60,6 @@ def test_words_typed_before_the_first_frame_wait_for_the_composer(tmp_path, monk
     monkeypatch.setattr(MainScreen, "before_first_frame", type_ahead)
 
     async def body(shown):
-        await shown.pilot.pause(0.4)
         await shown.settle()
         assert shown.main.composer.text == "approve a"
         assert shown.stage.waiting()
