@@ -90,19 +90,19 @@ class StopModel(Struct, frozen=True, kw_only=True):
 
 
 class Withdraw(Struct, frozen=True, kw_only=True):
-    """Cancel a call that has not begun, and its open action."""
+    """Cancel a call that has not started, and its open action."""
 
     call_id: str
 
 
 class Restack(Struct, frozen=True, kw_only=True):
-    """Propose a call anew: what it was computed on was not taken as shown."""
+    """Propose a call again: what it was computed on was not taken as shown."""
 
     call_id: str
 
 
 class Refresh(Struct, frozen=True, kw_only=True):
-    """Propose the call of a stale action anew, because a human asked."""
+    """Propose the call of a stale action again, because a human asked."""
 
     action_id: str
 

@@ -5,7 +5,7 @@ The writers append under a lease: whoever lost it cannot write.
 
 # Rules of a config file are adopted, not consulted. They become rows of the journal under their own id when
 # a driver starts; one that S0 forbids is named and left out, one that says something else now is revoked
-# and added anew.
+# and added again.
 
 import asyncio
 import logging

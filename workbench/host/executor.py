@@ -29,7 +29,7 @@ from workbench.host import redaction
 from workbench.host.call_context import CallRecord, call_context, read_call_record, run_hooks_after_call
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
-from workbench.host.gate_runner import edited_bytes, propose_anew, recheck_before_execution
+from workbench.host.gate_runner import edited_bytes, recheck_before_execution, replace_stale_call
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall
 from workbench.tools.base import (
@@ -71,7 +71,7 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
             writer, record, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
         )
     elif not _is_commit_call(writer, record) and await asyncio.to_thread(_has_base_changed, writer, changes):
-        await propose_anew(writer, call_id, "the file changed after it was approved")
+        await replace_stale_call(writer, call_id, "the file changed after it was approved")
     elif not isinstance(screened, ExecutionRefusal):
         await _run_call(writer, record, screened, changes, stop)
 

@@ -1,6 +1,6 @@
 """Bring a call to the gate, compute what it would do, and record the verdict with the question for a human.
 
-The two transactions around a proposal (JOURNAL section 2, steps 2 and 3), and proposing anew. A proposal
+The two transactions around a proposal (JOURNAL section 2, steps 2 and 3), and proposing again. A proposal
 builds on the after-images of earlier open calls. The workspace is never written here. Reads that wait are
 released once trust with reading, a rule, a mode or a setting allows them; every other call that waits is
 answered by a human or expires (ARCHITECTURE.md, decision 6).
@@ -101,7 +101,7 @@ def recheck_before_execution(
     )
 
 
-async def propose_anew(writer: SessionWriter, call_id: str, why: str) -> None:
+async def replace_stale_call(writer: SessionWriter, call_id: str, why: str) -> None:
     """Replace an approved call whose base is not what it was: cancel it as stale and ask again (T4′)."""
     record = read_call_record(writer.journal, call_id)
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
@@ -119,7 +119,9 @@ async def propose_anew(writer: SessionWriter, call_id: str, why: str) -> None:
     await writer.append(ended, *events)
 
 
-async def reopen_action(writer: SessionWriter, call_id: str, why: Literal["refreshed", "restacked"]) -> None:
+async def replace_waiting_action(
+    writer: SessionWriter, call_id: str, why: Literal["refreshed", "restacked"]
+) -> None:
     """Replace a waiting action by one made from the files as they are now."""
     record = read_call_record(writer.journal, call_id)
     row, old_id = record.row, record.action_id
@@ -482,7 +484,7 @@ def _parameter_oddities(screened: ScreenedCall, exact: JsonObject) -> Iterator[s
 #
 # | dies | found | whoever takes over | executed |
 # |---|---|---|---|
-# | H before R (`read.before_release`) | action pending | judges it anew; R, or it waits | ≤ 1 |
+# | H before R (`read.before_release`) | action pending | judges it again; R, or it waits | ≤ 1 |
 # | H in R | rolled back | as above | ≤ 1 |
 # | H after R (`read.released`) | action cancelled, call approved | runs it, if the grant still holds | ≤ 1 |
 # | S answers before R | approved or rejected | R is refused whole: the answer counts | ≤ 1 |

@@ -161,7 +161,7 @@ def continue_incidents(journal: Journal, list_id: str, actor: Actor) -> None:
 
 
 def cancel_incidents(journal: Journal, list_id: str, reason: str, actor: Actor) -> None:
-    """Ask for the work on a list to end; what was not begun is skipped. Raises IncidentsRefused."""
+    """Ask for the work on a list to end; what was not started is skipped. Raises IncidentsRefused."""
     require_open_list(journal, list_id, "Nothing was cancelled.")
     body = IncidentsCancelRequested(reason=redaction.redact_line(reason.strip(), MAX_REASON))
     _append(journal, list_id, body, actor)

@@ -98,7 +98,7 @@ def select_model(
 
 
 def is_provider_set_up(config: Config) -> bool:
-    """Return whether the settings name a provider that a session can be begun with."""
+    """Return whether the settings name a provider that a session can be started with."""
     try:
         return has_server(selected_provider(config, ModelPreference()), config)
     except NoModelSelected:

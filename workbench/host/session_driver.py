@@ -63,7 +63,7 @@ from workbench.host.compaction_call import CompactionCall
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
 from workbench.host.executor import execute_call
-from workbench.host.gate_runner import WaitingReads, gate_call, propose_anew, reopen_action
+from workbench.host.gate_runner import WaitingReads, gate_call, replace_stale_call, replace_waiting_action
 from workbench.host.model_call import ModelCall
 from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
@@ -358,16 +358,16 @@ class SessionRunner:
     async def _restack(self, call_id: str) -> None:
         call = self.writer.journal.call(call_id)
         if call is not None and call.state == "approved":
-            await propose_anew(
+            await replace_stale_call(
                 self.writer, call_id, "an earlier change that it builds on was not taken as shown"
             )
         else:
-            await reopen_action(self.writer, call_id, "restacked")
+            await replace_waiting_action(self.writer, call_id, "restacked")
 
     async def _refresh(self, action_id: str) -> None:
         action = self.writer.journal.action(action_id)
         if action is not None and action.call_id is not None:
-            await reopen_action(self.writer, action.call_id, "refreshed")
+            await replace_waiting_action(self.writer, action.call_id, "refreshed")
 
     async def _end_turn(self, effect: EndTurn) -> None:
         fault_point("turn.before_end")

@@ -62,7 +62,7 @@ def endpoint_of(
     *,
     in_background: bool = False,
 ) -> Endpoint:
-    """Return the endpoint of a provider; `chosen` is what a session was begun with (`base_url`, `key_env`).
+    """Return the endpoint of a provider; `chosen` is what a session started with (`base_url`, `key_env`).
 
     `in_background` says whose environment is meant where a key is missing. Raises EndpointUnavailable where
     there is none or it may not be asked there.
@@ -277,7 +277,7 @@ def usable_providers(config: Config) -> tuple[str, ...]:
 
 
 def session_endpoint_settings(session: Session | None, name: str) -> JsonObject | None:
-    """Return the address and key variable that a session was begun with, where it asks this provider."""
+    """Return the address and key variable that a session started with, where it asks this provider."""
     if session is None or session.provider != name:
         return None
     settings = session.configuration.get("endpoint")

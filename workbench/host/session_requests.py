@@ -42,7 +42,7 @@ from workbench.views.approvals import propose_again_prompt, why_not_propose_agai
 
 
 class SessionRefused(Refused):
-    """A session was not begun, or takes no request."""
+    """A session was not started, or takes no request."""
 
 
 def create_session(
@@ -108,7 +108,7 @@ def interrupt_session(journal: Journal, session_id: str, actor: Actor) -> None:
 
 
 def request_refresh(journal: Journal, action_id: str, actor: Actor) -> None:
-    """Ask for a stale action to be proposed anew."""
+    """Ask for a stale action to be proposed again."""
     _append_action_request(journal, action_id, RefreshRequested(), actor)
 
 
@@ -348,7 +348,7 @@ def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -
 
 
 def require_changeable_session(journal: Journal, session: Session, what: str) -> None:
-    """Raise SessionRefused unless the session is an open chat that was begun here."""
+    """Raise SessionRefused unless the session is an open chat that was started here."""
     if session.status in TERMINAL_SESSION_STATES:
         raise SessionRefused(what, f"The session is {session.status}.", "ctrl+n starts another.")
     if session.kind != "chat":

@@ -4,7 +4,7 @@ Nested runs stay within depth, steps, tokens and time (S1 meta_pipeline). Writes
 """
 
 # A resume goes on within the run below, where that one was begun by the same name with the same input; one
-# that had ended when its driver died is taken as it is. A retry and a way back begin it anew.
+# that had ended when its driver died is taken as it is. A retry and a way back start a new one.
 #
 # A pipeline below gets the input of the run above where its step names none, as in those files.
 #
@@ -346,7 +346,7 @@ class _NestedRuns:
         if row is None or not self._is_same(step.session_id, spec.source, input_text):
             return None
         if row.status == "completed":
-            # Its end was not recorded above: it is taken as it is. A step that failed after it begins anew.
+            # Its end was not recorded above: it is taken as it is. A step that failed later starts a new one.
             return [] if self._was_cut_off(spec.id.step) else None
         actor = host_actor()
         return [journal.event(ContinueRequested(reads_files=state.reads_files), step.session_id, actor)]

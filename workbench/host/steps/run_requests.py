@@ -37,7 +37,7 @@ from workbench.text.safe import one_line
 
 
 class RunRefused(Refused):
-    """A run was not begun, or takes no request."""
+    """A run was not started, or takes no request."""
 
     def __init__(self, what: str, why: str, remedy: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(what, why, remedy)

@@ -64,7 +64,7 @@ class StartedRun(Struct, frozen=True, kw_only=True):
     base: str
     """Its private folder of workspaces."""
     next_round: RunStarted | None = None
-    """Of a run that a human continued: its later round, which does not say yet which steps begin anew."""
+    """Of a run that a human continued: its later round, which does not say yet which steps start again."""
     is_first: bool = False
     """Nothing of it ran before."""
 
@@ -322,7 +322,7 @@ async def _reattached_steps(
 ) -> frozenset[str]:
     """Return the running steps that the executor continues; what is left of the others is ended."""
     state, reattached = started_run.state, set[str]()
-    # What is done again, or by other files, or not at all any more, is nothing to go on with.
+    # What is done again, or with other files, or not at all any more, is not continued.
     is_unwanted = state.is_cancelled or state.reads_files
     wanted_again = _steps_wanted_again(state, started_run.pipeline)
     for step in list(state.steps.values()):
@@ -341,7 +341,7 @@ async def _reattached_steps(
 async def _define_again(
     context: DriverContext, state: RunState, request: RunRequested, before: RunDefinition
 ) -> tuple[RunDefinition, Pipeline, Manifest | None]:
-    """Read the files of a run again, as a human said. Raises RunRefused where it cannot go on with them."""
+    """Read the files of a run again, as a human said. Raises RunRefused: it cannot continue with them."""
     what = "the run does not continue"
     if not is_trusted(context.journal, context.workspace):
         raise RunRefused(what, "its workspace is not trusted as it is now", "run workbench trust")
