@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
-from workbench.cli.screen import load_config
+from workbench.cli.screen import usable_config
 from workbench.domain.events import CallRepeated, ContinueRequested, Event, InterruptRequested
 from workbench.domain.values import Actor
 from workbench.effects.runtime import ManualClock
@@ -108,7 +108,7 @@ def test_what_each_answer_asks_is_said(counts, notes):
 )
 def test_a_screen_opens_with_the_mode_that_holds(tmp_path, read, config, mode):
     stage = Stage(tmp_path, recording(), config=config).trust(read=read)
-    loaded = load_config(stage.home.path, str(stage.workspace), trusted=True)
+    loaded = usable_config(stage.home.path, str(stage.workspace), trusted=True)
     assert asked_tools(stage.journal, str(stage.workspace), loaded) == mode
     stage.close()
 

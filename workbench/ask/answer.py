@@ -74,13 +74,13 @@ def read_answer(text: str) -> Answer:
     whole = _object(text.strip().removeprefix("\ufeff"))
     if whole is not None:
         return _answer(whole, text)
-    looked = text[:_MOST_LOOKED_THROUGH]
-    for candidates in (_fenced(looked), _in_words(looked)):
-        fitting = [found for found in candidates if _is_answer(found)]
-        if len(fitting) == 1:
-            return _answer(fitting[0], text)
-        if fitting:
-            raise AnswerUnreadable(f"it holds {len(fitting)} answers instead of one", text)
+    beginning = text[:_MOST_LOOKED_THROUGH]
+    for candidates in (_fenced(beginning), _in_words(beginning)):
+        answers = [candidate for candidate in candidates if _is_answer(candidate)]
+        if len(answers) == 1:
+            return _answer(answers[0], text)
+        if answers:
+            raise AnswerUnreadable(f"it holds {len(answers)} answers instead of one", text)
     why = "it is not a JSON object with command and explanation" if text.strip() else "it is empty"
     raise AnswerUnreadable(why, text)
 

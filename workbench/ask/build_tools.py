@@ -90,15 +90,15 @@ _MAKE_COLON: Final = re.compile(r"(?<!\\):")
 
 def _logical_lines(text: str) -> Iterator[str]:
     """Yield lines with those joined that a backslash continues."""
-    held: list[str] = []
+    parts: list[str] = []
     for line in text.splitlines():
         if line.endswith("\\"):
-            held.append(line[:-1])
+            parts.append(line[:-1])
             continue
-        yield " ".join((*held, line))
-        held.clear()
-    if held:
-        yield " ".join(held)
+        yield " ".join((*parts, line))
+        parts.clear()
+    if parts:
+        yield " ".join(parts)
 
 
 class _Makefile:
@@ -142,14 +142,14 @@ class _Makefile:
         return True
 
     def _rule(self, line: str, comment: str) -> _Pairs:
-        rule, _, said = line.partition("##")
+        rule, _, description = line.partition("##")
         rule = self._expanded(rule.partition(" #")[0])
         for _ in range(_DEEPEST_CALL):
             rule = _MAKE_CALL.sub("%", rule)
-        targets, *rest = _MAKE_COLON.split(rule, maxsplit=1)
-        if not rest or "=" in targets or rest[0].startswith("="):
+        targets, *after_colon = _MAKE_COLON.split(rule, maxsplit=1)
+        if not after_colon or "=" in targets or after_colon[0].startswith("="):
             return
-        needs = rest[0].removeprefix(":")
+        needs = after_colon[0].removeprefix(":")
         if _MAKE_OWN_VARIABLE.match(needs):
             return
         names = targets.removesuffix("&").split()
@@ -157,7 +157,7 @@ class _Makefile:
             self.phony.update(needs.split())
         for name in names:
             if not re.search(r"[%$*?()]", name) and not (name.startswith(".") and "/" not in name):
-                yield name.replace("\\", ""), said.strip() or comment
+                yield name.replace("\\", ""), description.strip() or comment
 
     def _expanded(self, rule: str) -> str:
         variables = self._variables
@@ -201,9 +201,9 @@ def _just_commands(text: str) -> _Pairs:
 
 def _just_description(parameters: str, comment: str, attributes: str) -> str:
     doc = _JUST_DOC.search(attributes)
-    said = doc[1][1:-1] if doc else comment
+    description = doc[1][1:-1] if doc else comment
     takes = f"takes {' '.join(parameters.split())}" if parameters.strip() else ""
-    return f"{said} ({takes})" if said and takes else said or takes
+    return f"{description} ({takes})" if description and takes else description or takes
 
 
 # --- documents -----------------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ def _task_commands(document: Mapping[str, Any]) -> _Pairs:
     for name, task in _table(document.get("tasks")).items():
         facts = _table(task)
         if facts.get("internal") is not True:
-            said = _text(facts.get("desc")) or _text(facts.get("summary")).partition("\n")[0]
-            yield name, said or _first_text(facts.get("cmds", facts.get("cmd", task)))
+            description = _text(facts.get("desc")) or _text(facts.get("summary")).partition("\n")[0]
+            yield name, description or _first_text(facts.get("cmds", facts.get("cmd", task)))
 
 
 def _cargo_commands(document: Mapping[str, Any]) -> _Pairs:
@@ -279,8 +279,8 @@ def _python_commands(document: Mapping[str, Any]) -> _Pairs:
             if name.startswith("_"):
                 continue
             facts = _table(task)
-            said = _text(facts.get("help")) or _first_text(facts.get("cmd", facts.get("shell", task)))
-            yield f"{words} {shlex.quote(name)}".strip(), said
+            description = _text(facts.get("help")) or _first_text(facts.get("cmd", facts.get("shell", task)))
+            yield f"{words} {shlex.quote(name)}".strip(), description
 
 
 def _compose_commands(document: Mapping[str, Any]) -> _Pairs:
@@ -406,17 +406,19 @@ def parse_build_file(file: str, data: bytes) -> BuildTool | None:
 
 def _bounded(pairs: Iterable[tuple[str, str]]) -> tuple[BuildCommand, ...]:
     """Return the first commands that have a usable name; the first description of a name counts."""
-    found: dict[str, str] = {}
+    descriptions_by_name: dict[str, str] = {}
     for name, description in pairs:
-        if len(found) >= MOST_COMMANDS and name not in found:
+        if len(descriptions_by_name) >= MOST_COMMANDS and name not in descriptions_by_name:
             continue
         if name and len(name) <= _LONGEST_NAME and "\n" not in name and not has_hidden_characters(name):
-            found[name] = found.get(name) or one_line(description[: 4 * _LONGEST_DESCRIPTION], 10_000)
+            descriptions_by_name[name] = descriptions_by_name.get(name) or one_line(
+                description[: 4 * _LONGEST_DESCRIPTION], 10_000
+            )
     # One after the other would take milliseconds each.
-    descriptions = scrub("\n".join(found.values())).text.split("\n")
-    if len(descriptions) != len(found):
-        descriptions = [scrub(said).text for said in found.values()]
+    descriptions = scrub("\n".join(descriptions_by_name.values())).text.split("\n")
+    if len(descriptions) != len(descriptions_by_name):
+        descriptions = [scrub(text).text for text in descriptions_by_name.values()]
     return tuple(
-        BuildCommand(name=name, description=one_line(said, _LONGEST_DESCRIPTION))
-        for name, said in zip(found, descriptions, strict=True)
+        BuildCommand(name=name, description=one_line(text, _LONGEST_DESCRIPTION))
+        for name, text in zip(descriptions_by_name, descriptions, strict=True)
     )

@@ -201,26 +201,26 @@ def _preferences(named: str | None, data_folder: Path, environ: Mapping[str, str
     text = data[:MOST_PREFERENCE_BYTES].decode("utf-8", "replace")
     if len(data) > MOST_PREFERENCE_BYTES:
         notes.append(f"Of the preferences only the first {MOST_PREFERENCE_BYTES:,} bytes were sent.")
-    said = without_comments(text).strip()
-    return "" if said == without_comments(FIRST_PREFERENCES).strip() else _clean(said)
+    preferences = without_comments(text).strip()
+    return "" if preferences == without_comments(FIRST_PREFERENCES).strip() else _clean(preferences)
 
 
-def preferences_folder(named: str | None, data_folder: Path, environ: Mapping[str, str]) -> Path:
+def preferences_folder(setting: str | None, data_folder: Path, environ: Mapping[str, str]) -> Path:
     """Return the folder of the preferences: the one that is named, else `ask/` in the data folder."""
-    if not named:
+    if not setting:
         return data_folder / "ask"
     home = environ.get("HOME") or str(Path.home())
-    return Path(home + named[1:] if named == "~" or named.startswith("~/") else named)
+    return Path(home + setting[1:] if setting == "~" or setting.startswith("~/") else setting)
 
 
 def _preference_bytes(folder: Path) -> bytes:
-    own = folder / PREFERENCES_FILE
-    if not own.exists() and (origin := read_bounded(folder / _ORIGIN_FILE)) is not None:
-        return origin
-    if not own.exists():
+    path = folder / PREFERENCES_FILE
+    if not path.exists() and (original := read_bounded(folder / _ORIGIN_FILE)) is not None:
+        return original
+    if not path.exists():
         make_folder(str(folder))
-        create_file_once(own, FIRST_PREFERENCES.encode)
-    return read_bounded(own) or b""
+        create_file_once(path, FIRST_PREFERENCES.encode)
+    return read_bounded(path) or b""
 
 
 def _terminal(lines: int, environ: Mapping[str, str], notes: list[str]) -> tuple[TmuxInfo, str]:
@@ -232,8 +232,8 @@ def _terminal(lines: int, environ: Mapping[str, str], notes: list[str]) -> tuple
         return TmuxInfo(), ""
     tmux = ("tmux", "-S", socket)
     form = "#{session_name}\t#{window_index}\t#{pane_index}\t#{alternate_on}"
-    said = capture_output((*tmux, "display-message", "-p", "-t", pane, form), "/", _TMUX_SECONDS)
-    names = (said or b"").decode("utf-8", "replace").rstrip("\n").split("\t")
+    output = capture_output((*tmux, "display-message", "-p", "-t", pane, form), "/", _TMUX_SECONDS)
+    names = (output or b"").decode("utf-8", "replace").rstrip("\n").split("\t")
     if len(names) != 4:
         notes.append("The terminal was left out: tmux did not say which pane this is.")
         return TmuxInfo(), ""
@@ -252,5 +252,5 @@ def _terminal(lines: int, environ: Mapping[str, str], notes: list[str]) -> tuple
 def _last_lines(data: bytes, lines: int) -> str:
     """Return the last lines of a terminal without secrets; scrubbed first, as a key can have many."""
     whole = _clean(data.decode("utf-8", "replace")).rstrip()
-    kept = "\n".join(line.rstrip() for line in whole.split("\n")[-lines:])
-    return kept.encode("utf-8", "surrogatepass")[-MOST_TERMINAL_BYTES:].decode("utf-8", "ignore")
+    last = "\n".join(line.rstrip() for line in whole.split("\n")[-lines:])
+    return last.encode("utf-8", "surrogatepass")[-MOST_TERMINAL_BYTES:].decode("utf-8", "ignore")

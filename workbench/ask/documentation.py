@@ -70,14 +70,14 @@ def command_sections(text: str, name: str = "") -> str:
     speak of doing something. Without a name the first title is that of the project.
     """
     kept: list[str] = []
-    above: list[tuple[int, bool]] = []
+    parents: list[tuple[int, bool]] = []
     for number, section in enumerate(sections(without_comments(text), name)):
-        while above and above[-1][0] >= section.level:
-            above.pop()
+        while parents and parents[-1][0] >= section.level:
+            parents.pop()
         is_name = section.level == number == 1 and not name
         is_meant = bool(_TITLE.search(section.title)) and not is_name
-        above.append((section.level, is_meant or bool(above and above[-1][1])))
-        if above[-1][1] or section.shows_shell:
+        parents.append((section.level, is_meant or bool(parents and parents[-1][1])))
+        if parents[-1][1] or section.shows_shell:
             kept.append(section.text)
     return "\n\n".join(filter(None, kept))
 
@@ -97,25 +97,25 @@ def without_comments(text: str) -> str:
 
 def sections(text: str, name: str = "") -> Iterator[Section]:
     """Cut a document at its headings: of Markdown, of AsciiDoc, and underlined ones. `name` is above all."""
-    here, fence = Section(level=0, title=name, lines=[]), ""
+    section, fence = Section(level=0, title=name, lines=[]), ""
     underlines = {"=": 1, "-": 2}
     for line in text.splitlines():
         if fence:
             fence = "" if line.strip().startswith(fence) and not line.strip(" `~") else fence
-        elif opened := _FENCE.match(line):
-            fence = opened[1]
-            here.shows_shell |= bool(_SHELL_FENCE.match(opened[2].strip("{. \t").lower()))
+        elif fence_start := _FENCE.match(line):
+            fence = fence_start[1]
+            section.shows_shell |= bool(_SHELL_FENCE.match(fence_start[2].strip("{. \t").lower()))
         elif heading := _HEADING.fullmatch(line):
-            yield here
-            here = Section(level=len(heading[1]), title=heading[2], lines=[])
-        elif _is_underline(line, here.lines):
-            title = here.lines.pop()
-            yield here
+            yield section
+            section = Section(level=len(heading[1]), title=heading[2], lines=[])
+        elif _is_underline(line, section.lines):
+            title = section.lines.pop()
+            yield section
             level = underlines.setdefault(line[0], len(underlines) + 1)
-            here = Section(level=level, title=title.strip(), lines=[title])
-        here.shows_shell |= not fence and bool(_PROMPT_LINE.match(line))
-        here.lines.append(line)
-    yield here
+            section = Section(level=level, title=title.strip(), lines=[title])
+        section.shows_shell |= not fence and bool(_PROMPT_LINE.match(line))
+        section.lines.append(line)
+    yield section
 
 
 def _is_underline(line: str, before: list[str]) -> bool:
@@ -160,29 +160,29 @@ def read_documentation(paths: Iterable[str], read: Reader, size_of: Callable[[st
     """Read documents in their order, as far as they may be sent; each is scrubbed."""
     documents: list[Document] = []
     notes: list[str] = []
-    left, left_to_read = MOST_DOCUMENTATION_BYTES, _MOST_READ_IN_ALL
+    bytes_left, bytes_to_read = MOST_DOCUMENTATION_BYTES, _MOST_READ_IN_ALL
     seen: set[str] = set()
     for number, path in enumerate(paths):
-        if left <= 0 or left_to_read <= 0 or number >= _MOST_DOCUMENTS:
+        if bytes_left <= 0 or bytes_to_read <= 0 or number >= _MOST_DOCUMENTS:
             notes.append(
                 f"The documentation from {one_line(path, 120)} on was left out: at most "
                 f"{MOST_DOCUMENTATION_BYTES // 1024} KB of {_MOST_DOCUMENTS} files are sent."
             )
             break
         data = read(path, _MOST_READ) or b""
-        left_to_read -= len(data)
-        found = _commands_of(path, data[:_MOST_READ])
-        if not found or found in seen:
+        bytes_to_read -= len(data)
+        commands_text = _commands_of(path, data[:_MOST_READ])
+        if not commands_text or commands_text in seen:
             continue
-        seen.add(found)
+        seen.add(commands_text)
         # Scrubbed before it is cut, as a secret that is cut in two would not be recognised.
-        text = safe_text(scrub(found).text)
-        most = min(left, MOST_DOCUMENT_BYTES)
-        kept = text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
-        if kept != text:
+        text = safe_text(scrub(commands_text).text)
+        most = min(bytes_left, MOST_DOCUMENT_BYTES)
+        sent_text = text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+        if sent_text != text:
             notes.append(f"Of {one_line(path, 120)} only the first {most:,} bytes about commands were sent.")
-        left -= len(kept.encode("utf-8"))
-        documents.append(Document(path=path, content=kept, size=size_of(path)))
+        bytes_left -= len(sent_text.encode("utf-8"))
+        documents.append(Document(path=path, content=sent_text, size=size_of(path)))
     return Documentation(documents=tuple(documents), notes=tuple(notes))
 
 

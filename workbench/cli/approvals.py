@@ -36,8 +36,8 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.session_requests import request_refresh, request_undo
+from workbench.journal import decisions
 from workbench.journal.decisions import DecisionResult, decide_action, expire_due_actions
-from workbench.journal.decisions import extend_action as decisions_extend_action
 from workbench.journal.journal import Journal
 from workbench.text.human import spoken_time_left
 
@@ -345,7 +345,7 @@ def execute_extend(options: Namespace, console: Console) -> int:
 
 def extend_action(journal: Journal, action: Action) -> str:
     """Extend an action and return what to say about it."""
-    result = decisions_extend_action(journal, action.id, user_actor())
+    result = decisions.extend_action(journal, action.id, user_actor())
     if not result.ok:
         raise answer_refusal(journal, action, result, f"not extended: {action.verb} {action_target(action)}")
     row = journal.action(result.successor or "")

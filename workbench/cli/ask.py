@@ -187,7 +187,6 @@ def _line_count(text: str) -> int:
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Do what the options ask for and return the exit code."""
     if options.shell_integration is not None:
         console.out.write(shell_snippet(options.shell_integration))
         return EXIT_OK

@@ -141,8 +141,8 @@ def check_command(case: JsonObject) -> JsonObject:
             PermissionPattern(text=pattern, origin="allow") for pattern in _text_list_field(case, "allow")
         ),
     )  # fmt: skip
-    passed = screen_call(GateCall(tool="run_in_terminal", parameters={"command": text}), context)
-    verdict = judge_screened_call(passed, context) if isinstance(passed, ScreenedCall) else passed
+    screened = screen_call(GateCall(tool="run_in_terminal", parameters={"command": text}), context)
+    verdict = judge_screened_call(screened, context) if isinstance(screened, ScreenedCall) else screened
     return {
         "verdict": _VERDICT_WORDS[verdict.outcome],
         "rule": verdict.pattern,
@@ -185,11 +185,11 @@ _READING_TOOLS: Final = frozenset(
 
 
 def _path_tool(op: str) -> ToolDescriptor:
-    known = _tools_by_id().get(op)
-    if known is None and op not in BUILT_IN_TOOLS:
+    tool = _tools_by_id().get(op)
+    if tool is None and op not in BUILT_IN_TOOLS:
         raise InvalidCase(f"op: no tool is called {one_line(op, 60)}")
-    reads: Capability = "read" if op in _READING_TOOLS else "write"
-    capability = known.capability if known else reads
+    assumed: Capability = "read" if op in _READING_TOOLS else "write"
+    capability = tool.capability if tool else assumed
     return ToolDescriptor(
         id=op, wire_name=op.replace(".", "_"), description="", capability=capability, risk_level="dangerous",
         input_schema={}, path_parameters=("path",),

@@ -300,13 +300,13 @@ def _run_on_screen(demo: Demo) -> int:
 
 
 def _demo_session(demo: Demo) -> Session | None:
-    from workbench.cli.run_session import SessionPlan, begin_session, load_recording
+    from workbench.cli.run_session import SessionPlan, begin_session, read_recording
     from workbench.config.keys import RECORDED
     from workbench.host import session_requests
 
     session = own_session(demo.journal, demo.workspace)
     if session is None:
-        recording = load_recording(str(demo.place.recording))
+        recording = read_recording(str(demo.place.recording))
         configuration = {"recording": {"path": str(recording.path), "sha256": recording.sha256}}
         plan = SessionPlan(provider=RECORDED.name, model=recording.model, configuration=configuration)
         key = begin_session(demo.journal, plan, demo.workspace, DEMO_PROMPT)

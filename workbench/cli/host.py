@@ -171,11 +171,11 @@ def execute_stop(options: Namespace, console: Console) -> int:
             if workspace is not None
             else list(living_host_locks(home, journal))
         )
-        ended = [stop_lock_holder(lock, force=options.force) for lock in locks]
-    gone = [result.words for result in ended if result.is_gone]
-    facts = [stopped_json(result) for result in ended if result.pid is not None]
-    console.result(facts, gone if ended else ["No background process runs."], is_json=options.json)
-    require_ended(home, ended)
+        results = [stop_lock_holder(lock, force=options.force) for lock in locks]
+    ended_words = [result.words for result in results if result.is_gone]
+    facts = [stopped_json(result) for result in results if result.pid is not None]
+    console.result(facts, ended_words if results else ["No background process runs."], is_json=options.json)
+    require_ended(home, results)
     return EXIT_OK
 
 
@@ -184,11 +184,11 @@ def stopped_json(result: StopResult) -> JsonFields:
     return {"pid": result.pid, "is_gone": result.is_gone, "was_killed": result.was_killed}
 
 
-def require_ended(home: Home, ended: list[StopResult]) -> None:
+def require_ended(home: Home, results: list[StopResult]) -> None:
     """Raise unless every host has ended."""
-    left = [str(result.pid) for result in ended if not result.is_gone]
-    if left:
-        why = f"pid {', '.join(left)} still runs after {STOP_TIMEOUT_SECONDS:.0f} s"
+    running_pids = [str(result.pid) for result in results if not result.is_gone]
+    if running_pids:
+        why = f"pid {', '.join(running_pids)} still runs after {STOP_TIMEOUT_SECONDS:.0f} s"
         raise Refusal("the background process was not stopped", why, f"look into {home.logs}, or add --force")
 
 
@@ -206,26 +206,24 @@ def configure_restart(parser: ArgumentParser) -> None:
 def execute_restart(options: Namespace, console: Console) -> int:
     """Stop the host if there is one, and start another; 1 when none could be started."""
     workspace = workspace_path(options.directory)
-    ended = _stop_running_host(workspace, force=options.force)
+    result = _stop_running_host(workspace, force=options.force)
     with open_journal() as journal:
         host = ensure_host(journal.home, journal, workspace)
         if host is None:
             remedy = f"look into {journal.home.logs}; workbench config validate"
             raise Refusal("no background process was started", start_failure_reason(journal.home), remedy)
-    before = f"The background process (pid {ended.pid}) has ended. " if ended.pid else ""
-    line = (
-        f"{before}A background process of {workspace} was started (pid {host.pid}, version {host.version})."
-    )
-    facts = {"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version}
-    return console.result(facts, [line], is_json=options.json)
+    ended_text = f"The background process (pid {result.pid}) has ended. " if result.pid else ""
+    started = f"A background process of {workspace} was started (pid {host.pid}, version {host.version})."
+    facts = {"workspace": workspace, "ended": result.pid, "pid": host.pid, "version": host.version}
+    return console.result(facts, [ended_text + started], is_json=options.json)
 
 
 def _stop_running_host(workspace: str, *, force: bool) -> StopResult:
     with open_home() as (home, journal):
         refuse_inside_agents(journal, home, "restart the background process")
-        ended = stop_host(home, workspace, force=force)
-        require_ended(home, [ended])
-    return ended
+        result = stop_host(home, workspace, force=force)
+        require_ended(home, [result])
+    return result
 
 
 SERVE_EXAMPLE = "workbench host serve ~/src/shop"

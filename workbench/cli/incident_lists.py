@@ -37,11 +37,11 @@ def find_list(journal: Journal, workspace: str, word: str | None, what: str = "n
             raise Refusal(what, why, "workbench incidents list shows them")
         return session
     lists = journal.sessions(workspace=workspace, kinds=("incidents",), limit=_MOST_LISTS)
-    own = next((session for session in lists if not is_imported_session(journal, session.id)), None)
-    if own is None:
+    newest = next((session for session in lists if not is_imported_session(journal, session.id)), None)
+    if newest is None:
         why = f"{workspace} has no list of incidents"
         raise Refusal(what, why, "make one with workbench incidents run FILE --dry-run")
-    return own
+    return newest
 
 
 def read_list(journal: Journal, list_id: str, *, with_events: bool = True) -> IncidentList:
@@ -132,7 +132,6 @@ workbench incidents list --json"""
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("--all", action="store_true", help="lists of every workspace")
     add_json_option(parser, "print an array")
 
@@ -172,7 +171,6 @@ workbench incidents show --json"""
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    """Add the list and the filter."""
     add_list_argument(parser)
     parser.add_argument(
         "filter", metavar="FILTER", nargs="?", default="",
@@ -182,7 +180,6 @@ def configure_show(parser: ArgumentParser) -> None:
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    """Print the incidents of a list."""
     with open_journal() as journal:
         session = find_list(journal, workspace_path(options.directory), options.list)
         rows = filter_incidents(read_list(journal, session.id).rows, options.filter)
@@ -203,7 +200,6 @@ workbench incidents results 3f2a9c1d --json"""
 
 
 def configure_results(parser: ArgumentParser) -> None:
-    """Add the list."""
     add_list_argument(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print an object: S2's ProcessingResult")
@@ -214,7 +210,6 @@ def configure_results(parser: ArgumentParser) -> None:
 
 
 def execute_results(options: Namespace, console: Console) -> int:
-    """Print what came of a list."""
     with open_journal() as journal:
         session = find_list(journal, workspace_path(options.directory), options.list)
         if options.format:
@@ -250,7 +245,6 @@ workbench incidents dismiss 481034a8cb0f --undo"""
 
 
 def configure_dismiss(parser: ArgumentParser) -> None:
-    """Add the incident and the reason."""
     parser.add_argument("incident", metavar="ID", help="id of an incident, or its beginning")
     parser.add_argument("--list", metavar="LIST", help="the list that it is in (default: the newest)")
     what = parser.add_mutually_exclusive_group(required=True)
@@ -259,7 +253,6 @@ def configure_dismiss(parser: ArgumentParser) -> None:
 
 
 def execute_dismiss(options: Namespace, console: Console) -> int:
-    """Say that an incident will not be fixed."""
     if not options.undo and not options.reason.strip():
         raise UsageError("nothing was dismissed", "the reason is empty", "say why with --reason TEXT")
     with open_journal(human_only="nothing was dismissed") as journal:
@@ -286,7 +279,6 @@ CANCEL_EXAMPLE = 'workbench incidents cancel 3f2a9c1d --reason "wrong branch"'
 
 
 def configure_cancel(parser: ArgumentParser) -> None:
-    """Add the list and the reason."""
     add_list_argument(parser)
     parser.add_argument("--reason", default="", metavar="TEXT", help="why, for the record")
     add_json_option(parser, "print an object")

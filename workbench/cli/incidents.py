@@ -82,7 +82,6 @@ _EXIT_CODES: Final = """exit codes:
 
 
 def configure_run(parser: ArgumentParser) -> None:
-    """Add the options."""
     parser.epilog = f"{_EXIT_CODES}\n\n{parser.epilog}"
     parser.add_argument(
         "file", metavar="FILE", nargs="?",
@@ -299,7 +298,6 @@ workbench incidents resume 3f2a9c1d --on-approval park"""
 
 
 def configure_resume(parser: ArgumentParser) -> None:
-    """Add the list and the output options."""
     add_list_argument(parser)
     add_output_options(parser)
 

@@ -95,11 +95,11 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return sentence if is_compact else sentence + remnants
 
     def fork(self, session_id: str) -> str:
-        from workbench.cli.session_management import ForkOptions, fork_session
+        from workbench.cli.session_management import ForkOptions, make_fork
 
         session = self._session(session_id)
         try:
-            forked = fork_session(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
+            forked = make_fork(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
         except Refusal as error:
             raise BackendError(f"Not forked: {error.why}. Start a session here first, with ctrl+n.") from None
         return forked.session_id
@@ -373,7 +373,7 @@ def _log_lines(log: Path) -> list[str]:
 def fork_at_moment(journal: Journal, request: ForkRequest) -> str:
     """Make the fork that was asked for and return what to say."""
     from workbench.cli.context import short_id, user_actor
-    from workbench.cli.session_management import ForkOptions, fork_session
+    from workbench.cli.session_management import ForkOptions, make_fork
 
     refuse_inside_agents(journal, journal.home, "fork a session")
     session = journal.session(request.session_id)
@@ -383,7 +383,7 @@ def fork_at_moment(journal: Journal, request: ForkRequest) -> str:
         position=request.position, folder=request.folder, kind="worktree" if request.is_worktree else "copy"
     )
     try:
-        fork = fork_session(journal, session, options, user_actor("screen"))
+        fork = make_fork(journal, session, options, user_actor("screen"))
     except Refusal as error:
         raise BackendError(f"{error.what}: {error.why}; {error.remedy}.") from None
     key = short_id(journal, fork.session_id)

@@ -175,9 +175,9 @@ def _show_settings(path: Path, console: Console) -> int:
     now = _flat(config_as_json(read_configuration(workspace_path(None)).config))
     console.say(f"{one_line(str(path), 120)} is a configuration. It would set:")
     for key, value in read.values.items():
-        wanted, present = dumps(plain_json(value.value)), dumps(now.get(key))
-        same = "as it is" if wanted == present else f"now {one_line(present, 100)}"
-        console.say(f"  {key} = {one_line(wanted, 160)}   ({same})")
+        new, current = dumps(plain_json(value.value)), dumps(now.get(key))
+        comparison = "as it is" if new == current else f"now {one_line(current, 100)}"
+        console.say(f"  {key} = {one_line(new, 160)}   ({comparison})")
     _note_problems(read, console)
     target = default_home_path(os.environ) / USER_CONFIG_FILE
     console.say(f"Nothing was changed. Copy what you want of it into {target}.")
@@ -216,5 +216,5 @@ def _replay(path: Path, options: "Namespace", console: Console) -> int:
     except OSError as error:
         raise _unknown(path, error.strerror or str(error)) from None
     word = str(path) if os.sep in str(path) else f".{os.sep}{path}"
-    wish = replay.simple([word])
-    return replay.execute(Namespace(directory=options.directory, **(wish or {})), console)
+    values = replay.simple([word])
+    return replay.execute(Namespace(directory=options.directory, **(values or {})), console)

@@ -52,7 +52,6 @@ workbench pipeline run nightly --from-step tests --on-approval park --output-for
 
 
 def configure_run(parser: ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("name", metavar="NAME", help="a pipeline of this project, or a file")
     parser.add_argument(
         "--input", default="", metavar="TEXT", help="what it works on; @FILE reads it from a file"
@@ -89,7 +88,6 @@ def configure_run(parser: ArgumentParser) -> None:
 
 
 def execute_run(options: Namespace, console: Console) -> int:
-    """Run a pipeline and return the exit code."""
     from workbench.cli.config import require_valid_config
     from workbench.cli.pipeline_definitions import print_plan
     from workbench.host import driver_context
@@ -290,7 +288,6 @@ workbench pipeline resume nightly --as-it-is"""
 
 
 def configure_resume(parser: ArgumentParser) -> None:
-    """Add the run and the step."""
     add_run_argument(parser)
     parser.add_argument(
         "--from-step",
@@ -311,7 +308,6 @@ def configure_resume(parser: ArgumentParser) -> None:
 
 
 def execute_resume(options: Namespace, console: Console) -> int:
-    """Resume a run and return the exit code."""
     from workbench.host.steps.run_requests import resume_run
     from workbench.host.steps.run_start import interrupted_command_steps
     from workbench.pipelines.state import fold_run
@@ -332,13 +328,11 @@ STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"
 
 
 def configure_status(parser: ArgumentParser) -> None:
-    """Add the run."""
     add_run_argument(parser)
     add_json_option(parser, "print an object")
 
 
 def execute_status(options: Namespace, console: Console) -> int:
-    """Show a run."""
     with open_journal(expires_due=True) as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
         run = journal.pipeline_state(run.pipeline_id) or run
@@ -366,14 +360,12 @@ CANCEL_WAIT_SECONDS = 30.0
 
 
 def configure_cancel(parser: ArgumentParser) -> None:
-    """Add the run and the reason."""
     add_run_argument(parser)
     parser.add_argument("--reason", default="", metavar="TEXT", help="why, for the record")
     add_json_option(parser, "print an object")
 
 
 def execute_cancel(options: Namespace, console: Console) -> int:
-    """Cancel a run."""
     from workbench.host.lifecycle import ensure_host
     from workbench.host.steps.run_requests import cancel_run
 

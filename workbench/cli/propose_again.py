@@ -29,7 +29,6 @@ workbench approvals propose-again --session 7c01"""
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("ids", nargs="*", metavar="ID", help=ACTION_ID_HELP)
     parser.add_argument("--session", metavar="SESSION", help=f"all that expired in {SESSION_ID_HELP}")
     add_json_option(parser)

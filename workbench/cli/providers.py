@@ -96,9 +96,9 @@ def _tested(
         raise UsageError(
             "no provider was added", error.why, error.remedy or "see workbench providers add --help"
         ) from None
-    known = loaded.config.providers.get(draft.name)
-    if known is not None and known.origin.layer == "user" and not options.replace:
-        _require_same(draft, known)
+    existing = loaded.config.providers.get(draft.name)
+    if existing is not None and existing.origin.layer == "user" and not options.replace:
+        _require_same(draft, existing)
     if options.no_test:
         return None
     require_editable_config(home)
@@ -111,11 +111,11 @@ def _tested(
     return report
 
 
-def _require_same(draft: ProviderDraft, known: ProviderSettings) -> None:
+def _require_same(draft: ProviderDraft, existing: ProviderSettings) -> None:
     """Refuse before anything is asked where another provider has the name."""
     address = draft.base_url or PROVIDER_KINDS[draft.kind].default_base_url
-    wanted = (draft.kind, address, draft.model, draft.key_env, draft.key_command)
-    if (known.kind, known.base_url, known.model, known.key_env, known.key_command) != wanted:
+    settings = (draft.kind, address, draft.model, draft.key_env, draft.key_command)
+    if (existing.kind, existing.base_url, existing.model, existing.key_env, existing.key_command) != settings:
         why = f"there is a provider {draft.name} already, with other settings"
         raise Refusal("no provider was added", why, "choose another name, or add --replace")
 
@@ -163,51 +163,51 @@ def execute_list(options: Namespace, console: Console) -> int:
     register_secrets(loaded.config)
     if not options.offline and (count := sum(row.has_server for row in rows)):
         console.note(f"Asking {count} {'server' if count == 1 else 'servers'} for models, up to 5 s.")
-    offered = AvailableModels(models=()) if options.offline else available_models(loaded.config, None)
-    found = without_known(find_keys(), loaded.config) if options.offline else find_models(loaded.config)
+    models = AvailableModels(models=()) if options.offline else available_models(loaded.config, None)
+    discovered = without_known(find_keys(), loaded.config) if options.offline else find_models(loaded.config)
     console.note_lines(map(str, loaded.problems))
     facts: JsonFields = {
-        "providers": [_row_json(row, offered) for row in rows],
-        "found": [{**found_json(one), "add": add_command(one)} for one in found],
+        "providers": [_row_json(row, models) for row in rows],
+        "found": [{**found_json(model), "add": add_command(model)} for model in discovered],
         "file": file,
     }
-    lines = [*_row_lines(rows, offered), *_found_lines(found)]
+    lines = [*_row_lines(rows, models), *_found_lines(discovered)]
     return console.result(facts, lines, is_json=options.json)
 
 
-def _row_json(row: ProviderRow, offered: "AvailableModels") -> "JsonFields":
+def _row_json(row: ProviderRow, available: "AvailableModels") -> "JsonFields":
     return {
         "name": row.name, "kind": row.kind, "base_url": row.base_url or None, "model": row.model or None,
-        "models": [model.model for model in offered.models if model.provider == row.name],
-        "models_unknown": offered.silent.get(row.name), "key": row.key,
+        "models": [model.model for model in available.models if model.provider == row.name],
+        "models_unknown": available.silent.get(row.name), "key": row.key,
         "key_env": row.key_name if row.key == "variable" else None,
         "is_key_here": row.is_key_here, "is_key_in_background": row.is_key_in_background,
         "is_default": row.is_default, "file": row.file,
     }  # fmt: skip
 
 
-def found_json(one: FoundModel) -> "JsonFields":
+def found_json(model: FoundModel) -> "JsonFields":
     """Return what was found as JSON."""
     return {
-        "name": one.provider, "kind": one.kind, "base_url": one.base_url, "model": one.model,
-        "models": list(one.models), "key_env": one.key_env, "source": one.source,
+        "name": model.provider, "kind": model.kind, "base_url": model.base_url, "model": model.model,
+        "models": list(model.models), "key_env": model.key_env, "source": model.source,
     }  # fmt: skip
 
 
-def _row_lines(rows: Sequence[ProviderRow], offered: "AvailableModels") -> Iterator[str]:
+def _row_lines(rows: Sequence[ProviderRow], available: "AvailableModels") -> Iterator[str]:
     if not rows:
         yield "No provider is set up."
     for row in rows:
         yield f"{row.name}{' (default)' if row.is_default else ''}  {row.kind}  {row.base_url}".rstrip()
-        names = [model.model for model in offered.models if model.provider == row.name]
+        names = [model.model for model in available.models if model.provider == row.name]
         if row.model:
             yield _fact("model", one_line(row.model, 120))
-        if row.name in offered.silent:
-            yield _fact("models", f"not known: {offered.silent[row.name]}")
+        if row.name in available.silent:
+            yield _fact("models", f"not known: {available.silent[row.name]}")
         elif names:
-            rest = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
-            shown = ", ".join(one_line(name, 80) for name in names[:_MOST_MODELS_SHOWN])
-            yield _fact("models", shown + rest)
+            more = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
+            first_names = ", ".join(one_line(name, 80) for name in names[:_MOST_MODELS_SHOWN])
+            yield _fact("models", first_names + more)
         if row.has_server:
             yield _fact("key", row.key_words)
         yield _fact("from", row.file)
@@ -217,21 +217,21 @@ def _fact(label: str, value: str) -> str:
     return f"  {label:<{_LABEL_CELLS}} {value}"
 
 
-def _found_lines(found: Sequence[FoundModel]) -> Iterator[str]:
-    if found:
+def _found_lines(discovered: Sequence[FoundModel]) -> Iterator[str]:
+    if discovered:
         yield ""
         yield "Found here and not in the configuration:"
-    for one in found:
-        yield f"  {one.source}"
-        yield f"    {add_command(one)}"
+    for model in discovered:
+        yield f"  {model.source}"
+        yield f"    {add_command(model)}"
 
 
-def add_command(found: FoundModel) -> str:
+def add_command(model: FoundModel) -> str:
     """Return the command that adds what was found; a model that has to be chosen stands as MODEL."""
-    words = ["workbench", "providers", "add", found.provider]
-    words += ["--kind", found.kind] if found.kind != OPENAI_COMPATIBLE.name else []
-    words += ["--base-url", found.base_url, "--model", found.model or "MODEL"]
-    words += ["--key-env", found.key_env] if found.key_env else []
+    words = ["workbench", "providers", "add", model.provider]
+    words += ["--kind", model.kind] if model.kind != OPENAI_COMPATIBLE.name else []
+    words += ["--base-url", model.base_url, "--model", model.model or "MODEL"]
+    words += ["--key-env", model.key_env] if model.key_env else []
     return shlex.join(words)
 
 
@@ -252,9 +252,9 @@ def execute_test(options: Namespace, console: Console) -> int:
         loaded = load_workspace_config(journal, workspace)
         notes = list(background_notes(journal, workspace, loaded, options.name))
     if options.name not in loaded.config.providers:
-        known = ", ".join(loaded.config.providers) or "none"
+        names = ", ".join(loaded.config.providers) or "none"
         why = f"there is no provider “{one_line(options.name, 40)}”"
-        raise UsageError("nothing was tested", why, f"the providers are: {known}")
+        raise UsageError("nothing was tested", why, f"the providers are: {names}")
     report = probe(loaded.config, options.name, options.model, console)
     if options.json:
         console.json(report_json(report))
@@ -328,7 +328,11 @@ def _require_own(loaded: LoadedConfig, name: str, file: Path) -> None:
 def sessions_naming(journal: Journal, provider: str) -> list[Session]:
     """Return the sessions of all folders that can continue and ask a provider, the last changed first."""
     chats = journal.sessions(kinds=("chat",))
-    return [one for one in chats if one.provider == provider and one.status not in TERMINAL_SESSION_STATES]
+    return [
+        session
+        for session in chats
+        if session.provider == provider and session.status not in TERMINAL_SESSION_STATES
+    ]
 
 
 def _session_lines(journal: Journal, sessions: Sequence[Session], provider: str) -> Iterator[str]:

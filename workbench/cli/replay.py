@@ -26,7 +26,7 @@ from workbench.cli.console import Console, color_depth, terminal_encoding
 from workbench.cli.context import find_session, open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError, sentence
 from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, session_json
-from workbench.cli.screen import exit_on_signals, load_config, require_terminal, screen_config
+from workbench.cli.screen import exit_on_signals, require_terminal, screen_config, usable_config
 from workbench.config.types import Config
 from workbench.domain.codec import event_to_object
 from workbench.domain.messages import asked_models
@@ -199,18 +199,18 @@ def _second_session(
     if word is None:
         yield None
     elif is_path(word):
-        with temporary_import(ReplayFile(file=word), console) as loan:
-            yield loan
+        with temporary_import(ReplayFile(file=word), console) as opened_file:
+            yield opened_file
     elif opened.is_lent:
         from argparse import Namespace
 
-        with _open_session(Namespace(**{**vars(options), "id": word, "keep": False}), console) as loan:
-            yield loan
+        with _open_session(Namespace(**{**vars(options), "id": word, "keep": False}), console) as opened_file:
+            yield opened_file
     elif (session := _session_by_name(opened.journal, word)) is not None:
         yield OpenedSession(home=opened.home, journal=opened.journal, session=session, remark="")
     else:
-        with temporary_import(ReplayFile(file=word), console) as loan:
-            yield loan
+        with temporary_import(ReplayFile(file=word), console) as opened_file:
+            yield opened_file
 
 
 def _live_backend(opened: OpenedSession) -> "Backend":
@@ -222,7 +222,7 @@ def _live_backend(opened: OpenedSession) -> "Backend":
 def _replay_config(opened: OpenedSession) -> Config:
     if opened.is_lent:
         # The user's own settings; a path that a file names is no workspace of theirs.
-        return load_config(default_home_path(os.environ), workspace_path(None), trusted=False)
+        return usable_config(default_home_path(os.environ), workspace_path(None), trusted=False)
     # Only where the session worked are there settings of its workspace.
     place = opened.session.workspace
     folder = place if Path(place).is_dir() else workspace_path(None)
@@ -234,24 +234,24 @@ def _replay_config(opened: OpenedSession) -> Config:
 
 @contextmanager
 def _open_session(options: "Namespace", console: Console) -> Generator[OpenedSession, None, None]:
-    wish = ReplayFile(file=options.id or "", format=options.format, number=options.number)
+    file = ReplayFile(file=options.id or "", format=options.format, number=options.number)
     if options.id is not None and is_path(options.id) and not options.keep:
-        with temporary_import(wish, console) as loan:
-            yield loan
+        with temporary_import(file, console) as opened:
+            yield opened
         return
     with open_journal() as journal:
         if options.keep:
             if options.id is None:
                 raise UsageError("nothing was replayed", "--keep is about a file", "name one")
             refuse_inside_agents(journal, journal.home, "import sessions")
-            yield import_replay_file(journal, wish, console)
+            yield import_replay_file(journal, file, console)
             return
         session = _session_from_options(journal, options)
         if session is not None:
             yield OpenedSession(home=journal.home, journal=journal, session=session, remark="")
             return
-    with temporary_import(wish, console) as loan:
-        yield loan
+    with temporary_import(file, console) as opened:
+        yield opened
 
 
 def _session_from_options(journal: Journal, options: "Namespace") -> Session | None:
@@ -269,10 +269,10 @@ def _session_by_name(journal: Journal, word: str) -> Session | None:
     try:
         return find_session(journal, word)
     except Refusal as refusal:
-        named = Path(word)
-        if named.exists():
+        path = Path(word)
+        if path.exists():
             return None
-        if named.suffix:
+        if path.suffix:
             what = f"there is no session “{one_line(word, 80)}”"
             why = "there is no file of that name here either"
             raise Refusal(what, why, "workbench sessions list --all shows ids") from refusal
@@ -315,7 +315,7 @@ def is_path(word: str) -> bool:
 
 
 @contextlib.contextmanager
-def temporary_import(wish: ReplayFile, console: Console) -> Generator[OpenedSession, None, None]:
+def temporary_import(file: ReplayFile, console: Console) -> Generator[OpenedSession, None, None]:
     """Take a file into a data folder that is gone afterwards."""
     _remove_leftover_folders()
     folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
@@ -324,13 +324,13 @@ def temporary_import(wish: ReplayFile, console: Console) -> Generator[OpenedSess
         with FileLock(home.run / _LOCK_NAME) as lock:
             lock.try_acquire()
             with Journal.open(home) as journal:
-                yield import_replay_file(journal, wish, console, is_lent=True)
+                yield import_replay_file(journal, file, console, is_lent=True)
     finally:
         remove_tree(str(folder))
 
 
 def import_replay_file(
-    journal: Journal, wish: ReplayFile, console: Console, *, is_lent: bool = False
+    journal: Journal, file: ReplayFile, console: Console, *, is_lent: bool = False
 ) -> OpenedSession:
     """Take a file into a journal, as an import does; in a lent one a session at work stays open."""
     # What reads foreign files is loaded for them: a session of the library is on the screen without it.
@@ -338,50 +338,50 @@ def import_replay_file(
     from workbench.cli.session_import import ProgressLine
     from workbench.journal.imports import SessionImport, import_turn
 
-    progress, stamp = ProgressLine(console), file_stamp(wish.file)
+    progress, stamp = ProgressLine(console), file_stamp(file.file)
     with import_turn(journal, progress.wait):
-        intake = SessionImport(journal, leaves_open=is_lent and is_at_work(stamp))
+        session_import = SessionImport(journal, leaves_open=is_lent and is_at_work(stamp))
         try:
-            summaries = _read_file(wish, intake, progress)
-            intake.finish()
+            summaries = _read_file(file, session_import, progress)
+            session_import.finish()
         except BaseException as error:
-            intake.cancel()
+            session_import.cancel()
             if why := _import_problem(error):
-                raise _replay_refusal(wish, why) from None
+                raise _replay_refusal(file, why) from None
             raise
         finally:
             progress.clear()
     stored = [summary for summary in summaries if journal.session(summary.session_id) is not None]
-    chosen = _chosen_session(wish, stored)
-    session = journal.session(chosen.session_id)
+    selected = _chosen_session(file, stored)
+    session = journal.session(selected.session_id)
     if session is None:
-        raise _replay_refusal(wish, "its session no longer exists")
+        raise _replay_refusal(file, "its session no longer exists")
     return OpenedSession(
         home=journal.home,
         journal=journal,
         session=session,
-        remark=_choice_remark(stored, chosen, wish),
-        file=wish,
+        remark=_choice_remark(stored, selected, file),
+        file=file,
         stamp=stamp,
         is_lent=is_lent,
     )
 
 
 def _read_file(
-    wish: ReplayFile, intake: "SessionImport", progress: "ImportProgress"
+    file: ReplayFile, session_import: "SessionImport", progress: "ImportProgress"
 ) -> "list[ImportSummary]":
     from workbench.formats import detect
     from workbench.formats.import_sources import read_beside
 
-    with _open_stream(wish.file) as (stream, time_us):
-        opened = detect.open_file(
-            progress.counted(stream, wish.file), wish.file, time_us, wish.format, store=intake.store,
-            current_id=intake.current_id, recorded_at=intake.now,
-            beside=lambda path: read_beside(wish.file, path),
+    with _open_stream(file.file) as (stream, time_us):
+        source = detect.open_file(
+            progress.counted(stream, file.file), file.file, time_us, file.format, store=session_import.store,
+            current_id=session_import.current_id, recorded_at=session_import.now,
+            beside=lambda path: read_beside(file.file, path),
         )  # fmt: skip
-        for event in opened.events:
-            intake.add(event)
-        return opened.summaries
+        for event in source.events:
+            session_import.add(event)
+        return source.summaries
 
 
 @contextlib.contextmanager
@@ -414,37 +414,37 @@ def _import_problem(error: BaseException) -> str:
             return ""
 
 
-def _replay_refusal(wish: ReplayFile, why: str) -> Refusal:
-    shown = "stdin" if wish.file == STDIN else one_line(wish.file, 120)
+def _replay_refusal(file: ReplayFile, why: str) -> Refusal:
+    name = "stdin" if file.file == STDIN else one_line(file.file, 120)
     remedy = (
         "workbench sessions import --dry-run FILE says more, workbench sessions list --all shows sessions"
     )
-    return Refusal(f"“{shown}” was not replayed", why, remedy)
+    return Refusal(f"“{name}” was not replayed", why, remedy)
 
 
-def _chosen_session(wish: ReplayFile, summaries: "list[ImportSummary]") -> "ImportSummary":
+def _chosen_session(file: ReplayFile, summaries: "list[ImportSummary]") -> "ImportSummary":
     if not summaries:
-        raise _replay_refusal(wish, "no session is in it")
-    number = 1 if wish.number is None else wish.number
+        raise _replay_refusal(file, "no session is in it")
+    number = 1 if file.number is None else file.number
     if not 1 <= number <= len(summaries):
-        what = "1 session is" if len(summaries) == 1 else f"{len(summaries)} sessions are"
+        count_text = "1 session is" if len(summaries) == 1 else f"{len(summaries)} sessions are"
         raise UsageError(
-            "nothing was replayed", f"{what} in that file", f"name one from 1 to {len(summaries)}"
+            "nothing was replayed", f"{count_text} in that file", f"name one from 1 to {len(summaries)}"
         )
     return summaries[number - 1]
 
 
-def _choice_remark(summaries: "list[ImportSummary]", chosen: "ImportSummary", wish: ReplayFile) -> str:
+def _choice_remark(summaries: "list[ImportSummary]", selected: "ImportSummary", file: ReplayFile) -> str:
     parts: list[str] = []
-    if len(summaries) > 1 and wish.number is None:
+    if len(summaries) > 1 and file.number is None:
         names = ", ".join(
             one_line(summary.title, 40) or summary.key[:20] for summary in summaries[:_MOST_NAMED]
         )
         more = ", …" if len(summaries) > _MOST_NAMED else ""
         parts.append(f"{len(summaries)} sessions are in it ({names}{more}); --number 2 shows the next.")
-    if count := len(chosen.problems):
-        what = "1 place" if count == 1 else f"{count} places"
-        parts.append(f"{what} of it could not be read as its format says; sessions import lists them.")
+    if count := len(selected.problems):
+        places = "1 place" if count == 1 else f"{count} places"
+        parts.append(f"{places} of it could not be read as its format says; sessions import lists them.")
     return " ".join(parts)
 
 

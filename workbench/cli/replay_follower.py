@@ -72,12 +72,12 @@ class FileFollower:
 
     def _take_in(self) -> None:
         with import_turn(self._journal, self._stop_waiting):
-            intake = SessionImport(self._journal, leaves_open=self._is_open)
+            session_import = SessionImport(self._journal, leaves_open=self._is_open)
             try:
-                self._read(intake)
-                intake.finish(is_durable=False)
+                self._read(session_import)
+                session_import.finish(is_durable=False)
             except BaseException:
-                intake.cancel()
+                session_import.cancel()
                 raise
 
     def _stop_waiting(self) -> None:

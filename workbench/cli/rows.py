@@ -9,8 +9,8 @@ from workbench.cli.console import StatusIcons
 from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Json
+from workbench.text import human
 from workbench.text.human import countdown_text, duration_text, spoken_time_left
-from workbench.text.human import iso_time as human_iso_time
 from workbench.text.safe import one_line
 from workbench.views.status_icons import action_status, call_status, session_status
 
@@ -61,13 +61,13 @@ def clock_time(micros: int | None, now: int) -> str:
     return then.strftime("%H:%M:%S" if then.date() == today.date() else "%Y-%m-%d %H:%M")
 
 
-def action_line(asked: ActionRow, signs: StatusIcons, now: int, *, is_alone: bool = True) -> str:
+def action_line(row: ActionRow, signs: StatusIcons, now: int, *, is_alone: bool = True) -> str:
     """Return one line of a list: sign, word, id, verb, target, lines, session, time.
 
     Where it is not alone it stands among the lines of its session, which has title and time already.
     """
-    action = asked.action
-    meaning, word = action_status(action, asked.call)
+    action = row.action
+    meaning, word = action_status(action, row.call)
     seconds = seconds_left(action, now)
     end = countdown_text(seconds) if action.state == "pending" and seconds is not None else ""
     end = end or (clock_time(action.decided_at, now) if action.state != "pending" and is_alone else "")
@@ -76,29 +76,29 @@ def action_line(asked: ActionRow, signs: StatusIcons, now: int, *, is_alone: boo
         action_target(action),
         changed_lines_text(action, signs),
         risks,
-        one_line(asked.title, TITLE_CELLS) if is_alone else "",
+        one_line(row.title, TITLE_CELLS) if is_alone else "",
         end,
     )
     tail = "  ".join(fact for fact in facts if fact)
-    return f"{signs.of(meaning)} {word:<8} {asked.key or action.id[:8]}  {action.verb:<5} {tail}"
+    return f"{signs.of(meaning)} {word:<8} {row.key or action.id[:8]}  {action.verb:<5} {tail}"
 
 
-def spoken_action(number: int, asked: ActionRow, now: int) -> str:
+def spoken_action(number: int, row: ActionRow, now: int) -> str:
     """Return an action as line mode speaks it, without signs."""
-    action = asked.action
+    action = row.action
     parts = [f"{number} {action.verb} {action_target(action)}"]
-    if asked.lines > 1:
-        parts.append(f"{asked.lines} lines")
-    if asked.hunks:
-        parts.append(f"{asked.hunks} hunk{'s' if asked.hunks != 1 else ''}")
+    if row.lines > 1:
+        parts.append(f"{row.lines} lines")
+    if row.hunks:
+        parts.append(f"{row.hunks} hunk{'s' if row.hunks != 1 else ''}")
     if action.added or action.removed:
         parts.append(f"plus {action.added} minus {action.removed}")
     if action.stale_paths:
         parts.append("stale")
     if action.warnings:
         parts.append(f"risk {' and '.join(action.warnings)}")
-    if asked.title:
-        parts.append(f"session {one_line(asked.title, TITLE_CELLS).rstrip('.')}")
+    if row.title:
+        parts.append(f"session {one_line(row.title, TITLE_CELLS).rstrip('.')}")
     seconds = seconds_left(action, now)
     if seconds is not None:
         parts.append(f"{spoken_time_left(seconds)} left")
@@ -110,9 +110,9 @@ def waiting_lines(action: Action, signs: StatusIcons, now: int) -> str:
     seconds = seconds_left(action, now)
     facts = (action.verb, action_target(action), changed_lines_text(action, signs))
     line = f"{signs.of('waiting')} waiting  {' '.join(fact for fact in facts if fact)}"
-    ask = f", {spoken_time_left(seconds)} left" if seconds is not None else ""
+    time_left = f", {spoken_time_left(seconds)} left" if seconds is not None else ""
     answer = "approve" if action.kind == "tool" else "answer"
-    return f"{line}{ask}\n  workbench approvals {answer} {action.id}"
+    return f"{line}{time_left}\n  workbench approvals {answer} {action.id}"
 
 
 def call_target(call: Call) -> str:
@@ -149,7 +149,7 @@ JsonFields = dict[str, Json]
 
 
 def iso_time(micros: int | None) -> str | None:
-    return None if micros is None else human_iso_time(micros)
+    return None if micros is None else human.iso_time(micros)
 
 
 def row_fields(row: Struct, names: str) -> JsonFields:
@@ -184,18 +184,18 @@ def decision_json(action: Action) -> JsonFields | None:
     }
 
 
-def call_json(call: Call, asked: Mapping[str, tuple[str, str]] | None = None) -> JsonFields:
+def call_json(call: Call, models_by_call: Mapping[str, tuple[str, str]] | None = None) -> JsonFields:
     """Return a call as telemetry: when, who allowed it, tool, parameters, outcome (S4).
 
-    With `asked` (`domain.messages.asked_models`) it tells which provider and model asked for it.
+    With `models_by_call` (`domain.messages.asked_models`) it tells which provider and model asked for it.
     """
     fields = row_fields(
         call,
         "id tool target state approval_method verdict_by rule action_id parameters requested_at started_at"
         " finished_at duration_ms exit_code detail summary error output_bytes",
     )
-    provider, model = (asked or {}).get(call.id, ("", ""))
-    return {**fields, "provider": provider, "model": model} if asked is not None else fields
+    provider, model = (models_by_call or {}).get(call.id, ("", ""))
+    return {**fields, "provider": provider, "model": model} if models_by_call is not None else fields
 
 
 def session_json(session: Session, waiting: int = 0) -> JsonFields:

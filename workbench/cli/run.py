@@ -106,7 +106,6 @@ class RunSetup(Struct, frozen=True, kw_only=True):
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the options of DESIGN section 8."""
     parser.epilog = f"{EXIT_CODES}\n\n{parser.epilog}"
     parser.add_argument(
         "-p", dest="prompt", metavar="TEXT",
@@ -149,7 +148,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Run an agent and return the exit code."""
     require_consistent_options(options)
     options.prompt = read_prompt(options.prompt, console, continues=is_continuing(options))
     provider = recording_provider_maker(options.record) if options.record is not None else provider_of
@@ -169,14 +167,14 @@ def execute(options: Namespace, console: Console) -> int:
             can_ask=options.on_approval != "deny",
         )  # fmt: skip
         with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-            owned = _take_session(journal, lock, session, plan, workspace, options)
-            key = owned or (session.id if session else "")
+            owned_id = _take_session(journal, lock, session, plan, workspace, options)
+            session_id = owned_id or (session.id if session else "")
             run = RunSetup(
                 home=journal.home, journal=journal, console=console, workspace=workspace, since=since,
                 on_approval=options.on_approval, config=loaded.config,
-                consumer=_consumer(journal, key, printer, start, console, quiet=options.quiet),
+                consumer=_consumer(journal, session_id, printer, start, console, quiet=options.quiet),
             )  # fmt: skip
-            ending = _drive(run, context, lock) if owned else None
+            ending = _drive(run, context, lock) if owned_id else None
         if ending is None:
             ending = _follow(run, options.prompt, quiet=options.quiet)
         return _print_result(run, ending, printer)
@@ -196,11 +194,11 @@ def _take_session(
         return begin_session(journal, plan, workspace, options.prompt, driver=lock.driver)
     try:
         take_lease(journal, session.id, lock.driver)
-    except SessionDriven as held:
-        if held.driver != "host":
+    except SessionDriven as driven:
+        if driven.driver != "host":
             raise
         if options.record is not None:
-            why = f"the background process (pid {held.pid}) works on this session, and only a run records"
+            why = f"the background process (pid {driven.pid}) works on this session, and only a run records"
             raise Refusal(_NOTHING_RUN, why, "wait until it rests, or leave --record out") from None
         return None
     resume_session(journal, session, options.prompt)
@@ -313,8 +311,8 @@ def _cost_so_far(run: RunSetup, session: Session) -> float | None:
     """Return what the session cost so far in US dollars; None where the price of any of it is not known."""
     with run.journal.snapshot() as database:
         facts = session_usage(database, session.id)
-    used = sum_usage(facts, PriceList.of(run.config).cost)
-    return None if used.cost is None or not used.is_whole else used.cost / 1_000_000
+    usage_sum = sum_usage(facts, PriceList.of(run.config).cost)
+    return None if usage_sum.cost is None or not usage_sum.is_whole else usage_sum.cost / 1_000_000
 
 
 def closing_lines(
@@ -354,10 +352,10 @@ def _denied_line(tally: RunTally, denied: Sequence[Call]) -> str:
     """Return which calls nobody could be asked about (`Denied 1 call, …: create_file new.txt.`)."""
     count = len(denied) + tally.refused
     names = [one_line(f"{call.tool} {call_target(call)}", 60) for call in denied[:_MOST_DENIED_NAMED]]
-    more = [f"{count - len(names)} more"] if names and count > len(names) else []
-    named = f": {', '.join([*names, *more])}" if names else ""
+    rest = [f"{count - len(names)} more"] if names and count > len(names) else []
+    names_text = f": {', '.join([*names, *rest])}" if names else ""
     calls = "1 call" if count == 1 else f"{count} calls"
-    return f"Denied {calls}, because nobody could be asked (--on-approval deny){named}."
+    return f"Denied {calls}, because nobody could be asked (--on-approval deny){names_text}."
 
 
 def drive_here(
@@ -374,12 +372,12 @@ async def _drive_until_over(
     interruption = Interruption(context.journal, consumer.session_id)
     progress = consumer.progress
 
-    def is_over(now: SessionProgress) -> bool:
+    def is_over(progress_now: SessionProgress) -> bool:
         if consumer.failure is not None:
             return True
         if interruption.is_wanted:
-            return interruption.pass_on(now.open_turn) and now.is_idle
-        return _is_over(now, on_approval)
+            return interruption.pass_on(progress_now.open_turn) and progress_now.is_idle
+        return _is_over(progress_now, on_approval)
 
     handlers = signal_handlers(STOP_SIGNALS, interruption.hear)
     counting = ticking(progress.tick) if progress is not None else nullcontext()
@@ -406,12 +404,12 @@ def recording_provider_maker(name: str) -> ProviderMaker:
     """Return a maker of providers whose replies go into a file."""
     try:
         path = Path(name).expanduser().absolute()
-        is_taken, has_folder = path.exists() or path.is_symlink(), path.parent.is_dir()
+        exists, has_folder = path.exists() or path.is_symlink(), path.parent.is_dir()
     except (OSError, ValueError, RuntimeError):
         raise Refusal(
             "nothing was run", f"{name} is not a name for a recording", "give --record a path"
         ) from None
-    if is_taken:
+    if exists:
         raise Refusal("nothing was run", f"{path} is there already", "name a new file with --record")
     if not has_folder:
         raise Refusal("nothing was run", f"there is no folder {path.parent}", "make it, or name another file")

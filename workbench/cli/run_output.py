@@ -217,19 +217,19 @@ class HumanPrinter:
     def __init__(self, journal: Journal, console: Console, *, says_how: bool = True) -> None:
         self._journal, self._console, self._says_how = journal, console, says_how
         self._text = _StreamedText(console)
-        self._told: set[str] = set()
+        self._printed_actions: set[str] = set()
 
     def see(self, events: Iterable[Event]) -> None:
         for event in events:
-            tell = _PRINTERS_BY_EVENT.get(type(event.body))
-            if tell is not None:
-                tell(self, event)
+            print_event = _PRINTERS_BY_EVENT.get(type(event.body))
+            if print_event is not None:
+                print_event(self, event)
 
     def end(self, facts: JsonFields, waiting: list[Action]) -> None:
         del facts
         self._text.close()
         for action in waiting:
-            if action.id not in self._told:
+            if action.id not in self._printed_actions:
                 self._waits(action)
 
     def streamed(self, event: Event) -> None:
@@ -272,7 +272,7 @@ class HumanPrinter:
         print_error(self._console, event.body)
 
     def _waits(self, action: Action) -> None:
-        self._told.add(action.id)
+        self._printed_actions.add(action.id)
         self._text.close()
         self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
 
@@ -302,19 +302,19 @@ class _StreamedText:
         self._is_open = False
 
     def piece(self, block: int, offset: int, text: str) -> None:
-        shown = self._blocks.get(block, "")
-        fresh = text[max(0, len(shown) - offset) :]
+        printed = self._blocks.get(block, "")
+        new_text = text[max(0, len(printed) - offset) :]
         if block not in self._blocks:
             self.close()
-        self._blocks[block] = shown + fresh
-        self._write(fresh)
+        self._blocks[block] = printed + new_text
+        self._write(new_text)
 
     def whole(self, text: str) -> None:
-        shown = "".join(self._blocks[block] for block in sorted(self._blocks))
-        if not shown:
+        printed = "".join(self._blocks[block] for block in sorted(self._blocks))
+        if not printed:
             self._write(text)
-        elif text.startswith(shown):
-            self._write(text[len(shown) :])
+        elif text.startswith(printed):
+            self._write(text[len(printed) :])
         self._blocks.clear()
         self.close()
 

@@ -23,8 +23,7 @@ from workbench.host.instruction_files import SessionInstructions, session_instru
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
-from workbench.providers.recording import Recording, RecordingBroken
-from workbench.providers.recording import load_recording as recording_load_recording
+from workbench.providers.recording import Recording, RecordingBroken, load_recording
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
@@ -53,9 +52,9 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
 
 def require_consistent_options(options: Namespace) -> None:
     """Refuse options that do not go together."""
-    named = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
-    if is_continuing(options) and named:
-        option = f"--{named[0].replace('_', '-')}"
+    given_options = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
+    if is_continuing(options) and given_options:
+        option = f"--{given_options[0].replace('_', '-')}"
         why = f"a session keeps what it was started with, so {option} has no place here"
         raise UsageError(_NOTHING_RUN, why, f"leave {option} out, or start a new session")
     require_valid_url(options)
@@ -175,22 +174,22 @@ def positive_number(kind: type[int] | type[float]) -> Callable[[str], float]:
 
 def tool_names(text: str) -> tuple[str, ...]:
     """Read the tools that are to be active, by id or wire name; raises ArgumentTypeError for others."""
-    known = {name: tool.id for tool in tool_descriptors() for name in (tool.id, tool.wire_name)}
-    wanted = [name.strip() for name in text.split(",") if name.strip()]
-    for name in wanted:
-        if name not in known:
-            near = get_close_matches(name, known, 1)
+    ids_by_name = {name: tool.id for tool in tool_descriptors() for name in (tool.id, tool.wire_name)}
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in ids_by_name:
+            near = get_close_matches(name, ids_by_name, 1)
             hint = f"; did you mean {near[0]}?" if near else "; workbench tools list names them"
             raise ArgumentTypeError(f"there is no tool {one_line(name, 60)}{hint}")
-    if not wanted:
+    if not names:
         raise ArgumentTypeError("it names no tool; workbench tools list names them")
-    return tuple(dict.fromkeys(known[name] for name in wanted))
+    return tuple(dict.fromkeys(ids_by_name[name] for name in names))
 
 
 def with_limits(plan: SessionPlan, options: Namespace) -> SessionPlan:
     """Return a plan with what was asked for: tools, and limits (S2 configuration: max_turns, timeout)."""
-    asked = {name: getattr(options, name) for name in ("max_turns", "timeout")}
-    limits: dict[str, Json] = {name: value for name, value in asked.items() if value is not None}
+    values = {name: getattr(options, name) for name in ("max_turns", "timeout")}
+    limits: dict[str, Json] = {name: value for name, value in values.items() if value is not None}
     return replace(
         plan, configuration={**plan.configuration, **limits}, active_tools=options.tools or ()
     )  # fmt: skip
@@ -200,16 +199,17 @@ def plan_session(options: Namespace, config: Config) -> SessionPlan:
     """Return what a new session is made of; a recording is read and checked first."""
     if options.recording is not None:
         return _recorded_plan(options)
-    wish = ModelPreference(
+    preference = ModelPreference(
         provider=options.provider, model=options.model, base_url=options.base_url, key_env=options.key_env
     )  # fmt: skip
     try:
-        chosen = select_model(config, wish)
+        selected = select_model(config, preference)
     except NoModelSelected as error:
         refusal = UsageError if error.is_misuse else Refusal
         raise refusal(_NOTHING_RUN, error.why, error.remedy) from None
     return SessionPlan(
-        provider=chosen.provider, model=chosen.model, configuration=chosen.configuration, is_instructed=True,
+        provider=selected.provider, model=selected.model, configuration=selected.configuration,
+        is_instructed=True,
         instruction_files=config.instruction_files,
     )  # fmt: skip
 
@@ -218,16 +218,16 @@ def _recorded_plan(options: Namespace) -> SessionPlan:
     if options.provider not in (None, RECORDED.name):
         why = f"{one_line(options.provider, 40)} plays no recording"
         raise UsageError(_NOTHING_RUN, why, "leave --provider or --recording out")
-    recording = load_recording(options.recording)
+    recording = read_recording(options.recording)
     facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
     model = recording.model if options.model is None else options.model
     return SessionPlan(provider=RECORDED.name, model=model, configuration={"recording": facts})
 
 
-def load_recording(path: str) -> Recording:
+def read_recording(path: str) -> Recording:
     """Read and check a recording by its real path."""
     try:
-        return recording_load_recording(Path(path).expanduser().resolve())
+        return load_recording(Path(path).expanduser().resolve())
     except RecordingBroken as error:
         raise Refusal("no session was started", str(error), "correct it, or name another") from None
 
@@ -236,9 +236,9 @@ def begin_session(
     journal: Journal, plan: SessionPlan, workspace: str, prompt: str, driver: DriverIdentity | None = None
 ) -> str:
     """Start a session, say the prompt, and return the session's id; `driver` owns it from its first event."""
-    begun = SessionInstructions(system_prompt="")
+    instructions = SessionInstructions(system_prompt="")
     if plan.is_instructed:
-        begun = session_instructions(journal, workspace, plan.instruction_files)
+        instructions = session_instructions(journal, workspace, plan.instruction_files)
     lines = prompt.strip().splitlines()
     session_id = session_requests.create_session(
         journal,
@@ -246,8 +246,8 @@ def begin_session(
         provider=plan.provider,
         model=plan.model,
         title=one_line(lines[0], _TITLE_CELLS),
-        configuration={**plan.configuration, **begun.configuration},
-        system_prompt=begun.system_prompt,
+        configuration={**plan.configuration, **instructions.configuration},
+        system_prompt=instructions.system_prompt,
         active_tools=plan.active_tools,
         actor=user_actor(),
         driver=driver,

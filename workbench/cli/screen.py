@@ -20,8 +20,7 @@ from workbench.cli.console import Console, color_depth, is_dumb_terminal, termin
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.screen_files import settings_with_choices
-from workbench.config.layers import USER_CONFIG_FILE
-from workbench.config.layers import load_config as layers_load_config
+from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import Config
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
 from workbench.effects.runtime import FileLock, remove_unheld_lock
@@ -152,17 +151,17 @@ def exit_on_signals(end: Callable[[], None]) -> Generator[None, None, None]:
     """End the screen in order at a hang-up or a termination: the terminal is given back, agents go on."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
 
-    def hear(number: int, _frame: object = None) -> None:
+    def handle(number: int, _frame: object = None) -> None:
         # Writing to a terminal that is gone may never come back.
-        last = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
-        last.daemon = True
-        last.start()
+        timer = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
+        timer.daemon = True
+        timer.start()
         end()
 
     for number in before:
-        signal.signal(number, hear)
-    watch = threading.Thread(target=wait_for_hang_up, args=(lambda: hear(signal.SIGHUP),), daemon=True)
-    watch.start()
+        signal.signal(number, handle)
+    watcher = threading.Thread(target=wait_for_hang_up, args=(lambda: handle(signal.SIGHUP),), daemon=True)
+    watcher.start()
     try:
         yield
     finally:
@@ -176,13 +175,13 @@ def wait_for_hang_up(end: Callable[[], None]) -> None:
     A terminal that controls nothing sends no signal when it goes; whoever reads it then reads nothing, at
     once, for ever. Where the system cannot wait for that (macOS), this returns at once.
     """
-    gone = select.poll()
+    poll = select.poll()
     try:
-        gone.register(sys.stdin.fileno(), 0)
-        events = gone.poll()
+        poll.register(sys.stdin.fileno(), 0)
+        events = poll.poll()
     except (OSError, ValueError):  # not a file that can be waited for
         return
-    if any(what & select.POLLHUP for _, what in events):
+    if any(flags & select.POLLHUP for _, flags in events):
         end()
 
 
@@ -195,12 +194,12 @@ def require_terminal() -> None:
 
 def screen_config(journal: Journal, workspace: str) -> Config:
     """Return the configuration that holds for a screen on a workspace."""
-    return load_config(journal.home.path, workspace, trusted=workspace_trust.is_trusted(journal, workspace))
+    return usable_config(journal.home.path, workspace, trusted=workspace_trust.is_trusted(journal, workspace))
 
 
-def load_config(folder: Path, workspace: str, *, trusted: bool) -> Config:
+def usable_config(folder: Path, workspace: str, *, trusted: bool) -> Config:
     """Return the configuration that a user's folder and a workspace make together."""
-    loaded = layers_load_config(folder, Path(workspace), trusted=trusted, env=os.environ, options={})
+    loaded = load_config(folder, Path(workspace), trusted=trusted, env=os.environ, options={})
     if not loaded.is_usable:
         problem = next(problem for problem in loaded.problems if problem.fatal)
         raise Refusal(
@@ -249,10 +248,10 @@ class ConfigFollower:
         from workbench.host import driver_context
         from workbench.tools.registry import tool_registry
 
-        wide = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
-        if wide:
-            more = f" And {len(wide) - 1} more; workbench config validate names them." if wide[1:] else ""
-            self._said(f"{wide[0]}{more}", is_error=False)
+        notes = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
+        if notes:
+            more = f" And {len(notes) - 1} more; workbench config validate names them." if notes[1:] else ""
+            self._said(f"{notes[0]}{more}", is_error=False)
 
     def _changed(self) -> None:
         change = self._settings.read_again(trusted=workspace_trust.is_trusted(self._journal, self._workspace))

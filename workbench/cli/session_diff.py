@@ -194,9 +194,9 @@ def _without_secrets(diff: FileDiff) -> FileDiff:
 
 def _files_below(files: Sequence[FileDiff], paths: Sequence[str], folder: str) -> list[FileDiff]:
     """Return the files that some paths name, by themselves or by a folder above them."""
-    wanted = [_relative_path(path, folder, folder).rstrip("/") for path in paths]
-    kept: list[FileDiff] = []
-    for name, path in zip(paths, wanted, strict=True):
+    wanted_paths = [_relative_path(path, folder, folder).rstrip("/") for path in paths]
+    matching: list[FileDiff] = []
+    for name, path in zip(paths, wanted_paths, strict=True):
         below = [
             file
             for file in files
@@ -206,8 +206,8 @@ def _files_below(files: Sequence[FileDiff], paths: Sequence[str], folder: str) -
         if not below:
             why = f"the session changed nothing that is named {one_line(name, 120)}"
             raise UsageError("nothing is shown", why, "workbench sessions diff ID --stat names all files")
-        kept += (file for file in below if file not in kept)
-    return kept
+        matching += (file for file in below if file not in matching)
+    return matching
 
 
 def _print_diff(files: Sequence[FileDiff], console: Console, *, has_binary: bool) -> None:
@@ -235,12 +235,12 @@ def _remarks(
         yield "It changed no file that is recorded."
     if changed.outside and not has_outside and not has_paths:
         yield f"{counted(len(changed.outside), 'file')} outside its folder not shown: add --outside"
-    apart = [file for file in files if not file.can_apply]
-    if apart:
-        names = ", ".join(one_line(file.path, 60) for file in apart[:3])
-        more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
-        reasons = "; ".join(dict.fromkeys(note for file in apart for note in file.notes))
-        yield f"git cannot apply {counted(len(apart), 'file')} ({names}{more}): {reasons}"
+    unappliable = [file for file in files if not file.can_apply]
+    if unappliable:
+        names = ", ".join(one_line(file.path, 60) for file in unappliable[:3])
+        more = f" and {len(unappliable) - 3} more" if len(unappliable) > 3 else ""
+        reasons = "; ".join(dict.fromkeys(note for file in unappliable for note in file.notes))
+        yield f"git cannot apply {counted(len(unappliable), 'file')} ({names}{more}): {reasons}"
 
 
 def _diff_json(session: Session, changed: SessionDiff, files: Sequence[FileDiff]) -> JsonFields:

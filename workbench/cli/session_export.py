@@ -44,9 +44,9 @@ class JournalTranscript:
 
     def events(self, session_id: str) -> Iterator[Event]:
         first = 1
-        while some := self._journal.window(session_id, first, _EVENTS_AT_ONCE):
-            yield from some
-            first = some[-1].sequence_number + 1
+        while events := self._journal.window(session_id, first, _EVENTS_AT_ONCE):
+            yield from events
+            first = events[-1].sequence_number + 1
 
     def file_changes(self, session_id: str) -> Iterable[Event]:
         return file_changes(self._journal, session_id)
@@ -77,8 +77,8 @@ class JournalTranscript:
         images = [
             self._journal.blobs.read(ref) if ref else None for ref in (changed.before_ref, changed.after_ref)
         ]
-        wanted = (changed.before, changed.after)
-        if any(digest is not None and image is None for digest, image in zip(wanted, images, strict=True)):
+        digests = (changed.before, changed.after)
+        if any(digest is not None and image is None for digest, image in zip(digests, images, strict=True)):
             return ()
         if any(map(is_binary_content, images)):
             return ()
@@ -175,8 +175,10 @@ def _wink_texts(journal: Journal, session: Session) -> _Texts:
 
 def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
     events = journal.events(session.id)
-    asked = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
-    yield _json_text({"session": kaiak_export.kaiak_session(session, None, asked[-1] if asked else None)})
+    requests = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
+    yield _json_text(
+        {"session": kaiak_export.kaiak_session(session, None, requests[-1] if requests else None)}
+    )
     for call in journal.calls(session.id):
         action = journal.action(call.action_id) if call.action_id else None
         yield _json_text({"tool_call": kaiak_export.kaiak_tool_call(call, action)})
@@ -326,46 +328,48 @@ def _writable_path(output: str) -> Path:
 
 def _render_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> list[str]:
     from workbench.cli import session_film
-    from workbench.formats import film as formats_film
+    from workbench.formats.film import CastWriter, HtmlWriter
     from workbench.formats.film.svg import SvgWriter, frame_svg
     from workbench.tui.replay.replay_source import ReplaySource
 
-    shoot = session_film.FilmOptions(
+    film_options = session_film.FilmOptions(
         journal=journal, source=ReplaySource(journal, session), session=session, theme=options.theme,
         size=options.size, most=options.frames, keeps_idle=options.idle == "keep",
     )  # fmt: skip
-    index = _moment_index(shoot, options.at)
+    index = _moment_index(film_options, options.at)
     if options.format == "svg" and options.animate:
-        poster = None if index is None else session_film.film_time(shoot, index)
+        poster = None if index is None else session_film.film_time(film_options, index)
         picture = session_film.run_coroutine(
             lambda: session_film.render_film(
-                shoot, 1, lambda film: SvgWriter(film, options.seconds, poster), console.note
+                film_options, 1, lambda film: SvgWriter(film, options.seconds, poster), console.note
             )
         )
         return picture.end()
     if options.format == "svg":
-        still = session_film.run_coroutine(
-            lambda: session_film.render_still(shoot, len(shoot.source.timeline) if index is None else index)
+        picture = session_film.run_coroutine(
+            lambda: session_film.render_still(
+                film_options, len(film_options.source.timeline) if index is None else index
+            )
         )
-        return [frame_svg(*still)]
+        return [frame_svg(*picture)]
     # A page has all of the session and stands at the moment; a cast begins with it.
     first = 1 if options.format == "html" or index is None else index
     if options.format == "cast":
-        tape = session_film.run_coroutine(
-            lambda: session_film.render_film(shoot, first, formats_film.CastWriter, console.note)
+        cast = session_film.run_coroutine(
+            lambda: session_film.render_film(film_options, first, CastWriter, console.note)
         )
-        return [f"{line}\n" for line in tape.end()]
-    start = 0 if index is None else session_film.film_time(shoot, index)
+        return [f"{line}\n" for line in cast.end()]
+    start = 0 if index is None else session_film.film_time(film_options, index)
     page = session_film.run_coroutine(
         lambda: session_film.render_film(
-            shoot, first, lambda film: formats_film.HtmlWriter(film, start), console.note
+            film_options, first, lambda film: HtmlWriter(film, start), console.note
         )
     )
     return page.end()
 
 
-def _moment_index(shoot: "FilmOptions", moment: str | None) -> int | None:
-    timeline = shoot.source.timeline
+def _moment_index(film_options: "FilmOptions", moment: str | None) -> int | None:
+    timeline = film_options.source.timeline
     if not len(timeline):
         raise UsageError("nothing was exported", "this session has no events", "name another one")
     if moment is None:

@@ -71,24 +71,24 @@ class FrameSink(Protocol):
 S = TypeVar("S", bound=FrameSink)
 
 
-async def render_still(shoot: FilmOptions, index: int) -> tuple[Film, FilmFrame]:
+async def render_still(options: FilmOptions, index: int) -> tuple[Film, FilmFrame]:
     """Return the picture of one moment, and what is said of it."""
-    async with _open_replay(shoot) as camera:
-        await camera.go(index)
-        return _film_header(shoot, camera, index), camera.frame(0)
+    async with _open_replay(options) as replay:
+        await replay.go(index)
+        return _film_header(options, replay, index), replay.frame(0)
 
 
 async def render_film(
-    shoot: FilmOptions, first: int, make: Callable[[Film], S], tell: Callable[[str], None]
+    options: FilmOptions, first: int, make: Callable[[Film], S], on_progress: Callable[[str], None]
 ) -> S:
     """Film a session from a moment on; a frame is given on as soon as it is made, and not kept."""
-    timeline = shoot.source.timeline
-    chosen = plan_frames(timeline, first, shoot.most)
-    if chosen.is_thinned:
-        tell(_thinning_note(chosen, timeline, shoot.most))
-    async with _open_replay(shoot) as camera:
-        sink = make(_film_header(shoot, camera, first))
-        await _render_frames(shoot, camera, chosen, _ChangedFrames(sink).add, tell)
+    timeline = options.source.timeline
+    plan = plan_frames(timeline, first, options.most)
+    if plan.is_thinned:
+        on_progress(_thinning_note(plan, timeline, options.most))
+    async with _open_replay(options) as replay:
+        sink = make(_film_header(options, replay, first))
+        await _render_frames(options, replay, plan, _ChangedFrames(sink).add, on_progress)
         return sink
 
 
@@ -113,8 +113,8 @@ class _HeadlessApp(ReplayApp, inherit_bindings=False):
 class HeadlessReplay:
     """A running replay that is moved by hand."""
 
-    def __init__(self, stage: _HeadlessApp, pilot: Pilot[int]) -> None:
-        self._stage, self._screen, self._pilot = stage, stage.replay, pilot
+    def __init__(self, app: _HeadlessApp, pilot: Pilot[int]) -> None:
+        self._stage, self._screen, self._pilot = app, app.replay, pilot
 
     @property
     def is_moving(self) -> bool:
@@ -169,46 +169,51 @@ class HeadlessReplay:
         }  # fmt: skip
 
 
-def _open_replay(shoot: FilmOptions) -> AbstractAsyncContextManager[HeadlessReplay]:
+def _open_replay(options: FilmOptions) -> AbstractAsyncContextManager[HeadlessReplay]:
     return open_headless_replay(
-        shoot.journal, shoot.source, shoot.session, theme=shoot.theme, size=shoot.size, home=str(Path.home())
+        options.journal,
+        options.source,
+        options.session,
+        theme=options.theme,
+        size=options.size,
+        home=str(Path.home()),
     )
 
 
 async def _render_frames(
-    shoot: FilmOptions,
-    camera: HeadlessReplay,
-    chosen: FramePlan,
+    options: FilmOptions,
+    replay: HeadlessReplay,
+    plan: FramePlan,
     add: Callable[[FilmFrame], None],
-    tell: Callable[[str], None],
+    on_progress: Callable[[str], None],
 ) -> None:
-    timeline, film_clock = shoot.source.timeline, _film_clock(shoot, chosen.indices[0])
-    spare, before = shoot.most - len(chosen.indices), chosen.indices[0]
-    for number, index in enumerate(chosen.indices, 1):
+    timeline, film_clock = options.source.timeline, _film_clock(options, plan.indices[0])
+    spare_frames, before = options.most - len(plan.indices), plan.indices[0]
+    for number, index in enumerate(plan.indices, 1):
         for played in countdown_times(timeline.played(before), timeline.played(index)):
-            if spare <= 0 or not camera.is_moving:
+            if spare_frames <= 0 or not replay.is_moving:
                 break
-            spare -= 1
-            await camera.wait(played)
-            add(camera.frame(film_clock(timeline.recorded_at(played), played)))
-        await camera.go(index)
-        add(camera.frame(film_clock(timeline.time(index), timeline.played(index))))
+            spare_frames -= 1
+            await replay.wait(played)
+            add(replay.frame(film_clock(timeline.recorded_at(played), played)))
+        await replay.go(index)
+        add(replay.frame(film_clock(timeline.time(index), timeline.played(index))))
         before = index
         if number % _FRAMES_PER_REPORT == 0:
-            tell(f"{number} of {len(chosen.indices)} moments.")
+            on_progress(f"{number} of {len(plan.indices)} moments.")
 
 
-def _film_clock(shoot: FilmOptions, first: int) -> Callable[[int, int], int]:
-    begins, played_before = shoot.source.timeline.time(first), shoot.source.timeline.played(first)
-    if shoot.keeps_idle:
+def _film_clock(options: FilmOptions, first: int) -> Callable[[int, int], int]:
+    begins, played_before = options.source.timeline.time(first), options.source.timeline.played(first)
+    if options.keeps_idle:
         return lambda recorded, _: max(0, recorded - begins)
     return lambda _, played: max(0, played - played_before)
 
 
-def film_time(shoot: FilmOptions, index: int) -> int:
+def film_time(options: FilmOptions, index: int) -> int:
     """Return when a moment comes in a film that begins with the first one, microseconds."""
-    timeline = shoot.source.timeline
-    return _film_clock(shoot, 1)(timeline.time(index), timeline.played(index))
+    timeline = options.source.timeline
+    return _film_clock(options, 1)(timeline.time(index), timeline.played(index))
 
 
 class _ChangedFrames:
@@ -224,9 +229,9 @@ class _ChangedFrames:
             self._sink.add(frame)
 
 
-def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film:
-    timeline, film_clock = shoot.source.timeline, _film_clock(shoot, first)
-    paper, ink = camera.colours
+def _film_header(options: FilmOptions, replay: HeadlessReplay, first: int) -> Film:
+    timeline, film_clock = options.source.timeline, _film_clock(options, first)
+    paper, ink = replay.colours
     marks = tuple(
         FilmMark(
             at=film_clock(timeline.time(mark.index), timeline.played(mark.index)),
@@ -237,10 +242,10 @@ def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film
         for mark in timeline.marks
         if mark.index >= first
     )
-    gaps = () if shoot.keeps_idle else _film_gaps(timeline, first, film_clock)
+    gaps = () if options.keeps_idle else _film_gaps(timeline, first, film_clock)
     return Film(
-        title=shoot.session.title or shoot.session.id[:8], width=shoot.size[0], height=shoot.size[1], ink=ink,
-        paper=paper, colors=camera.page_colors, marks=marks, gaps=gaps,
+        title=options.session.title or options.session.id[:8], width=options.size[0], height=options.size[1],
+        ink=ink, paper=paper, colors=replay.page_colors, marks=marks, gaps=gaps,
         length=film_clock(timeline.time(len(timeline)), timeline.length),
     )  # fmt: skip
 
@@ -251,11 +256,11 @@ def _film_gaps(timeline: Timeline, first: int, film_clock: Callable[[int, int], 
     )
 
 
-def _thinning_note(chosen: FramePlan, timeline: Timeline, most: int) -> str:
-    apart = duration_text(chosen.apart / _SECOND)
+def _thinning_note(plan: FramePlan, timeline: Timeline, most: int) -> str:
+    apart = duration_text(plan.apart / _SECOND)
     words = f"{len(timeline)} events make more than {most} frames: at most one in {apart}"
     words += f" is shown instead of one in {duration_text(MIN_FRAME_MICROS / _SECOND)}"
-    words += "" if chosen.has_marks else ", and not every mark has its own"
+    words += "" if plan.has_marks else ", and not every mark has its own"
     return f"{words}. --frames takes more."
 
 
@@ -276,11 +281,11 @@ async def open_headless_replay(
     journal: Journal, source: ReplaySource, session: Session, *, theme: str, size: tuple[int, int], home: str
 ) -> AsyncGenerator[HeadlessReplay, None]:
     """Run the replay of a session, at its first moment."""
-    stage = _HeadlessApp(journal, source, session, theme, home)
-    async with stage.run_test(size=size) as pilot:
-        camera = HeadlessReplay(stage, pilot)
-        await camera.ready()
-        yield camera
+    app = _HeadlessApp(journal, source, session, theme, home)
+    async with app.run_test(size=size) as pilot:
+        replay = HeadlessReplay(app, pilot)
+        await replay.ready()
+        yield replay
 
 
 def run_coroutine(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -128,13 +128,13 @@ def import_found(options: Namespace, console: Console) -> int:
             if not is_yes:
                 console.say("Nothing was imported.")
                 return EXIT_OK
-        chosen = _chosen(histories, LeftOut(settings.leave_out))
+        selected = _chosen(histories, LeftOut(settings.leave_out))
         request = import_request(settings, is_again=options.again, is_found=True)
-        sources = (source for history in chosen for source in history.due)
+        sources = (source for history in selected for source in history.due)
         result = import_sources(journal, sources, request, ProgressLine(console))
-        result.unchanged += sum(history.files - len(history.due) for history in chosen)
-        more = _preview_json(histories, seconds)
-        finish_import(console, journal, settings, result, is_json=options.json, more=more)
+        result.unchanged += sum(history.files - len(history.due) for history in selected)
+        preview = _preview_json(histories, seconds)
+        finish_import(console, journal, settings, result, is_json=options.json, more=preview)
     return exit_code(result)
 
 
@@ -333,8 +333,8 @@ def finish_import(
     """Delete what is kept no longer, and say what came of an import; `more` stands in the JSON as well."""
     expired = delete_expired_imports(journal, settings.keep_imported_days)
     ids = {session.session_id for report in result.reports for session in report.sessions}
-    shown = ids if len(ids) <= _MOST_SESSIONS_SHOWN else set[str]()
-    keys = {key: short_id(journal, key) for key in shown}
+    shown_ids = ids if len(ids) <= _MOST_SESSIONS_SHOWN else set[str]()
+    keys = {key: short_id(journal, key) for key in shown_ids}
     facts: JsonFields = {**(more or {}), "expired": expired}
     report_import(console, result, keys, is_dry=False, is_json=is_json, more=facts)
     if expired and not is_json:
@@ -440,9 +440,9 @@ def _count_lines(result: ImportResult, sessions: list[tuple[FileReport, ImportSu
 def _print_summary(console: Console, result: ImportResult, reports: list[FileReport]) -> None:
     sessions = [session for report in reports for session in report.sessions]
     kept = sum(session.kept for session in sessions)
-    left = f", {counted(kept, 'record')} not understood and kept" if kept else ""
+    kept_text = f", {counted(kept, 'record')} not understood and kept" if kept else ""
     if reports or not (result.unchanged or result.too_old):
-        console.say(f"{counted(len(sessions), 'session')} in {counted(len(reports), 'file')}{left}.")
+        console.say(f"{counted(len(sessions), 'session')} in {counted(len(reports), 'file')}{kept_text}.")
     if result.unchanged:
         console.say(f"{counted(result.unchanged, 'file')} not read again: unchanged. --again reads all.")
     if result.too_old:
@@ -456,9 +456,9 @@ def _print_summary(console: Console, result: ImportResult, reports: list[FileRep
 
 
 def _print_left_out(console: Console, reports: list[FileReport]) -> None:
-    left = [report for report in reports if report.why_not]
-    unnamed = [report for report in left if not report.is_named]
-    for report in [*(report for report in left if report.is_named), *unnamed[:_MOST_PROBLEMS_SHOWN]]:
+    unread = [report for report in reports if report.why_not]
+    unnamed = [report for report in unread if not report.is_named]
+    for report in [*(report for report in unread if report.is_named), *unnamed[:_MOST_PROBLEMS_SHOWN]]:
         console.note(f"Not imported: {one_line(report.name, 120)}: {one_line(report.why_not, 200)}.")
     if len(unnamed) > _MOST_PROBLEMS_SHOWN:
         more = len(unnamed) - _MOST_PROBLEMS_SHOWN
@@ -470,8 +470,8 @@ def _display_name(name: str) -> str:
 
 
 def _print_problems(console: Console, name: str, problems: list[FileProblem]) -> None:
-    shown = _display_name(name)
+    file_name = _display_name(name)
     for problem in problems[:_MOST_PROBLEMS_SHOWN]:
-        console.note(f"  {shown} line {problem.line}: {one_line(problem.why, 160)}")
+        console.note(f"  {file_name} line {problem.line}: {one_line(problem.why, 160)}")
     if len(problems) > _MOST_PROBLEMS_SHOWN:
         console.note(f"  … and {len(problems) - _MOST_PROBLEMS_SHOWN} more; --json lists them")

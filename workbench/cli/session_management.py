@@ -33,10 +33,10 @@ from workbench.host.fork import (
     RestoredWorkspace,
     WorkspaceCopyKind,
     default_fork_plan,
+    fork_session,
     require_conversation,
     restore_workspace,
 )
-from workbench.host.fork import fork_session as fork_fork_session
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.import_choice import sessions_of_origin
 from workbench.journal.imports import is_imported_session
@@ -98,23 +98,23 @@ def execute_fork(options: Namespace, console: Console) -> int:
         )
     with open_journal(human_only="fork a session") as journal:
         session = find_session(journal, options.id)
-        wish = ForkOptions(
+        fork_options = ForkOptions(
             position=_fork_position(journal, session, options.at), folder=folder,
             kind="worktree" if options.worktree else "copy", directory=options.directory,
             title=options.title, provider=options.provider, model=options.model,
         )  # fmt: skip
-        fork = fork_session(journal, session, wish, user_actor())
-        source, key = session_label(journal, session), short_id(journal, fork.session_id)
-    place = f" -C {fork.workspace}" if fork.restored else ""
+        result = make_fork(journal, session, fork_options, user_actor())
+        source, key = session_label(journal, session), short_id(journal, result.session_id)
+    place = f" -C {result.workspace}" if result.restored else ""
     lines = [
-        f"Forked {source}: {fork.session_id}",
-        *(f"  {line}" for line in restored_lines(fork.restored)),
+        f"Forked {source}: {result.session_id}",
+        *(f"  {line}" for line in restored_lines(result.restored)),
         f"  workbench run{place} --session {key} -p TEXT continues",
     ]
     facts: JsonFields = {
-        "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,
-        "restored": list(fork.restored.files) if fork.restored else [],
-        "not_restored": list(fork.restored.lost) if fork.restored else [],
+        "id": result.session_id, "forked_from": session.id, "workspace": result.workspace,
+        "restored": list(result.restored.files) if result.restored else [],
+        "not_restored": list(result.restored.lost) if result.restored else [],
     }  # fmt: skip
     return console.result(facts, lines, is_json=options.json)
 
@@ -124,8 +124,8 @@ def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
     if restored is None:
         return []
     count = len(restored.files)
-    what = "1 file" if count == 1 else f"{count} files"
-    lines = [f"{restored.workspace}: {what} as then; what commands and you changed is as it is now"]
+    files_text = "1 file" if count == 1 else f"{count} files"
+    lines = [f"{restored.workspace}: {files_text} as then; what commands and you changed is as it is now"]
     if restored.lost:
         names = ", ".join(one_line(path, 60) for path in restored.lost[:_MOST_PATHS_SHOWN])
         more = (
@@ -137,21 +137,21 @@ def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
     return lines
 
 
-def fork_session(journal: Journal, session: Session, wish: ForkOptions, actor: Actor) -> ForkResult:
+def make_fork(journal: Journal, session: Session, options: ForkOptions, actor: Actor) -> ForkResult:
     until = None
-    if wish.position is not None:
-        until = ReplayReader(journal, session.id).number_at(session.id, wish.position)
+    if options.position is not None:
+        until = ReplayReader(journal, session.id).number_at(session.id, options.position)
     require_conversation(journal, session, until)
-    plan = plan_fork(journal, session, wish)
+    plan = plan_fork(journal, session, options)
     restored = None
-    if wish.folder:
+    if options.folder:
         if is_imported_session(journal, session.id):
             why = "it was imported, and no file of it is kept here"
             raise Refusal(_NOT_FORKED, why, "fork it without a folder for files")
-        position = journal.last_position() if wish.position is None else wish.position
-        restored = restore_workspace(journal, session.workspace, position, wish.folder, wish.kind)
+        position = journal.last_position() if options.position is None else options.position
+        restored = restore_workspace(journal, session.workspace, position, options.folder, options.kind)
         plan = replace(plan, workspace=restored.workspace)
-    new = fork_fork_session(journal, session, plan, actor, until)
+    new = fork_session(journal, session, plan, actor, until)
     return ForkResult(session_id=new, workspace=plan.workspace, restored=restored)
 
 
@@ -169,23 +169,23 @@ def _fork_position(journal: Journal, session: Session, moment: str | None) -> in
     return timeline.position(index)
 
 
-def plan_fork(journal: Journal, session: Session, wish: ForkOptions) -> ForkPlan:
+def plan_fork(journal: Journal, session: Session, options: ForkOptions) -> ForkPlan:
     """Return what a fork is made of."""
-    plan = _with_model(journal, session, default_fork_plan(session), wish)
+    plan = _with_model(journal, session, default_fork_plan(session), options)
     workspace = plan.workspace
-    if not wish.folder and (wish.directory is not None or not (workspace and Path(workspace).is_dir())):
-        workspace = workspace_path(wish.directory)
-    return replace(plan, workspace=workspace, title=plan.title if wish.title is None else wish.title)
+    if not options.folder and (options.directory is not None or not (workspace and Path(workspace).is_dir())):
+        workspace = workspace_path(options.directory)
+    return replace(plan, workspace=workspace, title=plan.title if options.title is None else options.title)
 
 
-def _with_model(journal: Journal, session: Session, plan: ForkPlan, wish: ForkOptions) -> ForkPlan:
-    if session.origin is not None and wish.provider is None:
-        like = _newest_chat(journal)
-        if like is None:
+def _with_model(journal: Journal, session: Session, plan: ForkPlan, options: ForkOptions) -> ForkPlan:
+    if session.origin is not None and options.provider is None:
+        newest = _newest_chat(journal)
+        if newest is None:
             why = f"it comes from {session.origin}, and no session here says which model to continue with"
             raise Refusal(_NOT_FORKED, why, "name one with --provider and --model")
-        plan = replace(plan, provider=like.provider, model=like.model, configuration=like.configuration)
-    return replace(plan, provider=wish.provider or plan.provider, model=wish.model or plan.model)
+        plan = replace(plan, provider=newest.provider, model=newest.model, configuration=newest.configuration)
+    return replace(plan, provider=options.provider or plan.provider, model=options.model or plan.model)
 
 
 def _newest_chat(journal: Journal) -> Session | None:

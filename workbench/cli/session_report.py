@@ -68,7 +68,7 @@ def execute_show(options: Namespace, console: Console) -> int:
 def session_report_json(journal: Journal, session: Session) -> JsonFields:
     """Return a session in full as JSON."""
     events = journal.events(session.id)
-    asked = asked_models(events)
+    models_by_call = asked_models(events)
     actions = journal.actions(session_id=session.id)
     waiting = sum(action.state == "pending" for action in actions)
     return {
@@ -78,19 +78,21 @@ def session_report_json(journal: Journal, session: Session) -> JsonFields:
         "configuration": dict(session.configuration),
         "active_tools": list(session.active_tools),
         "telemetry_id": session.telemetry_id,
-        "messages": [message for event in events if (message := _message_json(event, asked)) is not None],
-        "calls": [call_json(call, asked) for call in journal.calls(session.id)],
+        "messages": [
+            message for event in events if (message := _message_json(event, models_by_call)) is not None
+        ],
+        "calls": [call_json(call, models_by_call) for call in journal.calls(session.id)],
         "actions": [{**action_json(action), "decision": decision_json(action)} for action in actions],
         "files": [_file_json(event) for event in events if isinstance(event.body, e.FileChanged)],
     }
 
 
-def _message_json(event: Event, asked: Mapping[str, tuple[str, str]]) -> JsonFields | None:
+def _message_json(event: Event, models_by_event: Mapping[str, tuple[str, str]]) -> JsonFields | None:
     if isinstance(event.body, e.PromptSubmitted):
         return {"role": "user", "at": iso_time(event.at), "content": event.body.text}
     if isinstance(event.body, e.ReplyCompleted):
         calls = [call.call_id for call in event.body.calls]
-        provider, model = asked[event.id]
+        provider, model = models_by_event[event.id]
         return {
             "role": "assistant", "at": iso_time(event.at), "content": event.body.text, "calls": calls,
             "provider": provider, "model": model,
@@ -111,14 +113,16 @@ _MOST_AGENTS = 500
 
 def agents_below(journal: Journal, session: Session) -> list[Session]:
     """Return the imported sessions of the agents that a session began, and of theirs, each after its own."""
-    found: dict[str, Session] = {}
-    waiting = [session.id]
-    while waiting and len(found) < _MOST_AGENTS:
-        below = journal.sessions(parent_id=waiting.pop(0), limit=_MOST_AGENTS)
-        fresh = [agent for agent in reversed(below) if agent.origin is not None and agent.id not in found]
-        found |= {agent.id: agent for agent in fresh if agent.id != session.id}
-        waiting += [agent.id for agent in fresh]
-    return list(found.values())
+    agents: dict[str, Session] = {}
+    parent_ids = [session.id]
+    while parent_ids and len(agents) < _MOST_AGENTS:
+        below = journal.sessions(parent_id=parent_ids.pop(0), limit=_MOST_AGENTS)
+        new_agents = [
+            agent for agent in reversed(below) if agent.origin is not None and agent.id not in agents
+        ]
+        agents |= {agent.id: agent for agent in new_agents if agent.id != session.id}
+        parent_ids += [agent.id for agent in new_agents]
+    return list(agents.values())
 
 
 def _agents_json(journal: Journal, session: Session) -> JsonFields:
@@ -149,8 +153,8 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
     view = _SessionView(journal, console, journal.now())
     waiting = sum(action.state == "pending" for action in journal.actions(session_id=session.id))
     yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
-    used = f"{token_text(session.usage.total_tokens)} tokens"
-    yield f"  {session.workspace}, {session.provider}, {used}, id {session.id}"
+    tokens = f"{token_text(session.usage.total_tokens)} tokens"
+    yield f"  {session.workspace}, {session.provider}, {tokens}, id {session.id}"
     if session.active_tools:
         yield f"  tools: {one_line(', '.join(session.active_tools), 300)}"
     below = agents_below(journal, session)
@@ -159,11 +163,11 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
         words = below_words(len(below), sum(map(is_imported_fork, below)))
         yield f"  {words} below it, {every} tokens with theirs:"
         for agent in below:
-            own = token_text(agent.usage.total_tokens)
-            yield f"    {short_id(journal, agent.id)}  {own} tokens  {one_line(agent.title, 60)}"
+            own_tokens = token_text(agent.usage.total_tokens)
+            yield f"    {short_id(journal, agent.id)}  {own_tokens} tokens  {one_line(agent.title, 60)}"
     for event in journal.events(session.id):
-        tell = _LINES_BY_EVENT.get(type(event.body))
-        line = tell(view, event) if tell else ""
+        line_of = _LINES_BY_EVENT.get(type(event.body))
+        line = line_of(view, event) if line_of else ""
         if line:
             yield f"{clock_time(event.at, view.now)}  {line}"
 

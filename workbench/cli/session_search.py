@@ -87,10 +87,10 @@ def configure_search(parser: ArgumentParser) -> None:
 
 
 def execute_search(options: Namespace, console: Console) -> int:
-    asked = library.parse_query(" ".join(options.words), SystemClock().now())
-    if asked.problems:
+    query = library.parse_query(" ".join(options.words), SystemClock().now())
+    if query.problems:
         raise UsageError(
-            "nothing was searched", "; ".join(asked.problems), "write dates as 2026-11-21, 7d, oct"
+            "nothing was searched", "; ".join(query.problems), "write dates as 2026-11-21, 7d, oct"
         )
     if options.limit < 1:
         raise UsageError(
@@ -100,45 +100,43 @@ def execute_search(options: Namespace, console: Console) -> int:
         )
     workspace = workspace_path(options.directory) if options.here else None
     with open_journal() as journal:
-        hits = {hit.session_id: hit for hit in _search_hits(journal, asked)}
-        page = _result_page(journal, asked, hits, workspace, options.limit)
-        shown = [(item, hits.get(item.id), search_places(journal, item.id, asked)) for item in page]
+        hits = {hit.session_id: hit for hit in _search_hits(journal, query)}
+        page = _result_page(journal, query, hits, workspace, options.limit)
+        rows = [(item, hits.get(item.id), search_places(journal, item.id, query)) for item in page]
         now, keys = journal.now(), [short_id(journal, item.id) for item in page]
-    lines = [
-        line for key, hit in zip(keys, shown, strict=True) for line in _hit_lines(console, key, hit, now)
-    ]
-    facts = [_hit_json(session, matches, places) for session, matches, places in shown]
+    lines = [line for key, hit in zip(keys, rows, strict=True) for line in _hit_lines(console, key, hit, now)]
+    facts = [_hit_json(session, matches, places) for session, matches, places in rows]
     return console.result(facts, lines or ["Nothing matches."], is_json=options.json)
 
 
-def _search_hits(journal: Journal, asked: SearchQuery) -> list[SessionMatches]:
+def _search_hits(journal: Journal, query: SearchQuery) -> list[SessionMatches]:
     with journal.snapshot() as database:
-        expression = library.fts_expression(asked, search.word_finder(database))
+        expression = library.fts_expression(query, search.word_finder(database))
         return search.matching_sessions(database, expression) if expression else []
 
 
 def _result_page(
-    journal: Journal, asked: SearchQuery, hits: dict[str, SessionMatches], workspace: str | None, limit: int
+    journal: Journal, query: SearchQuery, hits: dict[str, SessionMatches], workspace: str | None, limit: int
 ) -> list[Session]:
     sessions = (session for session in journal.sessions(workspace=workspace) if session.id != SYSTEM_SESSION)
     return page_of_sessions(
-        sessions_with_facets(journal, asked, sessions),
-        SessionFilters(query=asked, archived=None, limit=limit),
+        sessions_with_facets(journal, query, sessions),
+        SessionFilters(query=query, archived=None, limit=limit),
         hits,
     )
 
 
 def search_places(
-    journal: Journal, session_id: str, asked: SearchQuery, most: int = PLACES_SHOWN
+    journal: Journal, session_id: str, query: SearchQuery, most: int = PLACES_SHOWN
 ) -> Sequence[SearchHit]:
     """Return the newest places of a session that hold what was asked for."""
     with journal.snapshot() as database:
-        expression = library.fts_expression(asked, search.word_finder(database))
+        expression = library.fts_expression(query, search.word_finder(database))
         if not expression:
             return ()
         numbers = search.matches_in_session(database, expression, session_id, most)
     events = [event for number in numbers for event in journal.window(session_id, number, 1)]
-    return [search_hit(event, asked.terms) for event in events]
+    return [search_hit(event, query.terms) for event in events]
 
 
 def _hit_json(session: Session, matches: SessionMatches | None, places: Sequence[SearchHit]) -> JsonFields:
@@ -158,9 +156,9 @@ def _hit_json(session: Session, matches: SessionMatches | None, places: Sequence
 
 
 def _hit_lines(
-    console: Console, key: str, shown: tuple[Session, SessionMatches | None, Sequence[SearchHit]], now: int
+    console: Console, key: str, hit: tuple[Session, SessionMatches | None, Sequence[SearchHit]], now: int
 ) -> Iterable[str]:
-    session, matches, places = shown
+    session, matches, places = hit
     yield session_line(session, key, 0, console.signs, now)
     for place in places:
         yield f"    {place.who:<6} {clock_time(place.at, now)}  {place.text}"
@@ -262,22 +260,22 @@ def parse_filters(options: Namespace) -> SessionFilters:
 def find_sessions(journal: Journal, filters: SessionFilters, workspace: str | None) -> list[Session]:
     """Return the page of a journal's sessions that filters let through."""
     sessions = (session for session in journal.sessions(workspace=workspace) if session.id != SYSTEM_SESSION)
-    kept = sessions_with_facets(journal, filters.query, sessions)
-    return page_of_sessions(kept, filters, session_ids_holding(journal, filters.query))
+    candidates = sessions_with_facets(journal, filters.query, sessions)
+    return page_of_sessions(candidates, filters, session_ids_holding(journal, filters.query))
 
 
 def sessions_with_facets(
-    journal: Journal, asked: SearchQuery, sessions: Iterable[Session]
+    journal: Journal, query: SearchQuery, sessions: Iterable[Session]
 ) -> Iterable[Session]:
     """Return the sessions that pass `tool:` and `asked:`, which no row of a session says."""
-    tools, answers = (asked.narrowed.get(key, ()) for key in library.INDEX_QUERY_KEYS)
+    tools, answers = (query.narrowed.get(key, ()) for key in library.INDEX_QUERY_KEYS)
     if not tools and not answers:
         return sessions
     with journal.snapshot() as database:
-        there = session_queries.sessions_with_facets(
+        matching_ids = session_queries.sessions_with_facets(
             database, {word: tools_called(word) for word in tools}, answers
         )
-    return (session for session in sessions if session.id in there)
+    return (session for session in sessions if session.id in matching_ids)
 
 
 def require_status(journal: Journal, filters: SessionFilters) -> None:
@@ -289,10 +287,10 @@ def require_status(journal: Journal, filters: SessionFilters) -> None:
         raise UsageError("nothing was listed", why, f"there is {', '.join(known)}")
 
 
-def session_ids_holding(journal: Journal, asked: SearchQuery) -> frozenset[str]:
+def session_ids_holding(journal: Journal, query: SearchQuery) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
     with journal.snapshot() as database:
-        expression = library.fts_expression(asked, search.word_finder(database))
+        expression = library.fts_expression(query, search.word_finder(database))
         matches = search.matching_sessions(database, expression) if expression else []
     return frozenset(match.session_id for match in matches)
 
@@ -301,9 +299,9 @@ def page_of_sessions(
     sessions: Iterable[Session], filters: SessionFilters, holders: Collection[str] = frozenset()
 ) -> list[Session]:
     """Return the page that filters let through; `holders` hold the words outside title and tags."""
-    passed = [session for session in sessions if _passes_filters(session, filters, holders)]
-    passed.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
-    return passed[filters.offset : filters.offset + filters.limit]
+    matching = [session for session in sessions if _passes_filters(session, filters, holders)]
+    matching.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
+    return matching[filters.offset : filters.offset + filters.limit]
 
 
 def _passes_filters(session: Session, filters: SessionFilters, holders: Collection[str]) -> bool:
@@ -318,10 +316,10 @@ def _passes_filters(session: Session, filters: SessionFilters, holders: Collecti
         return False
     if filters.until is not None and session.updated_at >= filters.until:
         return False
-    asked = filters.query
-    if not library.session_fits(session, asked):
+    query = filters.query
+    if not library.session_fits(session, query):
         return False
-    return not asked.terms or session.id in holders or library.title_fits(session, asked)
+    return not query.terms or session.id in holders or library.title_fits(session, query)
 
 
 def _is_tagged(session: Session, filters: SessionFilters) -> bool:

@@ -42,23 +42,23 @@ def execute_undo(options: Namespace, console: Console) -> int:
     with open_journal(human_only="undo") as journal:
         session = find_session(journal, options.id)
         plan = plan_undo(journal, session, _turn_id(journal, session, options.turn), is_redo=options.redo)
-        taken = _taken_paths(plan, options.leave, options.take)
-        if options.dry_run or not taken:
-            return _show(plan, taken, options, console)
+        paths = _taken_paths(plan, options.leave, options.take)
+        if options.dry_run or not paths:
+            return _show(plan, paths, options, console)
         if not options.yes:
-            _show(plan, taken, Namespace(**{**vars(options), "json": False}), console)
-            files = "this file" if len(taken) == 1 else f"these {len(taken)} files"
+            _show(plan, paths, Namespace(**{**vars(options), "json": False}), console)
+            files = "this file" if len(paths) == 1 else f"these {len(paths)} files"
             remedy = "use --yes, or --dry-run to look first"
             if not confirm(console, f"Write {files}?", "yes", what=_NOTHING, remedy=remedy):
                 console.say("Nothing was changed.")
                 return EXIT_FAILED
         start = journal.last_position()
-        request = request_undo_of_files(journal, plan, taken, user_actor())
+        request = request_undo_of_files(journal, plan, paths, user_actor())
         start_hosts(journal, console, [session.id])
         what = f"{_NOTHING} in {session_label(journal, session)}"
         wait_until_undone(journal, session.id, request, start, what)
-    lines = [undone_sentence(plan, taken), *undo_sentences(plan, taken)]
-    return console.result(_facts(plan, taken, is_done=True), lines, is_json=options.json)
+    lines = [undone_sentence(plan, paths), *undo_sentences(plan, paths)]
+    return console.result(_facts(plan, paths, is_done=True), lines, is_json=options.json)
 
 
 def _turn_id(journal: Journal, session: Session, number: int | None) -> str | None:
@@ -76,14 +76,14 @@ def _turn_id(journal: Journal, session: Session, number: int | None) -> str | No
 def _taken_paths(plan: UndoPlan, leave: Sequence[str], take: Sequence[str]) -> list[str]:
     """Return the paths to write, in the order of the table."""
     rows = {row.path: row for row in plan.rows}
-    if both := sorted({*leave} & {*take}):
-        why = f"“{both[0]}” is named by --leave and by --take"
+    if named_twice := sorted({*leave} & {*take}):
+        why = f"“{named_twice[0]}” is named by --leave and by --take"
         raise UsageError(_NOTHING, why, "name each file once")
     for path in (*leave, *take):
         if path not in rows:
-            known = ", ".join(rows) or "none"
+            names = ", ".join(rows) or "none"
             raise UsageError(
-                _NOTHING, f"“{path}” is not among the files: {known}", "name one as it is listed"
+                _NOTHING, f"“{path}” is not among the files: {names}", "name one as it is listed"
             )
     for path in take:
         if not rows[path].can_be_taken:
@@ -91,13 +91,13 @@ def _taken_paths(plan: UndoPlan, leave: Sequence[str], take: Sequence[str]) -> l
     return [path for path in rows if path not in leave and (path in plan.ready or path in take)]
 
 
-def _show(plan: UndoPlan, taken: Sequence[str], options: Namespace, console: Console) -> int:
-    lines = [f"{plan.title}: {len(taken)} of {len(plan.rows)} taken"] if plan.rows else []
+def _show(plan: UndoPlan, paths: Sequence[str], options: Namespace, console: Console) -> int:
+    lines = [f"{plan.title}: {len(paths)} of {len(plan.rows)} taken"] if plan.rows else []
     for row in plan.rows:
-        lines.append(_row_line(row, is_taken=row.path in taken))
+        lines.append(_row_line(row, is_taken=row.path in paths))
         lines += _diff_lines(row) if options.diff else []
-    lines += undo_sentences(plan, taken) if plan.rows else [nothing_to_undo(plan)]
-    return console.result(_facts(plan, taken, is_done=False), lines, is_json=options.json)
+    lines += undo_sentences(plan, paths) if plan.rows else [nothing_to_undo(plan)]
+    return console.result(_facts(plan, paths, is_done=False), lines, is_json=options.json)
 
 
 def _row_line(row: UndoRow, *, is_taken: bool) -> str:
@@ -115,11 +115,11 @@ def _diff_lines(row: UndoRow) -> list[str]:
     return lines
 
 
-def _facts(plan: UndoPlan, taken: Sequence[str], *, is_done: bool) -> JsonFields:
+def _facts(plan: UndoPlan, paths: Sequence[str], *, is_done: bool) -> JsonFields:
     return {
         "session": plan.session_id, "turn": plan.turn_id, "redo": plan.is_redo, "done": is_done,
         "files": [
-            {"path": row.path, "does": row.outcome, "state": row.state, "taken": row.path in taken,
+            {"path": row.path, "does": row.outcome, "state": row.state, "taken": row.path in paths,
              "added": row.added, "removed": row.removed}
             for row in plan.rows
         ],

@@ -41,10 +41,10 @@ def _offered_tools(options: Namespace) -> tuple[ToolDescriptor, ...]:
 
 def _tool_line(tool: ToolDescriptor, width: int) -> str:
     asks = "asks" if tool.requires_approval else "does not ask"
-    named = ", ".join(one_line(provider, 60) for provider in tool.allowed_providers) or "no provider"
-    offered = "" if "*" in tool.allowed_providers else f"only for {named}: "
+    providers = ", ".join(one_line(provider, 60) for provider in tool.allowed_providers) or "no provider"
+    restriction = "" if "*" in tool.allowed_providers else f"only for {providers}: "
     risk = tool.risk_level.replace("_", " ")
-    return f"{tool.id.ljust(width)}  {risk:<10}  {asks}  {offered}{tool.description}"
+    return f"{tool.id.ljust(width)}  {risk:<10}  {asks}  {restriction}{tool.description}"
 
 
 def tool_json(tool: ToolDescriptor) -> JsonFields:
@@ -69,13 +69,13 @@ def execute_schema(options: Namespace, console: Console) -> int:
     if options.tool is None:
         console.json([schema_json(tool) for tool in descriptors])
         return EXIT_OK
-    named = next((tool for tool in descriptors if options.tool in (tool.id, tool.wire_name)), None)
-    if named is None:
+    tool = next((tool for tool in descriptors if options.tool in (tool.id, tool.wire_name)), None)
+    if tool is None:
         names = ", ".join(tool.id for tool in descriptors)
         raise Refusal(
             f"there is no tool “{one_line(options.tool, 60)}”", f"there is {names}", "name one of these"
         )
-    console.json(schema_json(named))
+    console.json(schema_json(tool))
     return EXIT_OK
 
 

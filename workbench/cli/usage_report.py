@@ -122,17 +122,17 @@ def _path_end(path: str) -> str:
 # --- text -------------------------------------------------------------------------------------------
 
 
-def usage_sum_lines(counted: UsageSum) -> Iterable[str]:
+def usage_sum_lines(usage_sum: UsageSum) -> Iterable[str]:
     """Yield the tokens and the cost of a sum, and where the cost comes from."""
-    usage = counted.usage
-    share = "" if not counted.cache_share else f" ({counted.cache_share:.0%} of it from the cache)"
-    cost = cost_text(counted)
+    usage = usage_sum.usage
+    share = "" if not usage_sum.cache_share else f" ({usage_sum.cache_share:.0%} of it from the cache)"
+    cost = cost_text(usage_sum)
     yield (
         f"{token_text(usage.input_tokens)} tokens in{share}, {token_text(usage.output_tokens)} out"
         f"{f', cost {cost}' if cost else ''}"
     )
-    if words := source_text(counted):
-        yield f"  {words}"
+    if source := source_text(usage_sum):
+        yield f"  {source}"
 
 
 def _table_lines(table: UsageTable, now: int, name_of: Callable[[str], str]) -> Iterable[str]:
@@ -156,32 +156,32 @@ def _table_lines(table: UsageTable, now: int, name_of: Callable[[str], str]) -> 
     yield f"{source_text(table.total)}. Prices of {PRICES_DATE} and of your configuration, in US dollars."
 
 
-def _sum_line(name: str, counted: UsageSum) -> str:
-    usage = counted.usage
-    share = "–" if counted.cache_share is None else f"{counted.cache_share:.0%}"
+def _sum_line(name: str, usage_sum: UsageSum) -> str:
+    usage = usage_sum.usage
+    share = "–" if usage_sum.cache_share is None else f"{usage_sum.cache_share:.0%}"
     return (
         f"{one_line(name, _NAME_CELLS):<{_NAME_CELLS}} {token_text(usage.new_input_tokens):>8}"
         f" {token_text(usage.output_tokens):>8} {token_text(usage.cache_read_tokens):>8}"
-        f" {token_text(usage.cache_write_tokens):>8} {share:>5}  {cost_text(counted) or '–'}"
+        f" {token_text(usage.cache_write_tokens):>8} {share:>5}  {cost_text(usage_sum) or '–'}"
     )
 
 
 # --- JSON -------------------------------------------------------------------------------------------
 
 
-def usage_sum_json(counted: UsageSum) -> JsonFields:
+def usage_sum_json(usage_sum: UsageSum) -> JsonFields:
     """Return a sum as JSON; costs in US dollars, null where nothing of it is known."""
-    usage = counted.usage
+    usage = usage_sum.usage
     return {
-        "replies": counted.replies, "uncounted_replies": counted.uncounted,
+        "replies": usage_sum.replies, "uncounted_replies": usage_sum.uncounted,
         **row_fields(
             usage, "input_tokens output_tokens total_tokens new_input_tokens cache_read_tokens "
             "cache_write_tokens cache_write_1h_tokens",
         ),
-        "cache_hit_share": None if counted.cache_share is None else round(counted.cache_share, 4),
-        "cost": _dollars(counted.cost), "cost_told": _dollars(counted.told),
-        "cost_computed": _dollars(counted.computed), "unpriced_tokens": counted.unpriced_tokens,
-        "unpriced_models": list(counted.unpriced_models),
+        "cache_hit_share": None if usage_sum.cache_share is None else round(usage_sum.cache_share, 4),
+        "cost": _dollars(usage_sum.cost), "cost_told": _dollars(usage_sum.told),
+        "cost_computed": _dollars(usage_sum.computed), "unpriced_tokens": usage_sum.unpriced_tokens,
+        "unpriced_models": list(usage_sum.unpriced_models),
     }  # fmt: skip
 
 

@@ -181,7 +181,7 @@ class _ListDriver:
     def _may_continue(self) -> bool:
         waiting = len(waiting_ids(self._context, self._id))
         is_answered = self.state.status == "paused" and is_list_runnable(self.state, waiting)
-        return self.state.has_word or is_answered
+        return self.state.has_request or is_answered
 
     async def _tick(self) -> None:
         if expire_due_actions(self._journal):
@@ -262,7 +262,7 @@ class _ListDriver:
             return
         is_known, is_found = self._is_known_to_checker(incident), None
         if self.state.checker and self._comparison is not None:
-            is_found = incident.id in self._comparison.found
+            is_found = incident.id in self._comparison.matches
             if not is_found and is_known:
                 detail = "the checker does not find it any more"
                 await self._end_incident(work, Verdict(outcome="fixed", detail=detail))
@@ -429,7 +429,7 @@ class _ListDriver:
         return progress.is_idle or progress.session.reason in ("loop", "user")
 
     async def _prompt_again(self, work: IncidentWork) -> None:
-        finding = self._comparison.found.get(work.incident.id) if self._comparison else None
+        finding = self._comparison.matches.get(work.incident.id) if self._comparison else None
         detail = work.checked.detail if work.checked and finding is None else ""
         line = (work.checked.line if work.checked else 0) or self._line_now(work.incident)
         output = checked_output(self._journal, work.checked)
@@ -461,7 +461,7 @@ class _ListDriver:
                 exit_code=result.exit_code, duration_ms=result.duration_ms,
             )  # fmt: skip
         self._comparison = self._compare_findings(result)
-        finding = self._comparison.found.get(incident_id)
+        finding = self._comparison.matches.get(incident_id)
         new_incidents = unseen(self._comparison.new, self._known_fingerprints)
         self._known_fingerprints.update(i.fingerprint for i in new_incidents)
         is_blind = finding is None and work.is_found is False and not self._is_known_to_checker(work.incident)
@@ -480,7 +480,7 @@ class _ListDriver:
         assert result.findings is not None
         open_incidents = [i for i in self.state.incidents.values() if i.id not in self.state.fixed]
         comparison = compare(open_incidents, result.findings.incidents, self._current_line_carrier())
-        self._reported_before.update(comparison.found)
+        self._reported_before.update(comparison.matches)
         return comparison
 
     # --- the human --------------------------------------------------------------------------------------

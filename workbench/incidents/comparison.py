@@ -30,11 +30,11 @@ class LineCarrier:
         """Return where a line is now; of one that was rewritten the line in its place, 0 stays 0."""
         if line < 1 or path not in self._before:
             return line
-        known = self._blocks.get(path)
-        if known is None:
+        file_blocks = self._blocks.get(path)
+        if file_blocks is None:
             old, new = ([d.encode() for d in digests] for digests in (self._before[path], self._now(path)))
-            known = self._blocks[path] = (changed_blocks(old, new), len(new))
-        return min(carried_line(known[0], line), max(1, known[1]))
+            file_blocks = self._blocks[path] = (changed_blocks(old, new), len(new))
+        return min(carried_line(file_blocks[0], line), max(1, file_blocks[1]))
 
 
 def carried_line(blocks: Sequence[ChangedBlock], line: int) -> int:
@@ -53,7 +53,7 @@ def carried_line(blocks: Sequence[ChangedBlock], line: int) -> int:
 class Comparison(Struct, frozen=True):
     """What a check found of a list."""
 
-    found: Mapping[str, Incident]
+    matches: Mapping[str, Incident]
     """The finding that stands for an incident, by the incident's id; what is missing is gone."""
     new: tuple[Incident, ...]
     """What stands for none of them."""
@@ -61,35 +61,35 @@ class Comparison(Struct, frozen=True):
 
 def compare(listed: Iterable[Incident], findings: Sequence[Incident], carrier: LineCarrier) -> Comparison:
     """Return which incidents of a list a checker still finds."""
-    left = dict(enumerate(findings))
-    open_ones = list(listed)
-    found: dict[str, Incident] = {}
-    for same in _sames(carrier):
+    unmatched = dict(enumerate(findings))
+    incidents = list(listed)
+    matches: dict[str, Incident] = {}
+    for match_key in _match_keys(carrier):
         by_key = defaultdict[object, list[int]](list)
-        for index, finding in left.items():
-            by_key[same(finding, finding.line)].append(index)
-        paths = {finding.path for finding in left.values()}
-        for incident in open_ones:
-            if incident.id in found or incident.path not in paths:
+        for index, finding in unmatched.items():
+            by_key[match_key(finding, finding.line)].append(index)
+        paths = {finding.path for finding in unmatched.values()}
+        for incident in incidents:
+            if incident.id in matches or incident.path not in paths:
                 continue
-            candidates = by_key.get(same(incident, None))
+            candidates = by_key.get(match_key(incident, None))
             if candidates:
-                found[incident.id] = left.pop(candidates.pop(0))
-    return Comparison(found, tuple(left.values()))
+                matches[incident.id] = unmatched.pop(candidates.pop(0))
+    return Comparison(matches, tuple(unmatched.values()))
 
 
-_Same = Callable[[Incident, int | None], object]
+_MatchKey = Callable[[Incident, int | None], object]
 """Returns what two reports of one incident have in common; None stands for the line it was carried to."""
 
 
-def _sames(carrier: LineCarrier) -> Iterator[_Same]:
-    def line(incident: Incident, here: int | None) -> int:
-        return carrier.line(incident.path, incident.line) if here is None else here
+def _match_keys(carrier: LineCarrier) -> Iterator[_MatchKey]:
+    def line(incident: Incident, line_now: int | None) -> int:
+        return carrier.line(incident.path, incident.line) if line_now is None else line_now
 
-    yield lambda i, here: (i.fingerprint, line(i, here))
+    yield lambda i, line_now: (i.fingerprint, line(i, line_now))
     yield lambda i, _: i.fingerprint
-    yield lambda i, here: (i.rule, i.path, i.message, line(i, here))
-    yield lambda i, here: (i.rule, i.path, line(i, here))
+    yield lambda i, line_now: (i.rule, i.path, i.message, line(i, line_now))
+    yield lambda i, line_now: (i.rule, i.path, line(i, line_now))
 
 
 def unseen(new: Iterable[Incident], known: Collection[str]) -> tuple[Incident, ...]:

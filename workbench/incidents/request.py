@@ -59,26 +59,26 @@ def incident_prompt(incident: Incident, workspace: str, line: int = 0) -> Incide
 
 
 def next_prompt(
-    incident: Incident, found: Incident | None, line: int, said: str = "", output: str = ""
+    incident: Incident, found: Incident | None, line: int, answer: str = "", output: str = ""
 ) -> str:
     """Return what an agent is told that is asked again: the incident as the checker reports it now.
 
     `output`: what the checker printed, scrubbed; what stands around the message is quoted, marked as data.
     """
-    now = found or incident
+    current = found or incident
     text = _AGAIN.format(
-        path=incident.path, line=line or incident.line or 1, rule=incident.rule, message=now.message
+        path=incident.path, line=line or incident.line or 1, rule=incident.rule, message=current.message
     )
-    quoted = "\n".join(f"> {row}" for row in output_about(output, now.message).splitlines())
-    return "\n\n".join(part for part in (text, said, f"{_PRINTED}\n{quoted}" if quoted else "") if part)
+    quoted = "\n".join(f"> {row}" for row in output_about(output, current.message).splitlines())
+    return "\n\n".join(part for part in (text, answer, f"{_PRINTED}\n{quoted}" if quoted else "") if part)
 
 
 def output_about(output: str, message: str) -> str:
     """Return the part of a checker's output that stands around a message, else its beginning."""
-    words = message.split("\n", 1)[0]
-    spellings = (words, json.encode(words).decode()[1:-1]) if words else ()
-    at = next((place for spelling in spellings if (place := output.find(spelling)) >= 0), 0)
-    start = max(0, at - _MOST_OUTPUT // 2)
+    first_line = message.split("\n", 1)[0]
+    spellings = (first_line, json.encode(first_line).decode()[1:-1]) if first_line else ()
+    position = next((place for spelling in spellings if (place := output.find(spelling)) >= 0), 0)
+    start = max(0, position - _MOST_OUTPUT // 2)
     part = output[start : start + _MOST_OUTPUT].strip()
     left_before, left_after = "... " if start else "", " ..." if start + _MOST_OUTPUT < len(output) else ""
     return f"{left_before}{part}{left_after}" if part else ""
@@ -131,5 +131,5 @@ def batches(incidents: Sequence[Incident], size: BatchSize) -> list[tuple[Incide
 def without_known(incidents: Iterable[Incident], known: Collection[str]) -> tuple[tuple[Incident, ...], int]:
     """Return the incidents that a baseline does not have, and how many it has."""
     every = tuple(incidents)
-    left = tuple(incident for incident in every if incident.fingerprint not in known)
-    return left, len(every) - len(left)
+    new = tuple(incident for incident in every if incident.fingerprint not in known)
+    return new, len(every) - len(new)

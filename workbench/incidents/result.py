@@ -153,8 +153,8 @@ class _ResultFold:
             self.result.errors.append(error)
 
     def _begin(self, event: Event, body: IncidentsRequested) -> None:
-        left = {key: row for key, row in self._rows.items() if row.outcome == "open"}
-        self._rows = {**left, **{key: IncidentResult(incident_id=key) for key in body.ids}}
+        open_rows = {key: row for key, row in self._rows.items() if row.outcome == "open"}
+        self._rows = {**open_rows, **{key: IncidentResult(incident_id=key) for key in body.ids}}
         self._digests, self._is_cancelled = {}, False
         self.result = ProcessingResult(
             id=event.id, session_id=self.result.session_id, incident_ids=tuple(self._rows),
@@ -192,20 +192,20 @@ class _ResultFold:
         )  # fmt: skip
 
     def take_child(self, events: Iterable[Event]) -> None:
-        about, metadata = "", self.result.metadata
+        incident_id, metadata = "", self.result.metadata
         for event in events:
             body = event.body
             if isinstance(body, SessionCreated):
                 metadata.provider_used, metadata.model_used = body.provider, body.model
             elif isinstance(body, PromptSubmitted):
-                about = body.incident or about
+                incident_id = body.incident or incident_id
             elif isinstance(body, ReplyCompleted | ConversationCompacted):
                 metadata.token_usage = metadata.token_usage.plus(body.usage)
                 metadata.tool_calls_count += len(body.calls) if isinstance(body, ReplyCompleted) else 0
             elif isinstance(body, ActionOpened):
                 metadata.approval_requests_count += body.supersedes is None
             elif isinstance(body, CallFinished) and body.state in ("failed", "interrupted"):
-                self._fail_call(event.call_id, about, body)
+                self._fail_call(event.call_id, incident_id, body)
 
     def _fail_call(self, call_id: str | None, about: str, body: CallFinished) -> None:
         self.result.errors.append(
@@ -221,8 +221,8 @@ class _ResultFold:
         result.files_modified = self._files(read)
         result.metadata.files_changed_count = len(result.files_modified)
         is_open = any(row.outcome == "open" for row in result.incidents)
-        asked = [row for row in result.incidents if row.prompts]
-        is_failed = bool(asked) and all(row.outcome == "failed" for row in asked)
+        prompted = [row for row in result.incidents if row.prompts]
+        is_failed = bool(prompted) and all(row.outcome == "failed" for row in prompted)
         if self._is_cancelled:
             result.status = "Cancelled"
         elif (is_open and self._has_failed) or (not is_open and is_failed):

@@ -112,7 +112,7 @@ class ListState(Struct, kw_only=True):
     cancel_reason: str = ""
     is_stopped: bool = False
     """A human stopped the agent that is at work; nothing further is begun until they let it go on."""
-    has_word: bool = False
+    has_request: bool = False
     """A human asked for something and no driver has begun since."""
     status: SessionStatus = "created"
     reason: PauseReason | None = None
@@ -163,12 +163,14 @@ def _listed(state: ListState, event: Event) -> None:
 
 def _requested(state: ListState, event: Event) -> None:
     body = cast("IncidentsRequested", event.body)
-    state.options, state.is_cancelled, state.has_word = body.options, False, True
+    state.options, state.is_cancelled, state.has_request = body.options, False, True
     state.is_stopped = False
-    left = {key: work for key, work in state.works.items() if work.is_open}
-    asked = {key: IncidentWork(incident=state.incidents[key]) for key in body.ids if key in state.incidents}
-    state.works = {**asked, **left}
-    state.fixed -= set(asked) - set(left)
+    open_work = {key: work for key, work in state.works.items() if work.is_open}
+    requested = {
+        key: IncidentWork(incident=state.incidents[key]) for key in body.ids if key in state.incidents
+    }
+    state.works = {**requested, **open_work}
+    state.fixed -= set(requested) - set(open_work)
     groups = batches([w.incident for w in state.works.values() if not w.round], body.options.batch)
     state.order, state.position = [incident.id for group in groups for incident in group], 0
     keys = (batch_key(work.incident, body.options.batch) for work in state.works.values())
@@ -177,7 +179,7 @@ def _requested(state: ListState, event: Event) -> None:
 
 def _continued(state: ListState, event: Event) -> None:
     del event
-    state.has_word, state.is_stopped = True, False
+    state.has_request, state.is_stopped = True, False
 
 
 def _stopped(state: ListState, event: Event) -> None:
@@ -187,7 +189,7 @@ def _stopped(state: ListState, event: Event) -> None:
 
 def _cancelled(state: ListState, event: Event) -> None:
     body = cast("IncidentsCancelRequested", event.body)
-    state.is_cancelled, state.cancel_reason, state.has_word = True, body.reason, True
+    state.is_cancelled, state.cancel_reason, state.has_request = True, body.reason, True
 
 
 def _dismissed(state: ListState, event: Event) -> None:
@@ -198,7 +200,7 @@ def _dismissed(state: ListState, event: Event) -> None:
 def _status_changed(state: ListState, event: Event) -> None:
     body = cast("SessionStatusChanged", event.body)
     state.status, state.reason = body.status, body.reason
-    state.has_word = state.has_word and body.status != "processing"
+    state.has_request = state.has_request and body.status != "processing"
 
 
 def _started(state: ListState, event: Event) -> None:
@@ -302,7 +304,7 @@ def is_list_runnable(state: ListState, waiting: int) -> bool:
         return state.status == "processing"
     if state.status == "processing":
         return True  # its driver was lost: the next one says so, or goes on if a human spoke
-    return state.has_word or (state.reason == "parked" and not waiting)
+    return state.has_request or (state.reason == "parked" and not waiting)
 
 
 class TurnFacts(Struct, kw_only=True):

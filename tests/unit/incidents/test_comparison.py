@@ -56,7 +56,9 @@ SAME = LineCarrier({}, lambda _: [])
 
 def still(listed, findings, carrier=SAME):
     result = compare(listed, findings, carrier)
-    return {key: finding.id for key, finding in result.found.items()}, [finding.id for finding in result.new]
+    return {key: finding.id for key, finding in result.matches.items()}, [
+        finding.id for finding in result.new
+    ]
 
 
 @each_row(

@@ -69,7 +69,7 @@ def test_what_comes_next(expected, situation):
 
 @pytest.mark.spec(135)
 @each_row(
-    "status,reason,has_word,waiting,is_runnable",
+    "status,reason,has_request,waiting,is_runnable",
     [
         ("created", None, True, 0, True),
         ("created", None, False, 0, False),
@@ -82,11 +82,11 @@ def test_what_comes_next(expected, situation):
         ("paused", "failed", True, 0, True),
     ],
 )
-def test_when_a_list_is_driven(status, reason, has_word, waiting, is_runnable):
+def test_when_a_list_is_driven(status, reason, has_request, waiting, is_runnable):
     state = ListState(
         status=status,
         reason=reason,
-        has_word=has_word,
+        has_request=has_request,
         works={"i": IncidentWork(incident=INCIDENT)},
         left={"a": 1},
     )
@@ -94,4 +94,4 @@ def test_when_a_list_is_driven(status, reason, has_word, waiting, is_runnable):
 
 
 def test_a_list_with_nothing_asked_for_is_not_driven():
-    assert not is_list_runnable(ListState(status="paused", reason="run ended", has_word=True), 0)
+    assert not is_list_runnable(ListState(status="paused", reason="run ended", has_request=True), 0)
