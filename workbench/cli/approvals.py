@@ -327,10 +327,7 @@ def answer_decision(
 
 
 EXTEND_EXAMPLE = "workbench approvals extend 3f2a"
-
-
-def configure_extend(parser: ArgumentParser) -> None:
-    add_actions_argument(parser)
+configure_extend = add_actions_argument
 
 
 def execute_extend(options: Namespace, console: Console) -> int:
@@ -357,10 +354,7 @@ def extend_action(journal: Journal, action: Action) -> str:
 
 
 REFRESH_EXAMPLE = "workbench approvals refresh 3f2a"
-
-
-def configure_refresh(parser: ArgumentParser) -> None:
-    add_actions_argument(parser)
+configure_refresh = add_actions_argument
 
 
 def execute_refresh(options: Namespace, console: Console) -> int:
@@ -400,10 +394,7 @@ def require_stale(journal: Journal, action: Action) -> None:
 UNDO_EXAMPLE = "workbench approvals undo 3f2a"
 UNDO_WAIT_SECONDS = 20.0
 """Seconds that a host may take, its start included."""
-
-
-def configure_undo(parser: ArgumentParser) -> None:
-    add_actions_argument(parser)
+configure_undo = add_actions_argument
 
 
 def execute_undo(options: Namespace, console: Console) -> int:

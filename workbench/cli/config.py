@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from workbench.cli.rows import JsonFields
 
 SHOW_EXAMPLE = "workbench config show --json"
-
-
-def configure_show(parser: ArgumentParser) -> None:
-    add_json_option(parser)
+configure_show = add_json_option
 
 
 def execute_show(options: Namespace, console: Console) -> int:
@@ -85,10 +82,7 @@ def _setting_lines(values: Mapping[str, object], loaded: LoadedConfig, prefix: s
 
 
 VALIDATE_EXAMPLE = "workbench config validate"
-
-
-def configure_validate(parser: ArgumentParser) -> None:
-    add_json_option(parser)
+configure_validate = add_json_option
 
 
 def execute_validate(options: Namespace, console: Console) -> int:

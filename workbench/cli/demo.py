@@ -98,7 +98,7 @@ async def _drive_demo(demo: "Demo", session: Session, lines: TypedLines) -> None
     mode = LineMode(journal, demo.console, require_seen=False)
     conversation = AnswerLoop(lines, mode, lambda: journal.actions(session.id, states=("pending",)))
     context = open_driver_context(
-        demo.home, journal, demo.workspace, provider=provider_of, pipelines=SessionPipelineStarter
+        journal.home, journal, demo.workspace, provider=provider_of, pipelines=SessionPipelineStarter
     )
     with DriverLock(journal, driver := driver_identity(journal, demo.workspace, "run")):
         driven = asyncio.ensure_future(
@@ -251,7 +251,6 @@ class Demo(Struct, frozen=True, kw_only=True):
     """One demo as it runs."""
 
     place: DemoFolder
-    home: Home
     journal: Journal
     console: Console
 
@@ -271,7 +270,7 @@ def execute(options: Namespace, console: Console) -> int:
     home = Home.open(place.home)
     with Journal.open(home) as journal:
         refuse_inside_agents(journal, home, "answer in the demo")
-        demo = Demo(place=place, home=home, journal=journal, console=console)
+        demo = Demo(place=place, journal=journal, console=console)
         if can_draw_screen() and not options.plain:
             return _run_on_screen(demo)
         session = _demo_session(demo)

@@ -140,7 +140,6 @@ def execute(options: "Namespace", console: Console) -> int:
 class OpenedSession(Struct, frozen=True, kw_only=True):
     """A session that came out of a file, in a journal that is open."""
 
-    home: Home
     journal: Journal
     session: Session
     remark: str
@@ -207,7 +206,7 @@ def _second_session(
         with _open_session(Namespace(**{**vars(options), "id": word, "keep": False}), console) as opened_file:
             yield opened_file
     elif (session := _session_by_name(opened.journal, word)) is not None:
-        yield OpenedSession(home=opened.home, journal=opened.journal, session=session, remark="")
+        yield OpenedSession(journal=opened.journal, session=session, remark="")
     else:
         with temporary_import(ReplayFile(file=word), console) as opened_file:
             yield opened_file
@@ -216,7 +215,7 @@ def _second_session(
 def _live_backend(opened: OpenedSession) -> "Backend":
     from workbench.cli.local_backend import LocalBackend
 
-    return LocalBackend(opened.home, opened.journal, str(Path.cwd()))
+    return LocalBackend(opened.journal.home, opened.journal, str(Path.cwd()))
 
 
 def _replay_config(opened: OpenedSession) -> Config:
@@ -248,7 +247,7 @@ def _open_session(options: "Namespace", console: Console) -> Generator[OpenedSes
             return
         session = _session_from_options(journal, options)
         if session is not None:
-            yield OpenedSession(home=journal.home, journal=journal, session=session, remark="")
+            yield OpenedSession(journal=journal, session=session, remark="")
             return
     with temporary_import(file, console) as opened:
         yield opened
@@ -357,7 +356,6 @@ def import_replay_file(
     if session is None:
         raise _replay_refusal(file, "its session no longer exists")
     return OpenedSession(
-        home=journal.home,
         journal=journal,
         session=session,
         remark=_choice_remark(stored, selected, file),

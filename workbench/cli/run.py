@@ -64,7 +64,6 @@ from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.errors import SessionDriven
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
 from workbench.journal.usage_queries import session_usage
@@ -95,7 +94,6 @@ EXIT_CODES = """exit codes:
 class RunSetup(Struct, frozen=True, kw_only=True):
     """One run: where, which session, and how questions are met."""
 
-    home: Home
     journal: Journal
     console: Console
     workspace: str
@@ -170,7 +168,7 @@ def execute(options: Namespace, console: Console) -> int:
             owned_id = _take_session(journal, lock, session, plan, workspace, options)
             session_id = owned_id or (session.id if session else "")
             run = RunSetup(
-                home=journal.home, journal=journal, console=console, workspace=workspace, since=since,
+                journal=journal, console=console, workspace=workspace, since=since,
                 on_approval=options.on_approval, config=loaded.config,
                 consumer=_consumer(journal, session_id, printer, start, console, quiet=options.quiet),
             )  # fmt: skip
@@ -247,7 +245,7 @@ def _drive(run: RunSetup, context: DriverContext, lock: DriverLock) -> RunEnding
         run.console.clear_status()
     pause_session(run.journal, run.consumer.session_id, ending)
     # Whoever never opens a screen has nobody else who tidies.
-    tidy_data_folder_if_due(run.home, run.journal, context.loaded().config.retention.sealed_days)
+    tidy_data_folder_if_due(run.journal.home, run.journal, context.loaded().config.retention.sealed_days)
     return ending
 
 
@@ -267,7 +265,7 @@ def _follow(run: RunSetup, prompt: str | None, *, quiet: bool) -> RunEnding:
     resume_session(run.journal, session, prompt)
     if run.on_approval == "deny":
         deny_questions(run.consumer)
-    run.console.note_lines(() if quiet else host_warnings(run.home, run.journal, run.workspace))
+    run.console.note_lines(() if quiet else host_warnings(run.journal.home, run.journal, run.workspace))
     try:
         ending = SessionFollower(run.journal, run.consumer, run.on_approval).follow()
     finally:

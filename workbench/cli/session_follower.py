@@ -65,12 +65,7 @@ class SessionFollower:
     """One followed session."""
 
     def __init__(self, journal: Journal, consumer: EventConsumer, on_approval: ApprovalMode) -> None:
-        self._home, self._journal, self._consumer, self._on_approval = (
-            journal.home,
-            journal,
-            consumer,
-            on_approval,
-        )
+        self._journal, self._consumer, self._on_approval = journal, consumer, on_approval
         self._interruption = Interruption(journal, consumer.session_id)
         self._state, self._cursor, self._undriven = TurnState(), 0, 0
 
