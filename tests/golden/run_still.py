@@ -111,9 +111,9 @@ class StillCoordinator(Coordinator):
     def _has_read_all(self):
         return not self.context.journal.events(self.state.cursor)
 
-    def _start(self):
+    def _start_ready_steps(self):
         before = set(self._tasks)
-        super()._start()
+        super()._start_ready_steps()
         for _ in set(self._tasks) - before:
             self.turnstile.begin()
 
