@@ -129,7 +129,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
     """Set when the coordinator has to look again."""
     repeated_sets: tuple[frozenset[str], ...] = ()
     """Steps that a way back does again, one set for each."""
-    window_minutes: float = 15.0
+    window_minutes: float
     """How long a gate waits for an answer where it names no time."""
     on_events: Callable[[Sequence[Event]], None] | None = None
     can_ask: bool = True

@@ -32,6 +32,8 @@ from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 
 if TYPE_CHECKING:
+    from textual.widgets import Static
+
     from workbench.domain.events import Event
     from workbench.journal.decisions import DecisionResult
     from workbench.tui.main.context import MainContext
@@ -451,6 +453,8 @@ class Pane(Vertical):
 
     main: "MainContext"
     """What it shares with its screen, which sets it; a pane of a comparison has none."""
+    hint: "Static"
+    """What is said under it; only a place that is made at its first visit has one."""
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)

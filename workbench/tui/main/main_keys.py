@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
-from workbench.tui.main.places import PLACES, Place
+from workbench.tui.main.places import PLACE_OF_KEY, PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _place_key(place: Place) -> "Key[MainScreen]":
         tooltip=place.tooltip or place.title, aliases=place.aliases,
         shown=f"{place.key} … {PLACES[-1].key}" if is_first else "-",
         help="places, see the titles" if is_first else "",
-        action=lambda screen: screen.context.go_by_key(int(place.key)),
+        action=lambda screen: screen.context.go_by_key(PLACE_OF_KEY[place.key]),
     )  # fmt: skip
 
 

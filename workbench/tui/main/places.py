@@ -4,7 +4,7 @@
 # line at the bottom and the way back are the main screen's; nothing of a place is imported before.
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from textual.screen import Screen
@@ -87,8 +87,9 @@ PLACES: Final = (
     Place(key=PROVIDERS_KEY, title="providers", tooltip="models and providers",
           aliases="models keys servers llm api setup", factory=_providers),
 )  # fmt: skip
-_PLACES_BY_NUMBER: Final = {int(place.key): place for place in PLACES}
-PANE_PLACES: Final = tuple(int(place.key) for place in PLACES if place.factory is None)
+PLACE_OF_KEY: Final = {place.key: number for number, place in enumerate(PLACES)}
+"""A place's number is where it stands in `PLACES`; titles and tabs show its key."""
+PANE_PLACES: Final = tuple(number for number, place in enumerate(PLACES) if place.factory is None)
 """Numbers of the places whose panes are always there."""
 PLACES_UNAVAILABLE: Final = "This is a replay: other places are behind it. esc leaves it."
 
@@ -155,20 +156,20 @@ class PlaceStack:
         if self._is_replay:
             self._context.say(PLACES_UNAVAILABLE)
             return False
-        factory = _PLACES_BY_NUMBER[place].factory
+        factory = PLACES[place].factory
         pane = factory(self._context) if factory is not None else None
         if pane is None:
             return False
         pane.main = self._context
         self.opened.append(pane)
         self._screen.query_one("#body").mount(pane)
-        self._screen.mount(cast("Any", pane).hint, after="#rule")
+        self._screen.mount(pane.hint, after="#rule")
         return True
 
     def show(self) -> None:
         """Show the place that the user is at, and what is said under it."""
         for pane in self.opened:
-            cast("Any", pane).hint.display = pane.display = self.current == pane.PLACE
+            pane.hint.display = pane.display = self.current == pane.PLACE
 
     def tell(self, events: Sequence[Event]) -> None:
         """Tell the places which sessions something happened to."""

@@ -23,7 +23,7 @@ from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.backend import Trial, error_text
-from workbench.tui.main.places import PLACES, PROVIDERS_KEY
+from workbench.tui.main.places import PLACE_OF_KEY, PROVIDERS_KEY
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog, PagerScreen
 from workbench.tui.widgets.line_view import RowList, RowPlacement
@@ -186,11 +186,11 @@ class ProviderScreen(Dialog, inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""
-        if event.key in {place.key for place in PLACES}:
+        if event.key in PLACE_OF_KEY:
             event.stop()
             self.dismiss()
             if event.key != PROVIDERS_KEY:
-                self._main.go_to(int(event.key))
+                self._main.go_to(PLACE_OF_KEY[event.key])
 
     def on_resize(self) -> None:
         """Wrap anew."""

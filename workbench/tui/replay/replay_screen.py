@@ -29,7 +29,7 @@ from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import Footer, FooterKey, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import Layout, LayoutController
-from workbench.tui.main.places import PLACES_UNAVAILABLE
+from workbench.tui.main.places import PLACES, PLACES_UNAVAILABLE
 from workbench.tui.main.presenter import Presenter
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.main.sidebar import Sidebar
@@ -104,7 +104,7 @@ _KEYS_OFF: Final = frozenset({
     "app.compose", "app.session-new", "app.agent-stop",
 })  # fmt: skip
 """Keys that are not named as deciding, and do nothing here either."""
-_PLACE_KEYS_OFF: Final = frozenset(f"app.place-{number}" for number in (5, 6, 7, 8, 9))
+_PLACE_KEYS_OFF: Final = frozenset(f"app.place-{place.key}" for place in PLACES if place.factory is not None)
 _KEYS_IN_PLACES: Final = frozenset({
     "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.film", "replay.leave",
     "replay.time",

@@ -27,7 +27,7 @@ from workbench.text import human
 from workbench.tui import keymap
 from workbench.tui.backend import error_text
 from workbench.tui.main.bars import Footer, FooterKey, footer_keys
-from workbench.tui.main.places import PLACES
+from workbench.tui.main.places import PLACE_OF_KEY
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList, RowPlacement
@@ -315,11 +315,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""
-        is_place = event.key in {place.key for place in PLACES}
+        is_place = event.key in PLACE_OF_KEY
         if is_place and not self._input.display:
             event.stop()
             self.dismiss()
-            self._main.go_to(int(event.key))
+            self._main.go_to(PLACE_OF_KEY[event.key])
 
     def move(self, rows: int) -> None:
         """Go to another rule."""
