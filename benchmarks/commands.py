@@ -14,7 +14,7 @@ from tests.unit.policy.daily_commands import HARMLESS
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, judge_screened_call, screen_call
 from workbench.policy.permissions import PermissionPattern
 from workbench.policy.shell.analysis import view_command
-from workbench.tools.execution import RUN_IN_TERMINAL_DESCRIPTOR
+from workbench.tools.execution import RunInTerminal
 
 _ROUNDS = 5
 _PATTERNS = (
@@ -33,7 +33,7 @@ _PATTERNS = (
 
 def _context() -> GateContext:
     return GateContext(
-        descriptors={RUN_IN_TERMINAL_DESCRIPTOR.id: RUN_IN_TERMINAL_DESCRIPTOR}, provider="recorded",
+        descriptors={RunInTerminal.descriptor.id: RunInTerminal.descriptor}, provider="recorded",
         workspace="/", session_id="s", now=0,
         allow=tuple(PermissionPattern(text=f"Bash({pattern})") for pattern in _PATTERNS),
         deny=(PermissionPattern(text="Bash(rm *)"), PermissionPattern(text="Bash(git push*)")),
@@ -41,7 +41,7 @@ def _context() -> GateContext:
 
 
 def _judge(line: str, context: GateContext) -> None:
-    passed = screen_call(GateCall(tool=RUN_IN_TERMINAL_DESCRIPTOR.id, parameters={"command": line}), context)
+    passed = screen_call(GateCall(tool=RunInTerminal.descriptor.id, parameters={"command": line}), context)
     if isinstance(passed, ScreenedCall):
         judge_screened_call(passed, context)
 

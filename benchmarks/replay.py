@@ -87,7 +87,7 @@ async def drawn(journal, session):
         await app.workers.wait_for_complete()
         for _ in range(SEEKS):
             index, began = random.randrange(1, len(screen.player.timeline) + 1), time.process_time()
-            screen.went(screen.player.seek(index))
+            screen.go(screen.player.seek(index))
             await pilot.pause(0)
             found.append((time.process_time() - began) * 1_000)
     return found

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,3 +33,17 @@ def test_each_file_and_name_of_the_architecture_exists():
     assert len(NAMED.findall(text)) > 50
     assert missing == []
     assert len(text.encode()) <= MOST_BYTES
+
+
+def test_each_benchmark_and_screenshot_script_finds_what_it_names():
+    scripts = [
+        f"{folder}.{path.stem}"
+        for folder in ("benchmarks", "screenshots")
+        for path in (ROOT / folder).glob("*.py")
+    ]
+    assert len(scripts) > 20
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {', '.join(scripts)}"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -88,7 +88,7 @@ PLACES: Final = (
           aliases="models keys servers llm api setup", factory=_providers),
 )  # fmt: skip
 PLACE_OF_KEY: Final = {place.key: number for number, place in enumerate(PLACES)}
-"""A place's number is where it stands in `PLACES`; titles and tabs show its key."""
+"""A place's number is where it stands in `PLACES`; titles and tabs show the number, keys lead there."""
 PANE_PLACES: Final = tuple(number for number, place in enumerate(PLACES) if place.factory is None)
 """Numbers of the places whose panes are always there."""
 PLACES_UNAVAILABLE: Final = "This is a replay: other places are behind it. esc leaves it."
