@@ -5,13 +5,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
+from tests.support.waits import PATIENCE, until
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.journal.home import Home
@@ -58,7 +58,7 @@ class Shop:
     def call(self, *words, code=0, cwd=None, env=None, stdin=None):
         done = subprocess.run(
             self.argv(*words), cwd=cwd or self.project, env=env or self.env(), input=stdin, text=True,
-            capture_output=True, timeout=60, check=False,
+            capture_output=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
@@ -72,11 +72,9 @@ class Shop:
             "run", "-p", prompt, "--provider", "recorded", "--recording", str(self.recording), *more
         )
 
-    def written(self, name, seconds=30.0):
+    def written(self, name):
         """Return what a file of the project holds once it is there: a decision is seen before it is carried out."""
-        until = time.monotonic() + seconds
-        while not (self.project / name).exists() and time.monotonic() < until:
-            time.sleep(0.05)
+        until((self.project / name).exists, lambda: f"{name} was not written")
         return (self.project / name).read_text()
 
     def _count_waiting(self):
@@ -86,14 +84,10 @@ class Shop:
         with Journal.open(Home.open(self.home)) as journal:
             return sum(action.kind == "tool" for action in journal.actions(states=("pending",)))
 
-    def waiting(self, count, seconds=30.0):
+    def waiting(self, count):
         """Wait until so many tool actions are in the queue, and return them."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if self._count_waiting() == count:
-                return [a for a in self.json("approvals", "list") if a["kind"] == "tool"]
-            time.sleep(0.05)
-        raise AssertionError(f"{count} actions did not come to wait")
+        until(lambda: self._count_waiting() == count, lambda: f"{self._count_waiting()} wait, not {count}")
+        return [a for a in self.json("approvals", "list") if a["kind"] == "tool"]
 
 
 def stop_hosts(home):

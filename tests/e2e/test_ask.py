@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 
 import pytest
 
@@ -50,12 +49,9 @@ def after(terminal, text):
     terminal.rest()
 
 
-def counted(terminal, text, count, seconds=30.0):
+def counted(terminal, text, count):
     """Wait until a text is so often on the screen: one that stands there from before says nothing."""
-    until = time.monotonic() + seconds
-    while terminal.text().count(text) < count:
-        assert time.monotonic() < until, terminal.text()
-        terminal.pump(0.05)
+    terminal.until_true(lambda: terminal.text().count(text) >= count)
 
 
 @pytest.mark.spec(169, 171, 174, 186)
@@ -123,9 +119,7 @@ def test_leaving_the_first_question_asks_nothing_and_logs_nothing(shop, asked, s
 def test_ctrl_c_while_the_model_works_ends_it(shop, asked, server):
     server.answers[:] = [Answer([Stall()])]
     terminal = asked("wait")
-    until = time.monotonic() + 30
-    while not server.asked and time.monotonic() < until:
-        terminal.pump(0.05)
+    terminal.until_true(lambda: server.asked)
     terminal.rest()
     terminal.press("\x03")
     assert terminal.wait() == 130

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-import time
 
 import pytest
 
@@ -59,12 +58,10 @@ class Prompt:
         self.terminal.press(keys)
         self.terminal.rest()
 
-    def line(self, seconds=10.0):
+    def line(self):
         """Return what stands in the shell's line, as the shell itself has it."""
         self.terminal.press("\x18\x04")
-        until = time.monotonic() + seconds
-        while not (self.shop.project / "line").exists() and time.monotonic() < until:
-            self.terminal.pump(0.05)
+        self.terminal.until_true((self.shop.project / "line").exists)
         text = (self.shop.project / "line").read_text()
         (self.shop.project / "line").unlink()
         return text

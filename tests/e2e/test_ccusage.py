@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from workbench.config.model_prices import listed_price
 
 pytestmark = pytest.mark.campaign
@@ -75,7 +76,7 @@ class Stage:
         asked = [str(self.program), *words, "--json", "--offline", *config]
         if words[-1] != "blocks":
             asked += ["-z", "UTC"]
-        done = subprocess.run(asked, env=self.env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(asked, env=self.env, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

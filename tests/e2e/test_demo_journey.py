@@ -98,7 +98,7 @@ def to_green(terminal, is_narrow):
             terminal.rest()
             terminal.press(key)
             terminal.pressed += 1
-    terminal.until("All three tests are green", seconds=60)
+    terminal.until("All three tests are green")
 
 
 def leave(terminal):

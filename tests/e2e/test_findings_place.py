@@ -12,6 +12,7 @@ from contextlib import suppress
 import pytest
 
 from tests.support.chat_server import ChatServer, called, said, whole
+from tests.support.waits import until_true
 from tests.tui.screens import Hand, Shown
 from workbench.cli.local_backend import LocalBackend
 from workbench.domain.events import ActionOpened
@@ -81,13 +82,13 @@ class Player:
     def __init__(self, shop, journal, shown):
         self.shop, self.journal, self.shown = shop, journal, shown
 
-    async def until(self, holds, what, seconds=60):
-        for _ in range(seconds * 20):
+    async def until(self, holds, what):
+        async def look():
             self.shown.main.look()
-            await self.shown.pilot.pause(0.05)
-            if holds():
-                return
-        raise AssertionError(f"{what} did not come:\n{self.shown.text}")
+            await self.shown.pilot.pause()
+            return holds()
+
+        await until_true(look, said=lambda: f"{what} did not come:\n{self.shown.text}")
 
     async def type_in(self, words):
         for letter in words:

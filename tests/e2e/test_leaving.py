@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.terminal import Terminal
 from tests.support.tmux import Tmux
+from tests.support.waits import PATIENCE
 
 BREAKS = """
 import sys
@@ -90,7 +91,7 @@ def test_a_screen_whose_terminal_is_gone_ends_though_no_signal_comes(shop, opene
     terminal = opened(shop.argv())
     os.close(terminal._master)
     terminal._master = os.open(os.devnull, os.O_RDWR)
-    assert terminal.process.wait(20) is not None
+    assert terminal.process.wait(PATIENCE) is not None
     assert not list((shop.home / "run").glob("*.screen-*"))
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 
 import jsonschema
 import pytest
@@ -10,6 +9,7 @@ from msgspec.structs import replace
 
 from tests.support.llama import FUNCTIONARY, AzureFront, Llama
 from tests.support.terminal import Terminal
+from tests.support.waits import PATIENCE, until
 from workbench.ask.answer import ANSWER_SCHEMA
 from workbench.domain.messages import FailurePart, Message, ModelRequest, TextPart, ToolCallPart, UsagePart
 from workbench.providers.base import Endpoint, Sampling
@@ -95,10 +95,7 @@ def test_hanging_up_frees_the_slot(talker):
         await parts.aclose()
 
     asyncio.run(hang_up())
-    until = time.monotonic() + 60
-    while talker.is_busy():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until(lambda: not talker.is_busy())
     assert any(isinstance(part, TextPart) for part in ask(talker, request("Say hello.")))
 
 
@@ -131,7 +128,7 @@ def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(
     assert (action["tool"], action["target"]) == ("create_file", "greeting.txt")
     assert not (shop.project / "greeting.txt").exists()
     shop.call("approvals", "approve", action["id"])
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=PATIENCE)
     told = json.loads(out)
     assert (run.returncode, told["error"], told["reply"]) == (0, None, "Done."), err
     written = (shop.project / "greeting.txt").read_text()
@@ -140,7 +137,7 @@ def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(
     again = shop.start(*words, "--recording", str(kept))
     (action,) = shop.waiting(1)
     shop.call("approvals", "approve", action["id"])
-    out, err = again.communicate(timeout=120)
+    out, err = again.communicate(timeout=PATIENCE)
     played = json.loads(out)
     assert (played["reply"], played["usage"]) == (told["reply"], told["usage"])
     assert (shop.project / "greeting.txt").read_text() == written
@@ -165,7 +162,7 @@ def test_azure_is_asked_through_a_front_that_demands_path_version_and_key(shop, 
         if code is None:
             (action,) = shop.waiting(1)
             shop.call("approvals", "approve", action["id"])
-        out, err = run.communicate(timeout=120)
+        out, err = run.communicate(timeout=PATIENCE)
         told = json.loads(out)
         assert (told["error"] or {}).get("code") == code, err
         if code is None:
@@ -177,7 +174,7 @@ def test_azure_is_asked_through_a_front_that_demands_path_version_and_key(shop, 
 def test_a_conversation_that_is_too_long_says_so_and_the_session_goes_on(shop, talker):
     set_up(shop, talker)
     run = shop.start("run", "-p", "word " * 2_000, "--output-format", "json")
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=PATIENCE)
     assert (run.returncode, json.loads(out)["error"]["code"]) == (1, "context_overflow")
     assert "Start a new session" in err
     assert shop.json("sessions", "list")[0]["status"] == "paused"

@@ -3,20 +3,13 @@
 import json
 import signal
 import subprocess
-import time
 
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
+from tests.support.waits import PATIENCE, until
 
 SLOW = {"text": "and on ", "after_ms": 400}
-
-
-def until(condition, seconds=40.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def kinds(shop):
@@ -60,7 +53,7 @@ def test_waiting_for_an_answer_is_no_work(shop):
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(4)
     shop.call("approvals", "approve", row["id"])
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (json.loads(out)["reply"], process.returncode) == ("Done.", 0), err
 
 
@@ -109,7 +102,7 @@ def test_a_killed_run_calls_no_model_until_a_human_says_so(shop):
     process = shop.start(*words)
     until(lambda: "text.streamed" in kinds(shop))
     process.send_signal(signal.SIGKILL)
-    process.wait(30)
+    process.wait(PATIENCE)
     shop.call("host", "restart")
     until(lambda: any(row["reason"] == "host lost" for row in shop.json("sessions", "list")))
     assert kinds(shop).count("turn.started") == 1
@@ -117,7 +110,7 @@ def test_a_killed_run_calls_no_model_until_a_human_says_so(shop):
     again = shop.start("run", "--continue", "--output-format", "json")
     until(lambda: kinds(shop).count("turn.started") == 2)
     again.send_signal(signal.SIGINT)
-    assert again.wait(30) == 130
+    assert again.wait(PATIENCE) == 130
 
 
 @pytest.mark.parametrize(

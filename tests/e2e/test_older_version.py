@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waits import PATIENCE
+
 DATA = Path(__file__).resolve().parents[1] / "data" / "older_version"
 SESSIONS = sorted(path.stem.removeprefix("session-") for path in DATA.glob("session-*.jsonl"))
 
@@ -28,7 +30,7 @@ def old(tmp_path_factory):
 def workbench(folder, *words, home=None, code=0):
     done = subprocess.run(
         [sys.executable, "-m", "workbench", *words], cwd=folder / "project", capture_output=True, text=True,
-        env={**os.environ, "WORKBENCH_HOME": str(home or folder / "home")}, timeout=60, check=False,
+        env={**os.environ, "WORKBENCH_HOME": str(home or folder / "home")}, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     return done.stdout

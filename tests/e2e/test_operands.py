@@ -3,6 +3,7 @@
 import json
 
 from tests.support.stage import call, exchange, recording, text
+from tests.support.waits import PATIENCE
 
 
 def test_a_granted_copy_to_the_settings_of_the_program_waits_for_a_human(shop):
@@ -26,5 +27,5 @@ def test_a_granted_copy_to_the_settings_of_the_program_waits_for_a_human(shop):
     told = shop.call("sessions", "export", action["session_id"]).stdout
     assert "../home/config.json is in the data folder, which is closed to agents" in told
     shop.call("approvals", "reject", action["id"], "--reason", "no")
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     assert json.loads(settings.read_text()) == {"approvals": {"allow": ["Bash(cp *)"]}}

@@ -15,6 +15,7 @@ import pytest
 from tests.support.chat_server import ChatServer, error
 from tests.support.sizes import IS_CAMPAIGN
 from tests.support.stage import call, exchange, recording, text
+from tests.support.waits import PATIENCE
 
 KINDS = ("openai-compatible", "anthropic", "azure-openai", "ollama", "openai-responses")
 """Kinds of provider: each sends a key, and its server says the key back."""
@@ -155,7 +156,7 @@ def told(shop, servers):
     run = shop.run("--output-format", "stream-json", prompt=f"log in with {key('prompt')}")
     for action in shop.waiting(4):
         call_it("approvals", "approve", action["id"], "--reason", f"as {key('reason')} may")
-    said.append("".join(run.communicate(timeout=60)))
+    said.append("".join(run.communicate(timeout=PATIENCE)))
     (session,) = shop.json("sessions", "list")
     call_it("sessions", "rename", session["id"], f"with {key('title')}")
     call_it("sessions", "tag", session["id"], key("tag"))

@@ -9,6 +9,7 @@ import stat
 import pytest
 
 from tests.support.chat_server import Answer, ChatServer, said, whole
+from tests.support.waits import until_true
 from tests.tui.screens import Hand, Shown
 from workbench.cli.local_backend import LocalBackend
 from workbench.cli.local_backend_models import LocalProviders
@@ -79,13 +80,13 @@ async def type_in(shown, words):
     await shown.settle()
 
 
-async def until(shown, *words, seconds=40):
-    for _ in range(seconds * 20):
+async def until(shown, *words):
+    async def look():
         shown.main.look()
-        await shown.pilot.pause(0.05)
-        if all(word in shown.text for word in words):
-            return
-    raise AssertionError(f"{words} did not come:\n{shown.text}")
+        await shown.pilot.pause()
+        return all(word in shown.text for word in words)
+
+    await until_true(look, said=lambda: f"{words} did not come:\n{shown.text}")
 
 
 def test_one_key_from_a_fresh_home_to_the_first_answer(screen, model):
@@ -281,11 +282,7 @@ def test_a_change_keeps_what_the_form_does_not_have_and_its_undo_each_byte(scree
         )
         # What is said of it may give way at once to what its server answers.
         await shown.press("u")
-        for _ in range(400):
-            if screen.config.read_text() == written:
-                break
-            await shown.pilot.pause(0.05)
-        assert screen.config.read_text() == written
+        await until_true(lambda: screen.config.read_text() == written, shown.pilot.pause)
 
     screen(body)
 

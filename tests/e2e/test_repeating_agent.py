@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.support.chat_server import ChatServer, called, said
+from tests.support.waits import PATIENCE
 
 LOOK = called("read_file", '{"path":"a.txt"}')
 NOTE = "this exact call has now given this exact result"
@@ -59,7 +60,7 @@ def test_a_read_that_waits_is_released_by_trust_from_another_process(asked):
     run = shop.start(*words(LOOK, said("Read.")))
     (action,) = shop.waiting(1)
     shop.call("trust", "--read")
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     assert (run.returncode, json.loads(out)["reply"]) == (0, "Read."), err
     row = shop.json("approvals", "show", action["id"])
     assert row["state"] == "cancelled"

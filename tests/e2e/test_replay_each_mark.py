@@ -15,6 +15,7 @@ from tests.e2e.conftest import SCRIPT, opened
 from tests.e2e.test_replay_journey import BODY, CONVERSATION, MORE_ROWS
 from tests.support.stage import call, exchange, recording, result, text
 from tests.support.terminal import Terminal
+from tests.support.waits import PATIENCE, until
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.replay.replay_source import ReplaySource
@@ -84,7 +85,7 @@ def run_recorded(shop, terminals):
     with Witness(shop, session, terminals) as consumer:
         consumer.look(WAITS, "Ship it?")
         shop.call("approvals", "answer", gate["id"], "--choice", "y")
-        ship.communicate(timeout=60)
+        ship.communicate(timeout=PATIENCE)
         consumer.look(RESTS, "4 of 4  completed")
     return session, consumer.seen
 
@@ -98,25 +99,22 @@ def talk_recorded(shop, terminals):
         shop.call("approvals", "approve", write["id"])
         consumer.look(WAITS, "✓ create_file")
         shop.call("approvals", "reject", run["id"], "--reason", "not here")
-        talk.communicate(timeout=60)
+        talk.communicate(timeout=PATIENCE)
         consumer.look(RESTS, "you said no", "So be it.")
         more = shop.start("run", "-p", "go on", "--session", write["session_id"], "--on-approval", "wait")
         (other,) = shop.waiting(1)
         consumer.look(WAITS, "I go another way.", "◆ create_file")
         shop.call("approvals", "approve", other["id"])
-        more.communicate(timeout=60)
+        more.communicate(timeout=PATIENCE)
         consumer.look(RESTS, "The other way is written.")
     return write["session_id"], consumer.seen
 
 
 def waiting(shop, kind, *where):
     """Wait until something of a kind is in the queue, and return it."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        found = [one for one in shop.json(*where, "approvals", "list") if one["kind"] == kind]
-        if found:
-            return found[0]
-    raise AssertionError(f"no {kind} came to wait")
+    return until(
+        lambda: next((one for one in shop.json(*where, "approvals", "list") if one["kind"] == kind), None)
+    )
 
 
 class Witness:
@@ -128,14 +126,14 @@ class Witness:
         self._replay = terminals("replay", session_id, "--at", "#1", columns=SIZE[0], rows=SIZE[1])
 
     def __enter__(self):
-        self._live.until("1 Conversation", "2 Approvals", seconds=60)
-        self._replay.until("REPLAY", "event 1 of", seconds=60)
+        self._live.until("1 Conversation", "2 Approvals")
+        self._replay.until("REPLAY", "event 1 of")
         self._replay.press("f")
         return self
 
     def look(self, *wanted):
         """Wait for words on the live screen and until the replay shows the same cells; remember them."""
-        self._live.until(*wanted, seconds=60)
+        self._live.until(*wanted)
         before, now = None, self._look_once(wanted)
         while before != now:
             # Colours and parts of commands come after the words; a process takes as long as they do, or longer.
@@ -145,7 +143,7 @@ class Witness:
 
     def _look_once(self, wanted):
         moment = last_moment(self._shop.home, self._session_id)
-        self._replay.until(f"event {moment} of {moment}", "live", *wanted, seconds=60)
+        self._replay.until(f"event {moment} of {moment}", "live", *wanted)
         for terminal in (self._live, self._replay):
             to_first(terminal)
             terminal.rest(0.2, 0.5)
@@ -159,10 +157,7 @@ class Witness:
 def to_first(terminal):
     """Put the cursor on what waits first, or on what was decided last: it is where its user left it."""
     terminal.press("2g" if RESTS in terminal.text() else "\x07")
-    until = time.monotonic() + 60
-    while not has_cursor(terminal):
-        assert time.monotonic() < until, terminal.text()
-        terminal.pump(0.05)
+    terminal.until_true(lambda: has_cursor(terminal))
 
 
 def has_cursor(terminal):
@@ -203,14 +198,18 @@ def runs(cells):
 
 def same(terminal, wanted, other=None):
     """Wait until a screen shows what is wanted, and return it."""
-    until = time.monotonic() + 60
-    while (found := shown(terminal)) != (then := wanted()):
-        if time.monotonic() > until:
-            differ = [pair for pair in zip_longest(found, then) if pair[0] != pair[1]]
-            pytest.fail(f"{terminal.text()}\n{differ}\n{other.text() if other else then}")
+
+    def differing():
+        return [pair for pair in zip_longest(shown(terminal), wanted()) if pair[0] != pair[1]]
+
+    end = time.monotonic() + PATIENCE
+    while differ := differing():
+        if time.monotonic() > end:
+            rows = "\n".join(f"is     {found}\nwanted {then}" for found, then in differ)
+            pytest.fail(f"{rows}\n{terminal.text()}\n{other.text() if other else ''}")
         for one in filter(None, (terminal, other)):
             one.pump(0.05)
-    return found
+    return shown(terminal)
 
 
 @pytest.mark.spec(140, 150, 218)
@@ -219,12 +218,12 @@ def test_each_mark_shows_what_the_live_screen_showed_then(recorded, terminals, k
     session_id, seen = recorded[kind]
     assert len({repr(cells) for *_, cells in seen}) == len(seen)
     replay = terminals("replay", session_id, "--at", "#1", columns=SIZE[0], rows=SIZE[1])
-    replay.until("REPLAY", "event 1 of", seconds=60)
+    replay.until("REPLAY", "event 1 of")
     for moment, wanted, cells in [*seen, *reversed(seen[:-1])]:
         replay.press("t")
-        replay.until("Go to", seconds=60)
+        replay.until("Go to")
         replay.press(f"#{moment}\r")
-        replay.until(f"event {moment} of", *wanted, seconds=60)
+        replay.until(f"event {moment} of", *wanted)
         to_first(replay)
         same(replay, lambda cells=cells: cells)
 
@@ -247,7 +246,7 @@ def test_a_fork_from_the_middle_goes_on_with_a_recorded_agent(shop, recorded, te
     shop.call("trust", str(target))
     goes_on = shop.start("run", "-p", "go on", "--session", fork, "--on-approval", "wait", cwd=target)
     shop.call("approvals", "approve", waiting(shop, "tool", "-C", str(target))["id"])
-    out, err = goes_on.communicate(timeout=60)
+    out, err = goes_on.communicate(timeout=PATIENCE)
     assert goes_on.returncode == 0, (out, err)
     assert (target / "other.py").read_text() == "print('other')\n"
     assert not (shop.project / "other.py").exists()

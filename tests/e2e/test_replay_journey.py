@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.test_screen import answer, trust_and_wait
 from tests.support.terminal import Terminal, leave
+from tests.support.waits import PATIENCE
 from workbench.cli.demo import copy_example
 
 CONVERSATION = slice(0, 48)
@@ -106,12 +107,12 @@ def test_the_graph_of_a_run_at_its_gate_is_the_one_that_was_live(shop, terminals
     words = ("pipeline", "run", "release", "--input", "1.2", "--grant-personas")
     run = shop.start(*words, cwd=project)
     live = terminals(str(project), columns=160, rows=48)
-    live.until("4 Pipeline", "◆ release?", "1 waiting", seconds=60)
+    live.until("4 Pipeline", "◆ release?", "1 waiting")
     live.rest()
     at_gate = graph(live)
     (gate,) = [one for one in shop.json("approvals", "list") if one["kind"] == "gate"]
     shop.call("approvals", "answer", gate["id"], "--choice", "y")
-    assert run.wait(60) == 0
+    assert run.wait(PATIENCE) == 0
     live.until("6 of 6  completed")
     live.rest()
     at_end = graph(live)

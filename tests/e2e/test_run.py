@@ -12,6 +12,7 @@ import time
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
+from tests.support.waits import PATIENCE, until
 
 
 def test_a_second_process_approves_a_headless_runs_edit(shop):
@@ -37,7 +38,7 @@ def test_a_second_process_approves_a_headless_runs_edit(shop):
     assert not (shop.project / "hello.py").exists()
     shop.call("approvals", "approve", write["id"])
     shop.call("approvals", "approve", command["id"])
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     assert (run.returncode, err.count("Not trusted")) == (0, 1)
     told = json.loads(out)
     assert (told["status"], told["reply"], told["exit"]) == ("paused", "Done: it says hello.", 0)
@@ -53,7 +54,7 @@ def test_a_rejection_with_a_reason(shop):
     write, command = shop.waiting(2)
     shop.call("approvals", "reject", command["id"], "--reason", "not now")
     shop.call("approvals", "reject", write["id"], "--reason", "no file")
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=PATIENCE)
     assert (run.returncode, "Nobody wanted it." in out) == (0, True)
     assert list(shop.project.iterdir()) == []
 
@@ -82,7 +83,7 @@ def test_some_hunks_are_approved_from_a_second_process(shop):
     ]
     shop.call("approvals", "approve", action["id"], "--hunks", "1,9", code=1)
     shop.call("approvals", "approve", action["id"], "--hunks", "1,3", "--reason", "keep 15")
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, err
     assert json.loads(out)["reply"] == "ok"
     kept = ["line 15\n" if n == 14 else line for n, line in enumerate(CHANGED)]
@@ -91,7 +92,7 @@ def test_some_hunks_are_approved_from_a_second_process(shop):
 
 def test_parking_ends_with_3_and_the_last_decision_lets_a_host_go_on(shop):
     run = shop.run("--on-approval", "park")
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=PATIENCE)
     ids = re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", out)
     assert run.returncode == 3
     actions = shop.waiting(2)
@@ -99,24 +100,22 @@ def test_parking_ends_with_3_and_the_last_decision_lets_a_host_go_on(shop):
     (session,) = shop.json("sessions", "list")
     assert (session["status"], session["reason"]) == ("paused", "parked")
     shop.call("approvals", "approve", *(a["id"] for a in actions))
-    until = time.monotonic() + 40
-    while not (shop.project / "hello.py").exists() or shop.json("sessions", "list")[0]["status"] != "ready":
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    shop.written("hello.py")
+    until(lambda: shop.json("sessions", "list")[0]["status"] == "ready")
     assert shop.json("host", "status")["pid"] > 0
 
 
 def test_denying_ends_with_4(shop):
     run = shop.run("--on-approval", "deny")
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=PATIENCE)
     assert (run.returncode, "Denied, then." in out) == (4, True)
     assert list(shop.project.iterdir()) == []
 
 
 def test_continue_goes_on_with_the_same_session(shop):
-    shop.run("--on-approval", "deny").communicate(timeout=60)
+    shop.run("--on-approval", "deny").communicate(timeout=PATIENCE)
     more = shop.start("run", "-p", "and now?", "--continue", "--output-format", "json")
-    out, err = more.communicate(timeout=60)
+    out, err = more.communicate(timeout=PATIENCE)
     assert more.returncode == 0, err
     assert json.loads(out)["reply"] == "So be it."
     assert len(shop.json("sessions", "list")) == 1
@@ -124,7 +123,7 @@ def test_continue_goes_on_with_the_same_session(shop):
 
 def test_every_line_of_stream_json_is_an_event(shop):
     run = shop.run("--output-format", "stream-json", "--on-approval", "deny")
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=PATIENCE)
     events = [json.loads(line) for line in out.splitlines()]
     assert [e["sequence_number"] for e in events] == list(range(1, len(events) + 1))
     assert {"session.created", "prompt.submitted", "reply.completed", "call.proposed", "turn.ended"} <= {
@@ -137,7 +136,7 @@ def test_a_second_driver_is_told_the_pid(shop):
     shop.waiting(2)
     (session,) = shop.json("sessions", "list")
     second = shop.start("run", "-p", "me too", "--session", session["id"])
-    _, err = second.communicate(timeout=60)
+    _, err = second.communicate(timeout=PATIENCE)
     assert (second.returncode, str(run.pid) in err) == (1, True)
 
 
@@ -145,7 +144,7 @@ def test_an_interrupted_run_ends_with_130_and_nothing_waits(shop):
     run = shop.run()
     shop.waiting(2)
     run.send_signal(signal.SIGINT)
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     assert run.returncode == 130
     assert shop.waiting(0) == []
 
@@ -158,10 +157,7 @@ def test_a_killed_run_leaves_a_queue_that_a_host_takes_up(shop):
     done = shop.call("approvals", "approve", write["id"])
     (session,) = shop.json("sessions", "list")
     assert f"stays paused: workbench run --session {session['id'][:8]} continues it" in done.stderr
-    until = time.monotonic() + 40
-    while not (shop.project / "hello.py").exists():
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    shop.written("hello.py")
     assert shop.call("doctor").returncode == 0
 
 
@@ -190,7 +186,7 @@ def test_errors_name_the_thing_and_the_remedy(shop, words, code, says):
 
 def test_a_broken_recording_is_named_with_its_line(shop):
     shop.recording.write_text('{"recording": 1,\n "exchanges": [\n  {"replay": []}]}')
-    done = shop.run().communicate(timeout=60)
+    done = shop.run().communicate(timeout=PATIENCE)
     assert "session.json" in done[1]
     assert "3" in done[1]
     assert shop.json("sessions", "list") == []
@@ -224,7 +220,7 @@ def test_the_demo_parks_when_nobody_answers(shop):
     assert "green" not in done.stdout.splitlines()[-1]
 
 
-def spoken(master, until, seconds=30.0):
+def spoken(master, until, seconds=PATIENCE):
     """Read a terminal until a text is on it."""
     seen, end = "", time.monotonic() + seconds
     while until not in seen:
@@ -263,10 +259,10 @@ def test_the_line_mode_answers_in_a_real_terminal(shop):
     os.write(master, f"a {number}\n".encode())
     spoken(master, "approved")
     assert "\x1b" not in seen
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     assert (shop.project / "hello.py").exists()
     os.kill(watch.pid, signal.SIGINT)
-    assert watch.wait(20) == 130
+    assert watch.wait(PATIENCE) == 130
     os.close(master)
 
 
@@ -280,10 +276,10 @@ def test_watching_without_a_terminal_prints_changes(shop):
     change = json.loads(watch.stdout.readline())
     assert (change["change"], change["action"]["id"]) == ("rejected", write["id"])
     watch.send_signal(signal.SIGINT)
-    watch.communicate(timeout=20)
+    watch.communicate(timeout=PATIENCE)
     assert watch.returncode == 130
     shop.call("approvals", "reject", command["id"])
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
 
 
 def test_an_undo_says_what_came_of_it(shop):
@@ -291,7 +287,7 @@ def test_an_undo_says_what_came_of_it(shop):
     write, command = shop.waiting(2)
     shop.call("approvals", "approve", write["id"])
     shop.call("approvals", "reject", command["id"])
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     (shop.project / "hello.py").write_text("print('mine')\n")
     refused = shop.call("approvals", "undo", write["id"], code=1)
     assert "hello.py" in refused.stderr

@@ -8,15 +8,14 @@ import pytest
 
 from tests.support.chat_server import Answer, ChatServer, Stall, said
 from tests.support.terminal import Terminal
+from tests.support.waits import PATIENCE, until
 
 
 @pytest.fixture
 def host(shop):
     """The background process of the workspace, at work."""
     host = shop.start("host", "serve")
-    until = time.monotonic() + 30
-    while not shop.call("host", "status", "--json").stdout.count('"pid"'):
-        assert time.monotonic() < until
+    until(lambda: '"pid"' in shop.call("host", "status", "--json").stdout)
     return host
 
 
@@ -25,10 +24,8 @@ def started(shop, server, *more):
 
 
 def asked(server, run):
-    until = time.monotonic() + 30
-    while not server.asked:
-        assert time.monotonic() < until and run.poll() is None
-        time.sleep(0.02)
+    until(lambda: server.asked or run.poll() is not None)
+    assert run.poll() is None
 
 
 def session(shop):
@@ -57,7 +54,7 @@ def test_a_server_that_sends_no_byte_is_counted_on_the_terminal(shop):
 def test_a_run_beside_a_background_process_records(shop):
     with ChatServer(said("Hello.")) as server:
         run = started(shop, server, "--record", str(shop.root / "new.json"))
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=PATIENCE)
     assert (run.returncode, out) == (0, "Hello.\n"), err
     assert json.loads((shop.root / "new.json").read_text())["exchanges"]
 
@@ -67,7 +64,7 @@ def test_the_key_of_the_process_that_runs_is_the_one_that_counts(shop):
     with ChatServer(said("Hello.")) as server:
         words = ("run", "-p", "x", "--base-url", server.base_url, "--model", "m", "--key-env", "MYKEY")
         run = shop.start(*words, env=shop.env(MYKEY="only-here"))
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=PATIENCE)
         assert (run.returncode, out) == (0, "Hello.\n"), err
         assert server.asked[0].headers["authorization"] == "Bearer only-here"
 
@@ -79,7 +76,7 @@ def test_a_signal_stops_what_the_run_started(shop, number):
         run = started(shop, server)
         asked(server, run)
         run.send_signal(number)
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=PATIENCE)
         assert (run.returncode, out) == (130, "") and "Interrupted." in err
         assert session(shop) == ("paused", "user")
         time.sleep(1.5)  # the background process looks once a second
@@ -97,5 +94,5 @@ def test_a_hang_up_that_is_to_be_ignored_stays_ignored(shop):
         time.sleep(0.5)
         assert run.poll() is None
         run.send_signal(signal.SIGTERM)
-        run.communicate(timeout=60)
+        run.communicate(timeout=PATIENCE)
         assert run.returncode == 130

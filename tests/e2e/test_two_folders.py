@@ -1,11 +1,11 @@
 """One screen, two folders, a background process in each: what is answered here is written there."""
 
 import shutil
-import time
 
 import pytest
 
 from tests.support.terminal import Terminal, leave
+from tests.support.waits import PATIENCE, until
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def park(shop, folder, prompt):
     """Let an agent ask in a folder; it waits there and nobody drives it."""
     folder.mkdir(exist_ok=True)
     words = ("run", "-p", prompt, "--provider", "recorded", "--recording", str(shop.recording))
-    assert shop.start(*words, "--on-approval", "park", cwd=folder).wait(60) == 3
+    assert shop.start(*words, "--on-approval", "park", cwd=folder).wait(PATIENCE) == 3
 
 
 def go_to(terminal, *wanted):
@@ -38,10 +38,8 @@ def go_to(terminal, *wanted):
     terminal.until(*wanted)
 
 
-def written(path, seconds=30.0):
-    until = time.monotonic() + seconds
-    while not path.exists() and time.monotonic() < until:
-        time.sleep(0.05)
+def written(path):
+    until(path.exists)
     return path.read_text()
 
 

@@ -2,11 +2,11 @@
 
 import os
 import signal
-import time
 
 import pytest
 
 from tests.support.terminal import Terminal, leave
+from tests.support.waits import PATIENCE, until
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def test_an_answer_on_one_screen_is_seen_on_the_other_and_a_second_one_is_refuse
     second.press("a")
     for terminal in (first, second):
         terminal.until("Done: it says hello.", gone=("python3 hello.py  asks you",))
-    assert agent.wait(30) == 0
+    assert agent.wait(PATIENCE) == 0
 
 
 def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_did(shop, screens):
-    assert shop.run("--on-approval", "park").wait(60) == 3
+    assert shop.run("--on-approval", "park").wait(PATIENCE) == 3
     first = screens()
     first.until("hello.py", "python3 hello.py")
     find(first, "─ hello.py +1", "a approve")
@@ -80,7 +80,5 @@ def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_
     assert "pid" in shop.call("host", "status").stdout
     (left,) = shop.waiting(1)
     shop.call("approvals", "approve", left["id"])
-    end = time.monotonic() + 40
-    while shop.json("sessions", "list").pop()["status"] == "processing":
-        assert time.monotonic() < end
+    until(lambda: shop.json("sessions", "list").pop()["status"] != "processing")
     screens().until("Done: it says hello.")

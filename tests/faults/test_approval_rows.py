@@ -15,6 +15,7 @@ from tests.support.invariants import check_no_process, living
 from tests.support.scenarios import RAN, WINDOW, Scenario, asked, call, ran
 from tests.support.sizes import size
 from tests.support.stage import USER
+from tests.support.waits import until
 from workbench.domain import events
 from workbench.effects import runtime
 from workbench.host import session_requests
@@ -277,9 +278,7 @@ def test_h_after_the_byte_before_t6_the_group_is_ended_and_the_outcome_unknown(o
     assert stage.die(("call.released", 1)).code == 137
     with stage.at_work():
         call_id = stage.calls()["c1"].id
-    until = time.monotonic() + 5
-    while RAN not in written(stage) and living([call_id]) and time.monotonic() < until:
-        time.sleep(0.002)
+    until(lambda: RAN in written(stage) or not living([call_id]))
     assert living([call_id])
     row, session = rests(stage)
     assert (row.state, row.detail) == ("interrupted", "outcome unknown")

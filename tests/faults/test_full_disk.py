@@ -254,6 +254,6 @@ def test_a_disk_that_was_full_for_a_moment_does_not_stop_the_clock(on_stage, mon
         return progress.is_resting and bool(stage.bodies(events.ActionExpired))
 
     with stage.at_work():
-        stage.drive(until, seconds=5)
+        stage.drive(until)
         assert stage.calls()["c1"].state == "expired"
     goes_on(stage, monkeypatch)

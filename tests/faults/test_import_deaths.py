@@ -14,6 +14,7 @@ import sys
 import pytest
 
 from tests.support.sizes import size
+from tests.support.waits import PATIENCE
 from tests.unit.host.test_import_growth import claude_lines, told
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
@@ -75,7 +76,7 @@ def test_a_killed_import_beside_another_one_loses_and_doubles_nothing(tmp_path, 
         two = [dying, importing(home, user, folder)]
         codes = []
         for child in two:
-            _, err = child.communicate(timeout=120)
+            _, err = child.communicate(timeout=PATIENCE)
             codes.append(child.returncode)
             assert child.returncode in (0, -signal.SIGKILL), err.decode()
         assert codes[1] == 0
@@ -86,10 +87,10 @@ def test_a_killed_import_beside_another_one_loses_and_doubles_nothing(tmp_path, 
                 "timestamp": "2026-11-21T13:00:00Z", "message": {"role": "user", "content": "and more"},
             }) + "\n")  # fmt: skip
         third = importing(home, user, folder)
-        _, err = third.communicate(timeout=120)
+        _, err = third.communicate(timeout=PATIENCE)
         assert third.returncode == 0, err.decode()
     finally:
-        watch.communicate(timeout=60)
+        watch.communicate(timeout=PATIENCE)
     with Journal.open(Home.open(home)) as journal:
         found = told(journal)
         assert index_table_differences(journal) == []

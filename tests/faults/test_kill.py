@@ -16,6 +16,7 @@ from tests.support.program import Program
 from tests.support.scenarios import RAN, Scenario, call, edit
 from tests.support.sizes import size
 from tests.support.stage import exchange, recording, text
+from tests.support.waits import PATIENCE, until
 from workbench.domain import events
 from workbench.effects.files import Root
 from workbench.host.lifecycle import START_TIMEOUT_SECONDS
@@ -111,14 +112,11 @@ def test_no_h_alive_at_t3_s_starts_one_that_executes_and_calls_no_model(program)
     assert len(program.waiting()) == 3
     program.answer_all()
     program.settled()
-    for _ in range(400):
-        calls = program.journal.calls(program.session_id, states=("pending", "approved", "executing"))
-        if not calls:
-            break
-        program.journal.wait(program.journal.last_position(), 0.05)
+    under_way = ("pending", "approved", "executing")
+    until(lambda: not program.journal.calls(program.session_id, states=under_way), program.said)
     assert {row.state for row in program.calls().values()} == {"succeeded"}, program.said()
     assert (program.workspace / "d/n.txt").read_text() == "new\n"
-    program.start("host", "stop").wait(20)
+    program.start("host", "stop").wait(PATIENCE)
     assert len(program.bodies(events.ReplyCompleted)) == 1
     assert (program.session().status, program.session().reason) == ("paused", "host lost")
     check_no_process(row.id for row in program.calls().values())
@@ -129,11 +127,11 @@ def test_no_h_alive_at_t3_s_starts_one_that_executes_and_calls_no_model(program)
 
 def test_a_host_killed_at_its_start_is_not_waited_for_and_the_answer_stays(program):
     running = program.run("call.proposed:kill:3")
-    assert running.wait(30) == -9, program.said()
+    assert running.wait(PATIENCE) == -9, program.said()
     begun = time.monotonic()
     first = program.waiting()[0]
     answering = program.start("approvals", "approve", first.id, faults="host.started:kill")
-    assert answering.wait(60) == 0, program.said()
+    assert answering.wait(PATIENCE) == 0, program.said()
     assert time.monotonic() - begun < START_TIMEOUT_SECONDS, (
         "the answer waited for a background process that was dead"
     )

@@ -12,6 +12,7 @@ from tests.golden.scenario import golden
 from tests.golden.staging import END, ENVIRONMENT, GONE, Scene
 from tests.golden.words import edit, exchange, prompt, result, said
 from tests.support.stage import provider_maker_with_sleep
+from tests.support.waits import PATIENCE
 from workbench.domain.incidents import IncidentOptions
 from workbench.effects.files import Root
 from workbench.formats.findings.read import read_findings
@@ -123,7 +124,7 @@ class IncidentScene(Scene):
         try:
             context = replace(context, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
             options = IncidentDriverOptions(context=context, driver=driver, parks=True)
-            await asyncio.wait_for(drive_incidents(options, self.session_id), 60)
+            await asyncio.wait_for(drive_incidents(options, self.session_id), PATIENCE)
         finally:
             context.root.close()
         if turns.wish not in (END, GONE):

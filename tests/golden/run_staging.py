@@ -11,6 +11,7 @@ from tests.golden.run_still import run_stillness
 from tests.golden.staging import END, ENVIRONMENT, GONE, Scene
 from tests.golden.words import recording_text
 from tests.support.stage import provider_maker_with_sleep
+from tests.support.waits import PATIENCE
 from workbench.domain.values import Decision
 from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
@@ -82,7 +83,7 @@ class RunScene(Scene):
             context = replace(context, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
             with run_stillness(self.clock):
                 driving = RunDriverOptions(context=context, driver=driver, until=until)
-                await asyncio.wait_for(drive_run(driving, self.session_id), 60)
+                await asyncio.wait_for(drive_run(driving, self.session_id), PATIENCE)
         finally:
             context.root.close()
         if turns.wish not in (END, GONE):

@@ -19,6 +19,7 @@ from tests.golden.still import START, PlacedBlobs, Places, StillClock, StillJour
 from tests.golden.words import MODEL, recording_text
 from tests.support.golden import KEY
 from tests.support.stage import provider_maker_with_sleep
+from tests.support.waits import PATIENCE
 from workbench.changes.decision import make_decision
 from workbench.domain.codec import EVENT_FORMAT_VERSION, blob_refs, event_to_line, to_json_value
 from workbench.domain.events import ActionOpened
@@ -212,7 +213,9 @@ class Scene:
         )
         try:
             context = replace(context, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
-            await asyncio.wait_for(drive_session(context, driver, self.session_id, until=turns.until), 60)
+            await asyncio.wait_for(
+                drive_session(context, driver, self.session_id, until=turns.until), PATIENCE
+            )
         finally:
             context.root.close()
 

@@ -21,6 +21,7 @@ from tests.golden.make import make
 from tests.golden.scenario import SCENARIOS
 from tests.golden.unsafe import SECRETS
 from tests.support import golden
+from tests.support.waits import PATIENCE
 from workbench.agents.planner import CallModel, TurnLimits, due_effects
 from workbench.agents.reducer import apply_event
 from workbench.agents.state import TurnState
@@ -100,7 +101,7 @@ def test_it_is_the_same_in_another_folder_zone_and_language(tmp_path):
     )
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, cwd=golden.FOLDER.parents[1], capture_output=True,
-        text=True, check=True, timeout=60,
+        text=True, check=True, timeout=PATIENCE,
     )  # fmt: skip
     stored = (golden.FOLDER / "commands" / "session.jsonl").read_bytes()
     assert run.stdout.strip() == hashlib.sha256(stored).hexdigest()

@@ -5,9 +5,10 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.waits import PATIENCE, until
 
 CHROMIUM = shutil.which("chromium")
 
@@ -79,10 +80,8 @@ class Page:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def wait(self, expression, seconds=60):
-        end = time.monotonic() + seconds
-        while not self.value(expression):
-            assert time.monotonic() < end, f"never became true: {expression}"
+    def wait(self, expression):
+        until(lambda: self.value(expression), lambda: f"never became true: {expression}")
 
     def press(self, key, *, shift=False):
         more = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
@@ -117,7 +116,7 @@ def chromium(folder):
         os.close(out), os.close(back)
         child.terminate()
         try:
-            child.wait(20)
+            child.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()

@@ -10,6 +10,8 @@ import struct
 import threading
 from dataclasses import dataclass, field
 
+from tests.support.waits import PATIENCE
+
 OK = "200 OK"
 
 
@@ -129,7 +131,7 @@ class ChatServer:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(PATIENCE)
 
     def __enter__(self):
         return self

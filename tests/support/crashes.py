@@ -22,6 +22,7 @@ from pathlib import Path
 from tests.support.invariants import check_end, check_rest, check_told
 from tests.support.scenarios import TOOLS, Scenario
 from tests.support.stage import USER, Stage, no_wait, provider_maker_with_sleep
+from tests.support.waits import PATIENCE
 from workbench.domain import events
 from workbench.effects import runtime
 from workbench.effects.runtime import SystemClock
@@ -32,7 +33,6 @@ from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 
-PATIENCE = 20.0
 MOST_WORDS = 8
 
 

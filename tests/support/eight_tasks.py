@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, event, said
 from tests.support.terminal import Terminal
+from tests.support.waits import PATIENCE
 
 SIZES = ((160, 48), (120, 36), (80, 24))
 LOOKING = "Look, then"
@@ -111,7 +112,7 @@ class Hands:
         lines = self.terminal.text().splitlines()
         return "".join(line for line in lines if LOOKING in line or EARLY in line)
 
-    def _comes(self, wanted, gone, before, seconds=20.0):
+    def _comes(self, wanted, gone, before, seconds=PATIENCE):
         """Return whether the outcome came; False once the screen says something else of the key."""
         begun = time.monotonic()
         while (passed := time.monotonic() - begun) < seconds:
@@ -159,7 +160,7 @@ class Scripted:
         self.server.answers.append(Answer([event(begun), Stall()]))
 
     def _wait(self):
-        self.may_answer.wait(60)
+        self.may_answer.wait(PATIENCE)
 
     def _sent(self):
         self.sent_at = time.monotonic()

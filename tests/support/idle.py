@@ -2,12 +2,19 @@
 
 Nothing left to do: no callback of the loop is ready, none is due within a frame of the screen, and no thread that
 the loop started is at work. A thread that only waits for something (a test holds it back) is not at work.
+
+Time is what the processor gave this process and what was slept on purpose: beside other work a second on the clock
+may be no time at all.
 """
 
 import asyncio
+import os
+import threading
 from asyncio.base_events import BaseEventLoop
-from time import monotonic, process_time
+from time import process_time
 from weakref import WeakKeyDictionary
+
+from tests.support.waits import is_at_work
 
 FRAME_SECONDS = 0.04
 """A little more than the longest pause between two frames of the screen: a redraw that was put off is waited for."""
@@ -52,8 +59,8 @@ def _next_due(loop):
 async def until_idle(min_sleep=0.0, max_sleep=PATIENCE_SECONDS):
     """Return when the running loop has nothing left to do."""
     loop = asyncio.get_running_loop()
-    ends, quiet = monotonic() + max_sleep, 0
-    while quiet < QUIET_ROUNDS and monotonic() < ends:
+    began, slept, quiet = process_time(), 0.0, 0
+    while quiet < QUIET_ROUNDS and process_time() - began + slept < max_sleep:
         await asyncio.sleep(0)
         if loop._ready:
             quiet = 0
@@ -62,12 +69,18 @@ async def until_idle(min_sleep=0.0, max_sleep=PATIENCE_SECONDS):
             done, _ = await asyncio.wait(
                 tuple(running), timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
-            quiet = 0 if done or process_time() - used > _AT_REST_SECONDS else QUIET_ROUNDS
+            slept += 0.0 if done else _LOOK_SECONDS
+            is_resting = not done and process_time() - used <= _AT_REST_SECONDS
+            if is_resting and not is_at_work(os.getpid(), threading.get_native_id()):
+                return
+            quiet = 0
         else:
             wait = _next_due(loop) - loop.time()
             quiet = quiet + 1 if wait > FRAME_SECONDS else 0
             if quiet < QUIET_ROUNDS:
-                await asyncio.sleep(0.001 if quiet else max(wait, 0.0))
+                pause = 0.001 if quiet else max(wait, 0.0)
+                slept += pause
+                await asyncio.sleep(pause)
 
 
 async def until_handled(pilot, timeout=PATIENCE_SECONDS):
@@ -76,8 +89,8 @@ async def until_handled(pilot, timeout=PATIENCE_SECONDS):
     Textual sends one more to each widget to know that, before and after each key: half of all work of a test.
     """
     loop = asyncio.get_running_loop()
-    ends = monotonic() + timeout
-    while monotonic() < ends:
+    began = process_time()
+    while process_time() - began < timeout:
         await asyncio.sleep(0)
         if not loop._ready:
             break

@@ -4,6 +4,7 @@ import asyncio
 import json
 
 from tests.support.stage import USER, call, exchange, no_wait, provider_maker_with_sleep, recording, text
+from tests.support.waits import PATIENCE
 from workbench.changes.decision import make_decision
 from workbench.domain.events import ActionOpened, PromptSubmitted
 from workbench.domain.incidents import IncidentOptions
@@ -103,7 +104,7 @@ class Lists:
         incident_requests.request_incidents(self.journal, list_id, ids or listed, options, USER)
         return list_id
 
-    def drive(self, list_id, *, parks=True, can_ask=True, seconds=60, **more):
+    def drive(self, list_id, *, parks=True, can_ask=True, seconds=PATIENCE, **more):
         """Drive a list until nothing goes on without a human; return how it stands."""
         self.drivers += 1
         driver = DriverIdentity(host_id=f"d{self.drivers}", pid=self.drivers, driver="run")

@@ -4,11 +4,11 @@ Nothing here knows where a driver died.
 """
 
 import os
-import time
 from collections import Counter
 from pathlib import Path
 
 from tests.support.scenarios import RAN
+from tests.support.waits import until
 from workbench.domain import events
 from workbench.domain.machines import CALL_MOVES, SETTLED_CALL_STATES
 from workbench.effects.file_primitives import TEMPORARY_NAME
@@ -136,13 +136,12 @@ def check_commands(stage):
         check_no_process(rows[name].id for name in stage.scenario.commands if name in rows)
 
 
-def check_no_process(marks, patience=3.0):
+def check_no_process(marks):
     """Check that nothing lives that carries the mark of a call; a helper may take a moment to notice."""
     marks = tuple(marks)
-    until = time.monotonic() + patience
-    while left := living(marks):
-        assert time.monotonic() < until, f"processes {left} carry the mark of a call that is over"
-        time.sleep(0.002)
+    until(
+        lambda: not living(marks), lambda: f"processes {living(marks)} carry the mark of a call that is over"
+    )
 
 
 def living(marks):

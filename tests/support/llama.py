@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waits import PATIENCE
+
 NEEDED = "NEED_LLAMA"
 
 # Small models do not know when to call a tool. This template shows them: as examples it gives calls where a
@@ -128,7 +130,7 @@ class AzureFront:
     def close(self):
         self._server.shutdown()
         self._server.server_close()
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
 
 
 class Llama:
@@ -150,13 +152,13 @@ class Llama:
 
     def is_busy(self):
         """Return whether any of its slots works."""
-        with urllib.request.urlopen(f"{self.address}/slots", timeout=30) as reply:
+        with urllib.request.urlopen(f"{self.address}/slots", timeout=PATIENCE) as reply:
             return any(slot["is_processing"] for slot in json.load(reply))
 
     def close(self):
         self.process.stdin.close()
         try:
-            self.process.wait(20)
+            self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -14,12 +14,11 @@ import time
 from pathlib import Path
 
 from tests.support.crashes import CrashStage, ShiftedClock
+from tests.support.waits import PATIENCE
 from workbench.domain import events
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import FAULTS_VARIABLE
 from workbench.journal.home import Home
-
-PATIENCE = 60.0
 
 
 class Program(CrashStage):
@@ -108,7 +107,7 @@ class Program(CrashStage):
     def stop(self):
         """End every process that this object has started, and the host that they may have started."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.start("host", "stop").wait(20)
+            self.start("host", "stop").wait(PATIENCE)
         for process in self.started:
             if process.poll() is None:
                 process.kill()

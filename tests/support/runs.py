@@ -6,6 +6,7 @@ import sys
 
 from msgspec.structs import replace
 
+from tests.support.waits import PATIENCE
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, write
 from workbench.domain.values import Actor, Decision
 from workbench.effects import runtime
@@ -68,7 +69,7 @@ class Runs:
         *,
         until=lambda c: c.is_waiting,
         can_ask=True,
-        seconds=60,
+        seconds=PATIENCE,
         see=lambda events: None,
         executor=None,
     ):

@@ -10,6 +10,7 @@ import json
 from contextlib import ExitStack
 from pathlib import Path
 
+from tests.support.waits import PATIENCE
 from workbench.changes.decision import make_decision
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, SelectedHunk
@@ -120,7 +121,7 @@ class Stage:
         self.lock = DriverLock(self.journal, driver_identity(self.journal, str(self.workspace), "run"))
         return self.lock.driver
 
-    def drive(self, until=lambda progress: progress.is_resting, seconds=20.0):
+    def drive(self, until=lambda progress: progress.is_resting, seconds=PATIENCE):
         """Drive the session until it rests (or `until`), as a driver of its own, and hand it back."""
 
         async def run():

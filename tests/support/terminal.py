@@ -13,6 +13,8 @@ import time
 
 import pyte
 
+from tests.support.waits import PATIENCE, is_at_work
+
 _OWN_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 
 
@@ -93,6 +95,10 @@ class Terminal:
         while (left := end - time.monotonic()) > 0:
             before = self._reads
             if not self._take(min(quiet, left) if self._has_answered else left) or self._reads == before:
+                break
+        # On a busy machine it may not have come to draw at all.
+        for _ in range(round(PATIENCE / quiet)):
+            if not is_at_work(self.process.pid) or not self._take(quiet):
                 return
 
     def _take(self, seconds):
@@ -116,7 +122,7 @@ class Terminal:
             self.pump(0.05)
         return found
 
-    def asks_before_end(self, question, seconds=40.0):
+    def asks_before_end(self, question, seconds=PATIENCE):
         """Wait until the program ends or asks a question; return whether it asks."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:
@@ -125,7 +131,7 @@ class Terminal:
             self.pump(0.05)
         return False
 
-    def until(self, *wanted, seconds=40.0, gone=()):
+    def until(self, *wanted, seconds=PATIENCE, gone=()):
         """Wait until all texts are on the screen and none of `gone`; return the screen."""
         end = time.monotonic() + seconds
         while True:
@@ -135,7 +141,14 @@ class Terminal:
             assert time.monotonic() < end, f"{wanted} did not come, or {gone} did not go:\n{shown}"
             self.pump(0.05)
 
-    def wait(self, seconds=30.0):
+    def until_true(self, holds):
+        """Wait until a function returns something true; what the program draws meanwhile is read."""
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, self.text()
+            self.pump(0.05)
+
+    def wait(self, seconds=PATIENCE):
         """Wait for the end of the program and return its exit code."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:

@@ -9,6 +9,7 @@ import tempfile
 import time
 
 from tests.support.terminal import MOST_REST
+from tests.support.waits import PATIENCE
 
 
 class Tmux:
@@ -46,7 +47,7 @@ class Tmux:
         """Let the program draw: when it has done so cannot be seen from here."""
         time.sleep(MOST_REST)
 
-    def until(self, *wanted, seconds=40.0, gone=()):
+    def until(self, *wanted, seconds=PATIENCE, gone=()):
         """Wait until all texts are on the window and none of `gone`; return what is on it."""
         end = time.monotonic() + seconds
         while True:
@@ -67,7 +68,7 @@ class Tmux:
 
     def kill(self):
         """Kill the program without a word, and wait until it is gone."""
-        pid, end = self.pid, time.monotonic() + 30
+        pid, end = self.pid, time.monotonic() + PATIENCE
         os.kill(pid, signal.SIGKILL)
         while _lives(pid):
             assert time.monotonic() < end, f"{pid} lives on"
@@ -82,7 +83,7 @@ class Tmux:
         """Start the program once more, in the window of the one that ended."""
         self._tell("respawn-pane", "-k", "-c", self._cwd, self._line())
 
-    def wait(self, seconds=30.0):
+    def wait(self, seconds=PATIENCE):
         """Wait for the end of the program and return its exit code."""
         end = time.monotonic() + seconds
         while not (code := self._tell("display-message", "-p", "#{pane_dead_status}").strip()):

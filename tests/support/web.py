@@ -4,6 +4,8 @@ import socket
 import threading
 import time
 
+from tests.support.waits import PATIENCE
+
 
 class Web:
     """Answers each path with what a table says: bytes, or a function of (connection, head)."""
@@ -54,7 +56,7 @@ class Web:
         self._over.set()
         self._listener.close()
         for thread in self._threads:
-            thread.join(5)
+            thread.join(PATIENCE)
 
     def _accept(self):
         while not self._over.is_set():

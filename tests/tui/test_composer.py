@@ -8,6 +8,7 @@ from textual.events import Paste
 
 from tests.support.pane_host import HOSTILE, Host, session
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from tests.tui.backend import backend
 from tests.tui.screens import work_done
 from workbench.tui.backend import BackendError, SuggestedText
@@ -493,7 +494,7 @@ def test_words_of_which_no_command_came_stand_in_the_field_again_and_what_was_wr
     may_end = threading.Event()
 
     def fail(words):
-        may_end.wait(20)
+        may_end.wait(PATIENCE)
         raise BackendError("No command was made. The model is gone.")
 
     async def act(app, pilot, composer):

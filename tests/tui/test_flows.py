@@ -15,6 +15,7 @@ from pathlib import Path
 import workbench
 from tests.support.runs import Runs
 from tests.support.stage import Stage, call, exchange, recording, text
+from tests.support.waits import PATIENCE
 from tests.tui.screens import CHANGED, EDIT, FILES, play, staged
 from tests.unit.pipelines.projects import command
 from workbench.effects.runtime import ManualClock
@@ -106,7 +107,7 @@ def test_a_decision_that_is_carried_out(tmp_path, monkeypatch):
 
     async def drive():
         driving = drive_session(context, driver, stage.session_id, until=lambda progress: progress.is_resting)
-        await asyncio.wait_for(driving, 20)
+        await asyncio.wait_for(driving, PATIENCE)
 
     with calls:
         asyncio.run(drive())
@@ -129,7 +130,7 @@ def test_an_event_that_is_drawn(tmp_path, monkeypatch):
             driving = drive_session(
                 stage.context(), stage.driver(), stage.session_id, until=lambda progress: progress.is_resting
             )
-            await asyncio.wait_for(driving, 20)
+            await asyncio.wait_for(driving, PATIENCE)
 
         await asyncio.to_thread(lambda: asyncio.run(drive()))
         stage.lock.close()

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE, until_true
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.incident_lists import (
@@ -85,15 +86,9 @@ def test_place_eight(tmp_path, snap_screen, state, size):
     async def before(pilot):
         await stills.play(pilot, ("escape", "8", "j", "j"), hand)
         pane = next(pane for pane in app.main.panes if pane.PLACE == 8)
-        for _ in range(400):
+        if size == "wide" and pane.row is not None:
             # The detail follows a cursor that rests.
-            if (
-                size != "wide"
-                or pane.row is None
-                or (pane.detail.detail and pane.detail.detail.row is pane.row)
-            ):
-                break
-            await pilot.pause(0.01)
+            await until_true(lambda: pane.detail.detail and pane.detail.detail.row is pane.row, pilot.pause)
         await stills.play(pilot, (), hand)
 
     assert snap_screen(app, run_before=before, terminal_size=stills.SIZES[size])
@@ -357,25 +352,18 @@ def test_what_is_read_is_cancelled_by_esc_and_what_failed_is_said(tmp_path):
 
     def open_source(source, goes_on):
         assert goes_on("Reading.")
-        going.wait(10)
+        going.wait(PATIENCE)
         answers.append(goes_on("more"))
         raise BackendError("No findings were read. It was cancelled.")
 
     async def body(pane, app, press):
         await press("I", *"big.sarif")
         await app._pilot.press("enter")
-        await counted(app)
-        for _ in range(400):
-            if pane.progress == "Reading.":
-                break
-            await app._pilot.pause(0.01)
+        await until_true(lambda: pane.progress == "Reading.", lambda: counted(app))
         await app._pilot.press("escape")
-        await app._pilot.pause()
+        await until_true(lambda: pane.progress == "Being cancelled.", app._pilot.pause)
         going.set()
-        for _ in range(400):
-            if answers:
-                break
-            await app._pilot.pause(0.01)
+        await until_true(lambda: answers, app._pilot.pause)
         await press()
         assert answers == [False] and app.main.place == 8 and pane.progress == ""
 

@@ -5,6 +5,7 @@ import io
 import pytest
 from msgspec.structs import replace
 
+from tests.support.waits import until_true
 from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
 from workbench.cli.console import Console
@@ -325,10 +326,8 @@ def test_a_graph_that_does_not_fit_is_left_out(play):
 
     async def body(s):
         await slowly(s, "L")
-        for _ in range(50):
-            if s.app.screen._graph.display:
-                await s.pilot.pause(0.02)  # it is laid out in a thread
-        assert not s.app.screen._graph.display
+        # It is laid out in a thread.
+        await until_true(lambda: not s.app.screen._graph.display, s.pilot.pause)
         assert "runs without asking" in s.text
 
     service = Service()

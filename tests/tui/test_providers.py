@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from tests.support.sizes import rarely
 from tests.support.stage import Stage, exchange, recording, text
+from tests.support.waits import PATIENCE, until_true
 from tests.tui.screens import FILES, play, staged
 from workbench.config.types import UiSettings
 from workbench.effects.runtime import ManualClock
@@ -149,17 +150,14 @@ def test_the_page_says_while_it_looks_and_what_to_do_when_nothing_was_found(fres
     gate = threading.Event()
 
     def slow():
-        gate.wait(20)
+        gate.wait(PATIENCE)
         return ()
 
     service = Service(found=slow)
 
     async def look(shown):
         # Not settled: the search is still under way.
-        for _ in range(50):
-            await shown.pilot.pause(0.02)
-            if "looking for models" in shown.text:
-                return
+        await until_true(lambda: "looking for models" in shown.text, shown.pilot.pause)
 
     async def body(shown):
         await shown.settle()
@@ -167,7 +165,6 @@ def test_the_page_says_while_it_looks_and_what_to_do_when_nothing_was_found(fres
         gate.clear()
         await shown.pilot.press("r")
         await look(shown)
-        assert "looking for models" in shown.text
         gate.set()
         await shown.settle()
         assert "looking for models" not in shown.text and service.looks == 2
@@ -534,17 +531,13 @@ def test_a_trial_counts_seconds_and_esc_stops_it(fresh):
 
     def slow(trial):
         trial.progress("Asking big for two short replies.", stopped.set)
-        stopped.wait(20)
+        stopped.wait(PATIENCE)
         raise BackendError("The trial was stopped.")
 
     service = Service(report=slow)
 
     async def until(shown, words):
-        for _ in range(200):
-            await shown.pilot.pause(0.02)
-            if words in shown.text:
-                return
-        raise AssertionError(f"{words} did not come:\n{shown.text}")
+        await until_true(lambda: words in shown.text, shown.pilot.pause, lambda: f"{words}:\n{shown.text}")
 
     async def body(shown):
         await ready_to_try(shown)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from textual.widgets import Input
 
 from tests.support.stage import Stage, exchange, recording, text
+from tests.support.waits import PATIENCE, until_true
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.screens import FILES, Hand, counted, play, staged
@@ -122,11 +123,7 @@ def show(stage, body, **services):
 
 async def seen(shown, holds):
     """Wait for something that a thread shows; `settle` would wait for the thread."""
-    for _ in range(400):
-        if holds():
-            return
-        await shown.pilot.pause(0.01)
-    raise AssertionError(shown.app.screen, shown.text)
+    await until_true(holds, shown.pilot.pause, lambda: f"{shown.app.screen}\n{shown.text}")
 
 
 def test_a_number_leads_there_and_on_to_another_place(fresh):
@@ -145,7 +142,7 @@ def test_a_test_counts_its_seconds_says_what_the_model_can_and_is_stopped_by_esc
     def test(name, trial):
         trials.append(trial)
         trial.progress("Asking qwen3-8b for two short replies; it may have to be loaded first.", gate.set)
-        gate.wait(20)
+        gate.wait(PATIENCE)
         return REPORT
 
     async def body(shown):
@@ -207,7 +204,7 @@ def test_it_opens_while_a_server_stalls_and_leaves_without_waiting(fresh):
     def status(name, trial):
         asked.append(trial)
         trial.progress("Asking.", gate.set)
-        gate.wait(30)
+        gate.wait(PATIENCE)
         return WELL[name]
 
     async def body(shown):

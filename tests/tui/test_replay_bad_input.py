@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support import golden
+from tests.support.waits import PATIENCE, until_true
 from tests.tui.screens import Hand, work_done
 from workbench.cli.console import Console
 from workbench.cli.replay import print_replay
@@ -234,11 +235,8 @@ def test_a_session_that_another_process_writes_to_grows(journal):
     async def body(app, press):
         await press("f")
         argv = [sys.executable, "-c", writer, str(journal.home.path)]
-        await asyncio.to_thread(subprocess.run, argv, check=True, timeout=60)
-        for _ in range(200):
-            if len(app.main.source.timeline) == 53:
-                break
-            await asyncio.sleep(0.02)
+        await asyncio.to_thread(subprocess.run, argv, check=True, timeout=PATIENCE)
+        await until_true(lambda: len(app.main.source.timeline) == 53)
         await press("G")
         assert len(app.main.source.timeline) == 53
         assert app.main.source.index == app.main.player.index

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.support.waits import until
 from workbench.cli.replay_follower import FileFollower, file_stamp
 from workbench.domain.events import PromptSubmitted
 from workbench.formats.import_sources import find_sources
@@ -100,18 +101,11 @@ def test_a_file_at_work_is_followed_and_stays_open(journal, tmp_path):
     )
     try:
         path.write_text(lines("one", "two", begin=now))
-        for _ in range(200):
-            if source.grow():
-                break
-            time.sleep(0.02)
+        until(source.grow)
         assert prompts(source) == ["one", "two"]
         assert session_of(journal).status == "ready"
         os.utime(path, (time.time() - 3_600,) * 2)
-        for _ in range(200):
-            if session_of(journal).status == "completed":
-                break
-            time.sleep(0.02)
-        assert session_of(journal).status == "completed"
+        until(lambda: session_of(journal).status == "completed")
     finally:
         follower.close()
     assert file_stamp(str(tmp_path / "gone")) is None

@@ -11,6 +11,7 @@ import pytest
 from tests.support import golden
 from tests.support.sizes import rarely
 from tests.support.stage import Stage, call, exchange, recording, text
+from tests.support.waits import until_true
 from tests.tui.backend import backend
 from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
 from workbench.effects.runtime import ManualClock
@@ -124,11 +125,7 @@ def test_a_second_process_that_decides_is_seen_without_a_key(tmp_path):
     async def body(shown):
         waiting = len(stage.waiting())
         stage.reject(stage.waiting()[0], "no")
-        for _ in range(200):
-            await shown.pilot.pause(0.02)
-            if f"{waiting - 1} waiting" in shown.text:
-                break
-        assert f"{waiting - 1} waiting" in shown.text
+        await until_true(lambda: f"{waiting - 1} waiting" in shown.text, shown.pilot.pause)
         assert shown.said == "edit router.py was rejected by workbench approvals."
 
     play(stage, body)

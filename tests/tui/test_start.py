@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
+from tests.support.waits import PATIENCE
 from workbench.domain.events import MarkAdded
 
 NOT_AT_START = {
@@ -124,7 +125,7 @@ def first_frame(tmp_path_factory):
     env["TEXTUAL_DRIVER"] = "textual.drivers.headless_driver:HeadlessDriver"
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(stage.workspace), str(root / "seen")],
-        capture_output=True, text=True, env=env, timeout=60, check=False,
+        capture_output=True, text=True, env=env, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads((root / "seen").read_text())
@@ -165,7 +166,7 @@ def test_a_replay_from_the_shell_loads_no_text_field_and_reads_not_ahead(tmp_pat
     env["TEXTUAL_DRIVER"] = "textual.drivers.headless_driver:HeadlessDriver"
     done = subprocess.run(
         [sys.executable, "-c", REPLAY, str(tmp_path / "seen")], cwd=stage.workspace,
-        capture_output=True, text=True, env=env, timeout=60, check=False,
+        capture_output=True, text=True, env=env, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     seen = json.loads((tmp_path / "seen").read_text())

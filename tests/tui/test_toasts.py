@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.waits import until_true
 from tests.tui.screens import play, staged
 from tests.tui.stills import HOST
 from workbench.domain.events import ErrorRaised
@@ -89,10 +90,7 @@ def test_it_ends_by_itself(stage, monkeypatch):
         await shown.press("escape", "3", "z")
         fails(stage)
         await shown.look()
-        for _ in range(200):
-            if not box(shown).display:
-                break
-            await shown.pilot.pause(0.01)
+        await until_true(lambda: not box(shown).display, shown.pilot.pause)
         assert box(shown).toast is None
         assert SAID not in shown.text
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.waits import until_true
 from tests.tui.screens import play, staged
 from workbench.tui.backend import RestartLater
 from workbench.tui.main import tasks
@@ -115,11 +116,11 @@ def test_a_restart_waits_until_nothing_executes(stage, monkeypatch):
         return "Another background process works here now."
 
     async def until(shown, words):
-        for _ in range(200):
-            await shown.pilot.pause(0.01)
-            if any(words in one.text for one in shown.main.notifications.kept):
-                return
-        raise AssertionError(words)
+        await until_true(
+            lambda: any(words in one.text for one in shown.main.notifications.kept),
+            shown.pilot.pause,
+            lambda: words,
+        )
 
     async def body(shown):
         await shown.press("i", *"/restart")

@@ -12,6 +12,7 @@ from textual import events
 
 from tests.support import drawn_runs
 from tests.support.stage import USER
+from tests.support.waits import until_true
 from tests.tui.screens import play, staged
 from workbench.cli.local_backend_library import LocalLibrary
 from workbench.domain.events import ActionOpened
@@ -50,10 +51,10 @@ async def typed(shown, words, gap, *, ends_line=True):
         app.guarded.commit_due()
         arrived = app.guarded.guard.arrived
         app.post_message(key_of(letter))
-        for _ in range(2_000):
-            if app.guarded.guard.arrived > arrived and not app._typed.has_waiting:
-                break
-            await asyncio.sleep(0.002)
+        await until_true(
+            lambda arrived=arrived: app.guarded.guard.arrived > arrived and not app._typed.has_waiting,
+            lambda: asyncio.sleep(0.002),
+        )
     for _ in range(3):
         shown.hand.waits(HOLD_SECONDS)
         await shown.pilot.pause()

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.support.waits import until
 from workbench.ask.build_tools import BuildCommand, BuildTool
 from workbench.ask.context import (
     FIRST_PREFERENCES,
@@ -169,13 +169,6 @@ def tmux(tmp_path):
     finally:
         subprocess.run(["tmux", "-S", socket, "kill-server"], env=env, check=False, capture_output=True)
         shutil.rmtree(folder)
-
-
-def until(is_true):
-    end = time.monotonic() + 20
-    while not is_true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from workbench.cli import check
 from workbench.cli.check import CHECKS_BY_KIND, check_line
 
@@ -191,7 +192,7 @@ def test_the_program_answers_every_line_and_leaves_nothing(tmp_path):
     ]
     done = subprocess.run(
         [sys.executable, "-m", "workbench", "check", "text"],
-        input="\n".join(lines), capture_output=True, text=True, timeout=60, cwd=tmp_path,
+        input="\n".join(lines), capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path,
         env={**os.environ, "WORKBENCH_HOME": str(tmp_path / "home")},
     )  # fmt: skip
     found = [json.loads(line) for line in done.stdout.splitlines()]

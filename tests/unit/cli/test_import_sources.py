@@ -5,11 +5,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import apsw
 import pytest
 
+from tests.support.waits import PATIENCE, until
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportCancelled, ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
@@ -140,10 +140,7 @@ def test_a_killed_import_leaves_nothing(shell, tmp_path):
         claude("s1", *(f"{number} " + "word " * 300 for number in range(60) for _ in range(20))).encode()
     )
     running.stdin.flush()
-    until = time.monotonic() + 30
-    while not stored(tmp_path) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert stored(tmp_path)
+    until(lambda: stored(tmp_path))
     running.kill()
     running.wait()
     running.stdin.close()
@@ -208,7 +205,7 @@ def test_two_imports_at_once_lose_nothing_and_store_nothing_twice(tmp_path):
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(2)
     ]
-    ended = [(process.communicate(timeout=120), process.returncode) for process in both]
+    ended = [(process.communicate(timeout=PATIENCE), process.returncode) for process in both]
     assert [code for _, code in ended] == [0, 0], ended
     with Journal.open(Home.open(home)) as journal:
         sessions = [one for one in journal.sessions() if one.origin]

@@ -3,12 +3,12 @@
 import io
 import json
 import threading
-import time
 from argparse import Namespace
 
 import pytest
 from msgspec.structs import replace
 
+from tests.support.waits import until
 from tests.unit.pipelines.projects import MANIFEST, command, project
 from workbench.cli import pipeline_run
 from workbench.cli.console import Console
@@ -209,9 +209,7 @@ def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_nam
     out, err, told = io.StringIO(), io.StringIO(), []
 
     def answer():
-        end = time.monotonic() + 60
-        while time.monotonic() < end and "approvals show" not in err.getvalue():
-            threading.Event().wait(0.01)
+        until(lambda: "approvals show" in err.getvalue())
         action = err.getvalue().split("approvals show ")[1].split(".")[0]
         told.append(said(place, "approvals", "approve", action))
         remedy = told[0][2].split("workbench ")[1].split(" answers")[0]

@@ -136,6 +136,7 @@ def test_what_goes_wrong_is_said_and_the_session_goes_on(shell, serving, configu
     assert (found["status"], found["error"]["code"], found["exit"]) == ("paused", code, 1)
     assert words in shell.err
     assert found["error"]["remedy"]
+    configured(server.base_url)
     assert shell("run", "--continue") == 0
     assert shell.out == "Now it works.\n"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from workbench.effects import runtime
 
 POINT = "journal.after_commit"
@@ -114,7 +115,7 @@ def test_several_points_in_one_variable() -> None:
 @pytest.mark.parametrize(("action", "status"), [("exit", 137), ("kill", -signal.SIGKILL)])
 def test_the_variable_kills_an_installed_program(action: str, status: int) -> None:
     with _start(PASSES, f"{POINT}:{action}:2") as child:
-        out, _ = child.communicate(timeout=20)
+        out, _ = child.communicate(timeout=PATIENCE)
     assert (child.returncode, out) == (status, "1\n2\n")
 
 

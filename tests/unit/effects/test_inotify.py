@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from workbench.effects import folders
 from workbench.journal import journal
 from workbench.journal.home import Home
@@ -46,7 +47,7 @@ def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
     for act in (lambda: (tmp_path / "a.db").write_text("x"), lambda: os.utime(tmp_path / "a.db")):
         rung.clear()
         act()
-        assert rung.wait(30)
+        assert rung.wait(PATIENCE)
     stop()
     assert not listener.is_alive()
 
@@ -64,6 +65,6 @@ def test_a_system_without_it_is_watched_by_other_means(tmp_path, monkeypatch):
     try:
         home.database.write_bytes(b"x")
         home.database.write_bytes(b"y")
-        assert rung.wait(30)
+        assert rung.wait(PATIENCE)
     finally:
         stop()

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from workbench.effects.web_fetch import FetchDeadline, FetchFailed, FetchRequest, fetch_page
 
 
@@ -62,7 +63,7 @@ def ask(host, port):
     )  # fmt: skip
 
 
-def patience(seconds=5.0):
+def patience(seconds=PATIENCE):
     return FetchDeadline(until=time.monotonic() + seconds, is_stopped=lambda: False)
 
 

@@ -1,12 +1,14 @@
 """Files that are watched: what is made, written, replaced or removed is told, also in folders that come later."""
 
 import contextlib
+import itertools
 import queue
 import threading
 
 import pytest
 import watchfiles
 
+from tests.support.waits import PATIENCE, until
 from workbench.effects import folders
 from workbench.effects.folders import changed_files
 
@@ -30,17 +32,20 @@ def watching(files, in_folders):
         yield told
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
 def until_told(told, change):
     """Change something until it is told: the watch begins a moment after its thread."""
-    for number in range(40):
-        change(str(number))
+    numbers = itertools.count()
+
+    def look():
+        change(str(next(numbers)))
         with contextlib.suppress(queue.Empty):
             return told.get(timeout=0.5)
-    raise AssertionError("nothing was told")
+
+    return until(look)
 
 
 def test_what_is_made_replaced_or_removed_is_told_and_other_files_are_not(tmp_path):
@@ -49,10 +54,10 @@ def test_what_is_made_replaced_or_removed_is_told_and_other_files_are_not(tmp_pa
         assert until_told(told, path.write_text) == {"a"}
         other.write_text("456789")
         other.replace(path)
-        assert told.get(timeout=20) == {"a"}
+        assert told.get(timeout=PATIENCE) == {"a"}
         other.write_text("1")
         path.unlink()
-        assert told.get(timeout=20) == {"a"}
+        assert told.get(timeout=PATIENCE) == {"a"}
         assert told.empty()
 
 
@@ -66,11 +71,11 @@ def test_a_folder_that_is_made_later_is_watched_and_also_one_that_went_and_came_
     with watching(lambda: folder.glob("*.yaml"), [folder]) as told:
         assert until_told(told, make) == {"a.yaml"}
         (folder / "b.yaml").write_text("b")
-        assert told.get(timeout=20) == {"b.yaml"}
+        assert told.get(timeout=PATIENCE) == {"b.yaml"}
         for name in ("a.yaml", "b.yaml"):
             (folder / name).unlink()
         folder.rmdir()
-        assert told.get(timeout=20) <= {"a.yaml", "b.yaml"}
+        assert told.get(timeout=PATIENCE) <= {"a.yaml", "b.yaml"}
         while not told.empty():
             told.get()
         assert until_told(told, make) == {"a.yaml"}

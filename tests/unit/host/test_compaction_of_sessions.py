@@ -152,7 +152,7 @@ def test_a_driver_that_died_in_it_asks_no_model_when_it_comes_back(staged):
     stage.drive()
     compact(stage)
     dies_while_it_asks(stage)
-    assert stage.drive(seconds=5).is_idle
+    assert stage.drive().is_idle
     assert stage.bodies(events.ConversationCompacted) == []
 
 

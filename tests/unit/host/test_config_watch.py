@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from tests.support.stage import exchange, recording, text
+from tests.support.waits import PATIENCE, until, until_true
 from workbench.effects import folders
 from workbench.host.driver_context import (
     apply_config_changes,
@@ -28,13 +29,13 @@ def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_n
     path, seen, ready = tmp_path / "config.json", threading.Semaphore(0), threading.Event()
     watching = ConfigWatch([path, tmp_path / "gone" / "x.json"], seen.release, on_start=ready.set)
     try:
-        assert ready.wait(20)
+        assert ready.wait(PATIENCE)
         until_noticed(seen, lambda: put(path, "{}"))
         until_quiet(seen)
         (tmp_path / "journal.db-wal").write_text("x")
         assert not seen.acquire(timeout=0.5)
         put(path, '{"ui": {}}')
-        assert seen.acquire(timeout=20)
+        assert seen.acquire(timeout=PATIENCE)
     finally:
         watching.close()
     path.write_text("again")
@@ -49,19 +50,17 @@ def put(path, text):
 
 def until_noticed(seen, change):
     """Change a file until it is noticed: the watch begins a moment after its thread says that it does."""
-    for _ in range(40):
+
+    def look():
         change()
-        if seen.acquire(timeout=0.5):
-            return
-    raise AssertionError("not noticed")
+        return seen.acquire(timeout=0.5)
+
+    until(look)
 
 
 def until_quiet(seen):
     """Wait until nothing more is noticed."""
-    for _ in range(40):
-        if not seen.acquire(timeout=1.0):
-            return
-    raise AssertionError("noticed without an end")
+    until(lambda: not seen.acquire(timeout=1.0))
 
 
 @pytest.mark.spec(47)
@@ -89,14 +88,14 @@ def test_a_loop_that_follows_has_the_new_limit(staged):
 
     async def run():
         with following_config_changes(context, delay=0.0):
-            for _ in range(200):
+
+            async def write_and_wait():
                 write(stage, limits={"max_turns": 7})
                 await asyncio.sleep(0.1)
-                if context.loaded().config.limits.max_turns == 7:
-                    return True
-        return False
 
-    assert asyncio.run(run())
+            await until_true(lambda: context.loaded().config.limits.max_turns == 7, write_and_wait)
+
+    asyncio.run(run())
     context.root.close()
 
 
@@ -126,11 +125,7 @@ def test_a_change_before_the_watch_began_is_noticed(staged):
     async def run():
         write(stage, limits={"max_turns": 7})
         with following_config_changes(context, delay=0.0):
-            for _ in range(200):
-                if context.loaded().config.limits.max_turns == 7:
-                    return True
-                await asyncio.sleep(0.05)
-        return False
+            await until_true(lambda: context.loaded().config.limits.max_turns == 7)
 
-    assert asyncio.run(run())
+    asyncio.run(run())
     context.root.close()

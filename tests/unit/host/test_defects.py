@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording
+from tests.support.waits import PATIENCE
 from workbench.host.session_driver import SessionRunner
 from workbench.host.supervisor import Supervisor
 
@@ -14,7 +15,7 @@ def hosted(stage):
 
     async def run():
         supervisor = Supervisor(stage.context(), stage.driver(), lambda: False, linger=0.05)
-        await asyncio.wait_for(supervisor.run(asyncio.Event()), 20)
+        await asyncio.wait_for(supervisor.run(asyncio.Event()), PATIENCE)
 
     try:
         asyncio.run(run())

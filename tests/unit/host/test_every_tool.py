@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support.stage import call, exchange, recording, text
+from tests.support.waits import PATIENCE
 from tests.support.web import Web
 from workbench.tools.registry import tool_registry
 
@@ -38,7 +39,7 @@ def program(stage, *arguments):
     environment = {**os.environ, "WORKBENCH_HOME": str(stage.home.path)}
     done = subprocess.run(
         [sys.executable, "-m", "workbench", *arguments], env=environment, cwd=stage.workspace,
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, result, text
+from tests.support.waits import PATIENCE, until
 from workbench.effects.runtime import FileLock, is_lock_held
 from workbench.host import lifecycle, session_requests
 from workbench.host.host_locks import host_lock_path, live_host, workspace_hash
@@ -47,14 +47,8 @@ def hosted():
         process.communicate()
 
 
-def eventually(stage, condition, seconds=20.0):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        cursor = stage.journal.last_position()
-        if found := condition():
-            return found
-        stage.journal.wait(cursor, 0.1)
-    raise AssertionError("it did not come about")
+def eventually(stage, condition):
+    return until(condition)
 
 
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
@@ -76,7 +70,7 @@ def test_a_second_host_of_a_workspace_ends_at_once(staged, hosted):
     hosted(stage)
     eventually(stage, lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
     second = hosted(stage)
-    assert second.wait(20) == 0
+    assert second.wait(PATIENCE) == 0
     assert b"another background process serves" in second.stdout.read()
 
 
@@ -87,7 +81,7 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     first = hosted(stage)
     (action,) = eventually(stage, stage.waiting)
     ended = lifecycle.stop_host(stage.home, str(stage.workspace))
-    assert (ended.is_gone, "keeps waiting" in ended.words, first.wait(20)) == (True, True, 0)
+    assert (ended.is_gone, "keeps waiting" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
     hosted(stage)
@@ -104,7 +98,7 @@ def test_a_host_ends_by_itself_unless_a_screen_is_attached(staged, hosted):
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2.5)
     screen.release()
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
 
 
 def test_a_host_survives_the_hangup_of_its_terminal(staged, hosted):
@@ -163,7 +157,7 @@ def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted
     stage.workspace.rename(stage.root / "elsewhere")
     if comes_back:
         stage.workspace.mkdir()
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     assert b"is gone; what waits there keeps waiting" in process.stdout.read()
     assert stage.journal.action(action.id).state == "pending"
     assert not is_lock_held(host_lock_path(stage.home, str(stage.workspace)))

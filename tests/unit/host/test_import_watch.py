@@ -2,11 +2,11 @@
 
 import errno
 import json
-import threading
 import time
 
 import pytest
 
+from tests.support import waits
 from tests.unit.journal.disk import failing_disk
 from workbench.effects import folders
 from workbench.effects.runtime import FileLock
@@ -57,17 +57,7 @@ def texts(journal):
 
 
 def until(journal, expected):
-    changed = threading.Event()
-    stop = journal.on_change(changed.set)
-    try:
-        for _ in range(200):
-            if texts(journal) == expected:
-                return
-            changed.wait(0.1)
-            changed.clear()
-    finally:
-        stop()
-    assert texts(journal) == expected
+    waits.until(lambda: texts(journal) == expected, lambda: texts(journal))
 
 
 def test_it_is_off_until_it_is_turned_on_and_off_again(journal, projects, tmp_path):

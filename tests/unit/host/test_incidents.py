@@ -422,6 +422,9 @@ def test_new_findings_are_named(made):
     assert (first.new_count, lists.result(list_id).incidents[0].new_incidents >= 1) == (1, True)
 
 
+TOO_LONG = "it took longer than"
+
+
 @each_row(
     "checker,words",
     [
@@ -429,16 +432,18 @@ def test_new_findings_are_named(made):
         ("echo broken >&2; exit 7", "it ended with 7, and it is empty (broken)"),
         ("kill -9 $$", "it was ended by signal 9"),
         ("no-such-program", "it ended with 127"),
-        ("sleep 30", "it took longer than"),
+        ("sleep 30", TOO_LONG),
         ("yes '[]'", "it printed more than"),
         ("printf '[{'", "its end is missing"),
     ],
 )
 def test_a_checker_that_does_not_check_is_named_and_the_rest_goes_on(made, monkeypatch, checker, words):
-    monkeypatch.setattr(incident_sessions, "CHECK_SECONDS", 0.3)
     monkeypatch.setattr(incident_sessions, "MOST_CHECK_OUTPUT", 1_000_000)
     lists = made(*FIX_OS, *FIX_SYS, *FIX_NONE)
-    list_id = lists.work_off(checker=checker)
+    findings = lists.findings()
+    if words == TOO_LONG:
+        monkeypatch.setattr(incident_sessions, "CHECK_SECONDS", 0.3)
+    list_id = lists.work_off(findings=findings, checker=checker)
     assert lists.outcomes(list_id) == {OS: "changed", SYS: "changed", NONE: "changed"}
     checked = lists.bodies(list_id, e.IncidentChecked)
     assert [body.outcome for body in checked] == ["not checked"] * 3
@@ -715,5 +720,5 @@ def test_a_stop_ends_the_driver_while_a_question_waits(made):
                 threading.Timer(0.5, lambda: (stopped.append(1), lists.journal.notifier.wake())).start()
 
     lists.seen = Watch()
-    lists.drive(list_id, parks=False, seconds=20, is_stopped=lambda: bool(stopped))
+    lists.drive(list_id, parks=False, is_stopped=lambda: bool(stopped))
     assert stopped and lists.status(list_id)[0] == "paused"

@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from msgspec.structs import replace
 
 from tests.support.stage import call, exchange, recording
+from tests.support.waits import until
 from workbench.effects.runtime import FileLock
 from workbench.host import lifecycle
 from workbench.host.host_locks import driver_identity, host_lock_path, provider_variables
@@ -119,12 +119,7 @@ def holding():
 
 
 def until_stopped(pid):
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        if os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT | os.WNOHANG) is not None:
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not stop")
+    until(lambda: os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT | os.WNOHANG) is not None)
 
 
 def test_a_suspended_host_is_not_said_to_act_and_ends_when_told(staged, holding):

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, no_wait, recording, result, text
+from tests.support.waits import PATIENCE
 from workbench.domain import events
 from workbench.effects.process_table import read_process
 from workbench.effects.runtime import ManualClock
@@ -492,7 +493,7 @@ def test_an_answer_that_comes_while_a_question_is_made_anew_counts(staged):
 
     async def both():
         driving = drive_session(stage.context(), stage.driver(), stage.session_id, until=lambda p: p.is_idle)
-        return (await asyncio.wait_for(asyncio.gather(driving, answer()), 20))[0]
+        return (await asyncio.wait_for(asyncio.gather(driving, answer()), PATIENCE))[0]
 
     progress = asyncio.run(both())
     stage.lock.close()

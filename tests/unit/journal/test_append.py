@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.waits import PATIENCE
 from tests.unit.journal.scenes import (
     ALLOW,
     HOST,
@@ -174,7 +175,7 @@ def test_fast_events_are_grouped_until_they_are_many(
     monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     waiting = journal.submit([streamed(journal, "s", 0)])
     full = journal.submit([streamed(journal, "s", 1, "x" * 260_000)])
-    assert waiting.result(timeout=10) == [full.result(timeout=10)[0] - 1]
+    assert waiting.result(timeout=PATIENCE) == [full.result(timeout=PATIENCE)[0] - 1]
 
 
 def test_the_first_event_after_a_quiet_time_is_committed_at_once(
@@ -183,7 +184,7 @@ def test_the_first_event_after_a_quiet_time_is_committed_at_once(
     start(journal)
     monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     journal._open_queue()._writer._last -= 61
-    assert journal.submit([streamed(journal, "s", 0)]).result(timeout=10)
+    assert journal.submit([streamed(journal, "s", 0)]).result(timeout=PATIENCE)
 
 
 def test_a_cancelled_call_is_not_written_and_harms_nobody(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from tests.unit.journal.scenes import USER, open_journal, start
 from workbench.domain.events import PromptSubmitted
 from workbench.journal import journal as journal_journal
@@ -33,14 +34,14 @@ def prompt(journal: Journal) -> None:
 
 def test_waiting_ends_at_once_when_something_is_there(journal: Journal) -> None:
     start(journal)
-    assert journal.wait(3, timeout=60)
+    assert journal.wait(3, timeout=PATIENCE)
     assert not journal.wait(4, timeout=0)
 
 
 def test_waiting_ends_when_something_comes(journal: Journal) -> None:
     start(journal)
     found: list[bool] = []
-    thread = threading.Thread(target=lambda: found.append(journal.wait(4, timeout=60)))
+    thread = threading.Thread(target=lambda: found.append(journal.wait(4, timeout=PATIENCE)))
     thread.start()
     prompt(journal)
     thread.join()
@@ -64,9 +65,9 @@ def test_a_listener_is_called_until_it_leaves_and_harms_no_other(
     journal.on_change(broken)
     leave = journal.on_change(lambda: rung.release())
     prompt(journal)
-    assert rung.acquire(timeout=10)
+    assert rung.acquire(timeout=PATIENCE)
     prompt(journal)
-    assert rung.acquire(timeout=10)
+    assert rung.acquire(timeout=PATIENCE)
     leave()
     leave()
     assert "listener" in caplog.text
@@ -91,7 +92,7 @@ def test_a_commit_of_another_process_rings_here(
             assert cursor == 4 + number
             child.stdin.write(b"go\n")
             child.stdin.flush()
-            assert journal.wait(cursor, timeout=30)
+            assert journal.wait(cursor, timeout=PATIENCE)
             assert child.stdout.readline() == b"done\n"
 
 
@@ -102,7 +103,7 @@ def test_a_commit_is_announced_after_it_can_be_seen(journal: Journal) -> None:
     try:
         rung.clear()
         journal.notifier.announce()
-        assert rung.wait(10)
+        assert rung.wait(PATIENCE)
     finally:
         stop()
 
@@ -167,9 +168,9 @@ def test_drivers_are_woken_without_a_commit(journal: Journal) -> None:
     rung = threading.Event()
     stop = journal.on_change(rung.set)
     try:
-        assert rung.wait(10)
+        assert rung.wait(PATIENCE)
         rung.clear()
         journal.notifier.wake()
-        assert rung.wait(10)
+        assert rung.wait(PATIENCE)
     finally:
         stop()

@@ -6,6 +6,7 @@ from threading import Thread
 import pytest
 
 from tests.support.runs import USER
+from tests.support.waits import PATIENCE
 from tests.unit.pipelines.test_runs_engine import artifact
 from workbench.cli.local_backend_runs import LocalRuns
 from workbench.cli.pipeline_run import _follow_host
@@ -153,6 +154,6 @@ def test_who_follows_a_run_that_was_resumed_sees_its_later_round_to_its_end(fail
     follower = Thread(target=lambda: ends.append(_follow_host(here.journal, run, options, printed, after)))
     follower.start()
     assert here.drive(run).status == "completed"
-    follower.join(20)
+    follower.join(PATIENCE)
     assert ends == [False] and here.journal.pipeline_state(run).status == "completed"
     assert printed[0] == "continue.requested" and printed.count("run.started") == 1

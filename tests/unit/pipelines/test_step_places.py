@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from tests.unit.pipelines.projects import write
 from workbench.config.types import PipelineSettings
 from workbench.effects import runtime
@@ -165,7 +166,7 @@ STEPS = "".join(
 ).replace("{python}", sys.executable)
 
 
-def drive_together(here, count, settings, seconds=60):
+def drive_together(here, count, settings, seconds=PATIENCE):
     """Drive runs of one pipeline at once in one driver; return their rows."""
     write(here.root, {"count.py": COUNTED, ".workbench.json": json.dumps({"pipelines": settings})})
     name = here.pipeline(STEPS)
@@ -215,7 +216,7 @@ def test_a_run_that_waits_for_a_place_says_so_and_goes_on_when_there_is_one(runs
             looked.append(("released", {}))
         return False
 
-    row = here.drive(run, until=until, seconds=20)
+    row = here.drive(run, until=until)
     assert row.status == "completed"
     assert looked[0] == ("waits for a place: it is next", {"a": "pending"})
     assert looked[-1][0] == "released"
@@ -237,7 +238,7 @@ def test_a_run_that_is_cancelled_while_it_waits_leaves_the_queue(runs):
             cancel_run(here.journal, run, USER)
         return False
 
-    assert here.drive(run, until=until, seconds=20).status == "cancelled"
+    assert here.drive(run, until=until).status == "cancelled"
     assert place_queue.waiting_runs(here.home) == {}
     held.release()
 

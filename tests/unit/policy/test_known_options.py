@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.spelled_commands import SPELLED
 from workbench.cli.check import check_command
@@ -207,7 +208,7 @@ def options_of(sub):
         capture_output=True,
         text=True,
         check=False,
-        timeout=20,
+        timeout=PATIENCE,
     )
     return frozenset(done.stdout.split()) if done.returncode == 0 else frozenset()
 

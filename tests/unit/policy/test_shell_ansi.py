@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from tests.unit.policy.gate_cases import SHELL
 from workbench.policy.permissions import PermissionPattern, permission_matches
 from workbench.policy.shell import analysis
@@ -32,7 +33,11 @@ PIECES = [
 def said(inners):
     script = "\n".join(f"printf '%s\\0' a$'{inner}'b" for inner in inners)
     done = subprocess.run(
-        [BASH, "--norc", "-c", script], capture_output=True, check=True, timeout=60, env={"LC_ALL": "C.UTF-8"}
+        [BASH, "--norc", "-c", script],
+        capture_output=True,
+        check=True,
+        timeout=PATIENCE,
+        env={"LC_ALL": "C.UTF-8"},
     )
     return done.stdout.decode("latin-1").split("\0")[:-1]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from tests.unit.policy.gate_cases import context, rule
 from workbench.policy.gate import GateCall, ScreenedCall, judge_screened_call, screen_call
 from workbench.policy.permissions import PermissionPattern
@@ -128,7 +129,7 @@ def test_what_is_listed_runs_nothing_that_its_words_name(name, tmp_path):
         [installed(name), str(program)],
         cwd=tmp_path,
         capture_output=True,
-        timeout=20,
+        timeout=PATIENCE,
         stdin=subprocess.DEVNULL,
         check=False,
     )

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.sizes import size
 from tests.support.throwaway import Throwaway
+from tests.support.waits import PATIENCE
 from tests.unit.policy import fuzzed_lines
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.test_shell import PLAIN
@@ -68,7 +69,7 @@ def ran(line, shims, work):
     trace.write_text("")
     done = subprocess.run(
         [BASH, "-c", "--", line], cwd=work, env={"PATH": str(shims), "TRACE": str(trace), "HOME": str(work)},
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=20,
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE,
     )  # fmt: skip
     del done
     return set(trace.read_text().split()), [path.name for path in Path(work).iterdir()]

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
 
 AWKS = [name for name in ("mawk", "gawk") if shutil.which(name)]
@@ -48,7 +49,7 @@ def test_a_script_of_awk_that_may_write_or_run_something_asks(script):
 def test_a_script_of_awk_that_only_prints_passes_and_writes_nothing(awk, script, tmp_path):
     assert awk_risk([awk, script]) is None
     done = subprocess.run(
-        [awk, script], cwd=tmp_path, input=b"1 2 3\n", capture_output=True, timeout=20, check=False
+        [awk, script], cwd=tmp_path, input=b"1 2 3\n", capture_output=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -68,7 +69,12 @@ def test_those_that_ask_are_no_idle_fear(awk, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         subprocess.run(
-            [awk, script], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+            [awk, script],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
         )
         wrote += bool(list(folder.iterdir()))
     assert wrote > 20

@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from tests.support.chat_server import ChatServer
+from tests.support.waits import PATIENCE
 from workbench.domain.messages import Message, ModelRequest
 from workbench.providers.base import Endpoint
 from workbench.providers.openai_compatible import OpenAICompatible
@@ -33,6 +34,6 @@ def ask():
         async def collect():
             return [part async for part in provider.reply(request or hello)]
 
-        return asyncio.run(asyncio.wait_for(collect(), 30))
+        return asyncio.run(asyncio.wait_for(collect(), PATIENCE))
 
     return run

@@ -17,6 +17,7 @@ from tests.support.chat_server import (
     said,
     whole,
 )
+from tests.support.waits import PATIENCE
 from workbench.domain.messages import (
     FailurePart,
     Message,
@@ -343,15 +344,15 @@ def test_a_server_that_stalls(serving, ask):
     server = serving(Answer([event(chunk({"content": "a"})), Stall()]))
     failure = failed(ask(server.base_url, silence_seconds=0.2, first_token_seconds=60))
     assert (failure.code, "silence_seconds" in failure.remedy) == ("server_stalled", True)
-    assert server.gone.acquire(timeout=10)
+    assert server.gone.acquire(timeout=PATIENCE)
 
 
 def test_a_cold_load_is_not_cut(serving, ask):
     import time
 
-    pause = lambda: time.sleep(0.5)  # noqa: E731
+    pause = lambda: time.sleep(1.2)  # noqa: E731
     server = serving(Answer([b": loading\n\n", pause, *said("warm").pieces]))
-    assert text_of(ask(server.base_url, silence_seconds=0.2, first_token_seconds=20)) == "warm"
+    assert text_of(ask(server.base_url, silence_seconds=1, first_token_seconds=60)) == "warm"
 
 
 RETRY = [
@@ -402,12 +403,12 @@ def test_cancelling_closes_the_connection(serving):
                     came.set()
 
         task = asyncio.create_task(listen())
-        await asyncio.wait_for(came.wait(), 10)
+        await asyncio.wait_for(came.wait(), PATIENCE)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
     asyncio.run(run())
-    assert server.gone.acquire(timeout=10)
+    assert server.gone.acquire(timeout=PATIENCE)
 
 
 def test_words_of_a_server_are_one_short_line(serving, ask):

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, error, event, said, whole
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from tests.unit.providers.wires import (
     ASKED,
     CALLS,
@@ -452,8 +453,8 @@ def test_closing_a_reply_hangs_up(wire):
         await parts.aclose()
 
     with ChatServer(begun) as server:
-        asyncio.run(asyncio.wait_for(first_text(server), 20))
-        assert server.gone.acquire(timeout=20)
+        asyncio.run(asyncio.wait_for(first_text(server), PATIENCE))
+        assert server.gone.acquire(timeout=PATIENCE)
 
 
 def test_a_key_that_was_refused_is_asked_for_once_more():

@@ -6,6 +6,7 @@ import json
 from hypothesis import strategies as st
 
 from tests.support.chat_server import Answer, ChatServer, called, said, whole
+from tests.support.waits import PATIENCE
 from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE, OPENAI_RESPONSES
 from workbench.domain.messages import (
     FailurePart,
@@ -70,7 +71,7 @@ async def parts_of(asked, request=HELLO):
 
 def ask(wire, *answers, request=HELLO, **more):
     with ChatServer(*answers) as server:
-        parts = asyncio.run(asyncio.wait_for(parts_of(provider(wire, server, **more), request), 30))
+        parts = asyncio.run(asyncio.wait_for(parts_of(provider(wire, server, **more), request), PATIENCE))
         return parts, server.asked
 
 

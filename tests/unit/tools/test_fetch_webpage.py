@@ -8,6 +8,7 @@ import zlib
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from tests.support.web import Web
 from workbench.effects import web_fetch
 from workbench.effects.files import Root
@@ -119,7 +120,7 @@ def test_a_bomb_does_not_go_off(web, fetch):
     begun = time.monotonic()
     found = fetch(web.url("/x"))
     assert (found.metadata["bytes"], found.metadata["truncated"]) == (fetch_webpage.MAX_PAGE_BYTES, True)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 def test_an_endless_answer_is_cut_at_its_limit(web, fetch):
@@ -170,7 +171,7 @@ def test_a_slow_server_is_given_up(web, fetch, monkeypatch, head):
     begun = time.monotonic()
     with pytest.raises(ToolRefused, match="took too long"):
         fetch(web.url("/x"))
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 def test_a_call_that_is_stopped_ends_at_once(web, fetch):
@@ -180,7 +181,7 @@ def test_a_call_that_is_stopped_ends_at_once(web, fetch):
     begun = time.monotonic()
     with pytest.raises(ToolRefused, match=r"it was stopped|broke off"):
         fetch(web.url("/x"), is_stopped=stop.is_set)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 def test_nobody_listens(web, fetch):
@@ -307,7 +308,7 @@ def test_tls_is_begun_with_the_name_and_not_with_the_address():
 
 def test_a_slow_name_server_is_given_up(monkeypatch):
     release = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *more, **named: release.wait(10) and [])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *more, **named: release.wait(PATIENCE) and [])
     with pytest.raises(web_fetch.FetchFailed, match="took too long"):
         web_fetch.resolve_host(
             "slow.example", web_fetch.FetchDeadline(until=time.monotonic() + 0.3, is_stopped=lambda: False)
