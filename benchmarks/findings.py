@@ -101,7 +101,7 @@ def keys(bench: Bench, stage: homes.Stage) -> None:
             "8 until the findings stand there", took, "ms", 300, f"the library of 20: {library:.0f} ms"
         )
         child.settle(limit=4)
-        # The rows of the list: with fewer, a cursor beyond them is only noticed by the detail, which follows later.
+        # All rows of the list: beyond them the cursor shows by the detail alone, which follows later.
         found = latency(bench, child, region="3:45")
     bare = f"bare list {floor['p50_ms']:.1f} and {floor['p95_ms']:.1f} ms"
     note = f"p50 {found['p50_ms']:.1f} ms, {bare}, {found['own_ms']:.1f} ms of processor"

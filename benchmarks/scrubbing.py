@@ -10,7 +10,7 @@ import random
 import time
 from pathlib import Path
 
-from tests.unit.text.test_sheet import FORMS
+from tests.unit.secrets.test_sheet import FORMS
 from workbench.secrets.scrubber import scrub
 
 _MEGABYTE = 1_000_000

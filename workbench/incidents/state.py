@@ -5,7 +5,7 @@ Pure. What happened in the sessions of agents is not in here; the driver looks t
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
@@ -150,19 +150,18 @@ class ListState(Struct, kw_only=True):
         self.cursor = max(self.cursor, event.position)
         handler = _HANDLERS.get(type(event.body))
         if handler is not None:
-            handler(self, event)
+            handler(self, event, event.body)
 
     def work_of(self, action_id: str | None) -> IncidentWork | None:
         """Return the work that a question is about."""
         return next((w for w in self.works.values() if w.action_id and w.action_id == action_id), None)
 
 
-def _listed(state: ListState, event: Event) -> None:
-    state.listed = cast("IncidentsListed", event.body)
+def _incidents_listed(state: ListState, _: Event, body: IncidentsListed) -> None:
+    state.listed = body
 
 
-def _requested(state: ListState, event: Event) -> None:
-    body = cast("IncidentsRequested", event.body)
+def _incidents_requested(state: ListState, _: Event, body: IncidentsRequested) -> None:
     state.options, state.is_cancelled, state.has_request = body.options, False, True
     state.is_stopped = False
     open_work = {key: work for key, work in state.works.items() if work.is_open}
@@ -177,34 +176,28 @@ def _requested(state: ListState, event: Event) -> None:
     state.left = dict(Counter(keys))
 
 
-def _continued(state: ListState, event: Event) -> None:
-    del event
+def _continue_requested(state: ListState, _: Event, _body: ContinueRequested) -> None:
     state.has_request, state.is_stopped = True, False
 
 
-def _stopped(state: ListState, event: Event) -> None:
-    del event
+def _interrupt_requested(state: ListState, _: Event, _body: InterruptRequested) -> None:
     state.is_stopped = True
 
 
-def _cancelled(state: ListState, event: Event) -> None:
-    body = cast("IncidentsCancelRequested", event.body)
+def _cancel_requested(state: ListState, _: Event, body: IncidentsCancelRequested) -> None:
     state.is_cancelled, state.cancel_reason, state.has_request = True, body.reason, True
 
 
-def _dismissed(state: ListState, event: Event) -> None:
-    body = cast("IncidentDismissed", event.body)
+def _incident_dismissed(state: ListState, _: Event, body: IncidentDismissed) -> None:
     state.dismissed[body.fingerprint] = body.reason
 
 
-def _status_changed(state: ListState, event: Event) -> None:
-    body = cast("SessionStatusChanged", event.body)
+def _status_changed(state: ListState, _: Event, body: SessionStatusChanged) -> None:
     state.status, state.reason = body.status, body.reason
     state.has_request = state.has_request and body.status != "processing"
 
 
-def _started(state: ListState, event: Event) -> None:
-    body = cast("IncidentStarted", event.body)
+def _incident_started(state: ListState, event: Event, body: IncidentStarted) -> None:
     work = state.works.get(body.incident)
     if work is None:
         return
@@ -218,16 +211,14 @@ def _started(state: ListState, event: Event) -> None:
     state.working = body.incident
 
 
-def _checked(state: ListState, event: Event) -> None:
-    body = cast("IncidentChecked", event.body)
+def _incident_checked(state: ListState, _: Event, body: IncidentChecked) -> None:
     state.new.update(incident.fingerprint for incident in body.new)
     work = state.works.get(body.incident)
     if work is not None:
         work.checked, work.line = body, body.line or work.line
 
 
-def _ended(state: ListState, event: Event) -> None:
-    body = cast("IncidentEnded", event.body)
+def _incident_ended(state: ListState, _: Event, body: IncidentEnded) -> None:
     work = state.works.get(body.incident)
     if work is None or not work.is_open:
         return
@@ -241,21 +232,20 @@ def _ended(state: ListState, event: Event) -> None:
         state.fixed.add(body.incident)
 
 
-def _asked(state: ListState, event: Event) -> None:
-    body = cast("ActionOpened", event.body)
+def _action_opened(state: ListState, event: Event, body: ActionOpened) -> None:
     work = state.works.get(str(body.subject.get("incident", "")))
     if work is not None:
         work.action_id, work.answer = event.action_id or "", ""
 
 
-def _superseded(state: ListState, event: Event) -> None:
+def _action_superseded(state: ListState, event: Event, body: ActionSuperseded) -> None:
     work = state.work_of(event.action_id)
     if work is not None:
-        work.action_id = cast("ActionSuperseded", event.body).successor
+        work.action_id = body.successor
 
 
-def _approved(state: ListState, event: Event) -> None:
-    choice = cast("ActionApproved", event.body).choice
+def _action_approved(state: ListState, event: Event, body: ActionApproved) -> None:
+    choice = body.choice
     _answer(state, event, "undo" if choice == "undo" else "again" if choice == "again" else "keep")
 
 
@@ -265,23 +255,24 @@ def _answer(state: ListState, event: Event, answer: Answer) -> None:
         work.answer = answer
 
 
-_HANDLERS: Final[Mapping[type[Body], Callable[[ListState, Event], None]]] = {
-    IncidentsListed: _listed,
-    IncidentsRequested: _requested,
-    ContinueRequested: _continued,
-    InterruptRequested: _stopped,
-    IncidentsCancelRequested: _cancelled,
-    IncidentDismissed: _dismissed,
+_Handler = Callable[[ListState, Event, Any], None]
+_HANDLERS: Final[Mapping[type[Body], _Handler]] = {
+    IncidentsListed: _incidents_listed,
+    IncidentsRequested: _incidents_requested,
+    ContinueRequested: _continue_requested,
+    InterruptRequested: _interrupt_requested,
+    IncidentsCancelRequested: _cancel_requested,
+    IncidentDismissed: _incident_dismissed,
     SessionStatusChanged: _status_changed,
-    IncidentStarted: _started,
-    IncidentChecked: _checked,
-    IncidentEnded: _ended,
-    ActionOpened: _asked,
-    ActionSuperseded: _superseded,
-    ActionApproved: _approved,
-    ActionRejected: lambda state, event: _answer(state, event, "rejected"),
-    ActionExpired: lambda state, event: _answer(state, event, "expired"),
-    ActionCancelled: lambda state, event: _answer(state, event, "cancelled"),
+    IncidentStarted: _incident_started,
+    IncidentChecked: _incident_checked,
+    IncidentEnded: _incident_ended,
+    ActionOpened: _action_opened,
+    ActionSuperseded: _action_superseded,
+    ActionApproved: _action_approved,
+    ActionRejected: lambda state, event, _: _answer(state, event, "rejected"),
+    ActionExpired: lambda state, event, _: _answer(state, event, "expired"),
+    ActionCancelled: lambda state, event, _: _answer(state, event, "cancelled"),
 }
 
 

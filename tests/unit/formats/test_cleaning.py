@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from tests.unit.text import given_secrets
+from tests.unit.secrets import given_secrets
 from workbench.domain.values import Hunk
 from workbench.formats import sanitize
 from workbench.secrets.rules import SECRET_RULES

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from counted_sessions import COUNTED
 from foreign_files import FILES
 
-from tests.unit.text import secret_forms
+from tests.unit.secrets import secret_forms
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.domain import events as e

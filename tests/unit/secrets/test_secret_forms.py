@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.tables import each_row
-from tests.unit.text import given_secrets as given
-from tests.unit.text.secret_forms import (
+from tests.unit.secrets import given_secrets as given
+from tests.unit.secrets.secret_forms import (
     CONTEXTS,
     HARMLESS,
     KEYS_OF_PARAMETERS,

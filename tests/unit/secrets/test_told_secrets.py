@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.text.told_secrets import HARMLESS, SHORT, WHOLE
+from tests.unit.secrets.told_secrets import HARMLESS, SHORT, WHOLE
 from workbench.formats import sanitize
 from workbench.secrets.scrubber import scrub
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.unit.text import given_secrets as given
-from tests.unit.text.secret_forms import CONTEXTS, SERVICES, VALUE
-from tests.unit.text.test_scrub import SECRETS
+from tests.unit.secrets import given_secrets as given
+from tests.unit.secrets.secret_forms import CONTEXTS, SERVICES, VALUE
+from tests.unit.secrets.test_scrub import SECRETS
 from workbench.secrets.rules import SECRET_RULES, SecretRule
 from workbench.secrets.scrubber import TextScrubber, scrub
 

@@ -3,7 +3,7 @@ r"""Ways in which secrets are handed to programs and said by them, and what is w
 `{}` stands for the secret. All values are made up.
 """
 
-from tests.unit.text.secret_forms import HEX, LOWER, UPPER, WORD, some, uuid
+from tests.unit.secrets.secret_forms import HEX, LOWER, UPPER, WORD, some, uuid
 
 KEY, HASH, LONG = some(24), some(64, HEX), some(43)
 PAIR = "c29tZXVzZXI6bWFkZS11cDEyMw=="

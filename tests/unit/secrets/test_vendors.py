@@ -6,8 +6,8 @@ import string
 import pytest
 
 from tests.support.tables import each_row
-from tests.unit.text import given_secrets, secret_forms, test_late_forms, told_secrets
-from tests.unit.text.test_scrub import SECRETS
+from tests.unit.secrets import given_secrets, secret_forms, test_late_forms, told_secrets
+from tests.unit.secrets.test_scrub import SECRETS
 from workbench.secrets.rules import SECRET_RULES
 from workbench.secrets.scrubber import scrub, scrub_value
 
