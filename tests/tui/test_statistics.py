@@ -8,7 +8,8 @@ from workbench.domain.rows import ActionFact, UsageFact
 from workbench.domain.values import Usage
 from workbench.render.statistics import StatisticsFrame, column_chart
 from workbench.render.theme import ASCII_GLYPHS, own_theme_ink
-from workbench.views.statistics import DAY_MICROS, insights, tokens_by_day
+from workbench.text.human import DAY_MICROS
+from workbench.views.statistics import insights, tokens_by_day
 
 
 @pytest.fixture

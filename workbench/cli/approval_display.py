@@ -14,7 +14,6 @@ from workbench.cli.console import Console, StatusIcons
 from workbench.cli.context import find_action, open_journal, short_id, workspace_path
 from workbench.cli.errors import Refusal
 from workbench.cli.rows import (
-    MICROS_PER_SECOND,
     ActionRow,
     JsonFields,
     action_json,
@@ -29,7 +28,7 @@ from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import SYSTEM_SESSION, Hunk, Json, SelectedHunk
 from workbench.journal.journal import Journal
-from workbench.text.human import duration_text, size_text
+from workbench.text.human import SECOND_MICROS, duration_text, size_text
 from workbench.text.safe import LINE_END_SYMBOL, one_line, safe_text
 from workbench.views.action_detail import DIFF_PARAMETERS, WARNING_SENTENCES
 
@@ -247,7 +246,7 @@ def _fact_lines(action: Action, opened: ActionOpened, now: int) -> list[str]:
         f"  asked    {clock_time(action.created_at, now)} in {one_line(opened.cwd, 160)}",
     ]
     if action.expires_at is not None and action.state == "pending":
-        seconds = max(0.0, (action.expires_at - now) / MICROS_PER_SECOND)
+        seconds = max(0.0, (action.expires_at - now) / SECOND_MICROS)
         lines.append(f"  expires  {clock_time(action.expires_at, now)}, {duration_text(seconds)} left")
     return lines
 

@@ -30,11 +30,10 @@ from workbench.journal.errors import MigrationBlocked
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.place_queue import places_taken, waiting_runs
-from workbench.text.human import counted, duration_text, size_text
+from workbench.text.human import SECOND_MICROS, counted, duration_text, size_text
 
 STATUS_EXAMPLE = """workbench host status
 workbench host status --all --json"""
-_MICROS = 1_000_000
 
 
 def configure_status(parser: ArgumentParser) -> None:
@@ -95,7 +94,7 @@ def host_json(status: HostStatus, now: int) -> JsonFields:
 
 
 def _uptime_seconds(host: Host | None, now: int) -> int | None:
-    return max(0, now - host.started_at) // _MICROS if host else None
+    return max(0, now - host.started_at) // SECOND_MICROS if host else None
 
 
 def _step_facts(home: Home, workspace: str) -> dict[str, int]:

@@ -20,7 +20,7 @@ from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, ru
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
 from workbench.policy.trust import TrustRefused, governing_files
-from workbench.text.human import EFFECT_VERBS, counted, spoken_duration
+from workbench.text.human import EFFECT_VERBS, SECOND_MICROS, counted, spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
 
@@ -211,7 +211,7 @@ def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
         state = "expired"
     used = f"used {rule.use_count} times"
     if rule.last_used_at is not None:
-        used += f", last {spoken_duration((now - rule.last_used_at) / 1_000_000)} ago"
+        used += f", last {spoken_duration((now - rule.last_used_at) / SECOND_MICROS)} ago"
     what = f"{one_line(rule.tool, 24)}  {one_line(rule.pattern, _PATTERN_CELLS)}"
     about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)

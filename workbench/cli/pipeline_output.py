@@ -23,7 +23,7 @@ from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.domain.values import Usage
 from workbench.journal.journal import Journal
 from workbench.journal.place_queue import PlaceWait
-from workbench.text.human import duration_text, size_text, token_text
+from workbench.text.human import SECOND_MICROS, duration_text, size_text, token_text
 from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
 from workbench.views.usage import money_text
@@ -253,7 +253,7 @@ def place_limit_words(place: PlaceWait) -> str:
 
 def run_line(run: PipelineState, signs: StatusIcons, now: int, place: PlaceWait | None = None) -> str:
     """Return a run as a row: sign, title, status, id, working time, when, why it failed or waits."""
-    age = duration_text(max(0, now - run.created_at) / 1_000_000)
+    age = duration_text(max(0, now - run.created_at) / SECOND_MICROS)
     why = f"  {reason_line(run.error_message, 80)}" if run.error_message else ""
     why = f"  {place.text}" if place is not None else why
     took = duration_text(run.duration_ms / 1000) if run.duration_ms else ""

@@ -38,7 +38,7 @@ from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home, default_home_path
 from workbench.journal.journal import Journal
-from workbench.text.human import clock_time_millis, countdown_text
+from workbench.text.human import SECOND_MICROS, clock_time_millis, countdown_text
 from workbench.text.safe import one_line
 from workbench.tui.replay.replay_source import ReplaySource
 from workbench.views.replay import SPEEDS, parse_replay_moment, times_went_back_text
@@ -395,7 +395,7 @@ def _open_stream(name: str) -> Generator[tuple[BinaryIO, int], None, None]:
     if not stat.S_ISREG(status.st_mode):
         raise UnknownFormat("it is not a regular file")
     with path.open("rb") as stream:
-        yield stream, int(status.st_mtime * 1_000_000)
+        yield stream, int(status.st_mtime * SECOND_MICROS)
 
 
 def _import_problem(error: BaseException) -> str:
@@ -469,7 +469,6 @@ def _is_leftover(folder: Path) -> bool:
 
 
 NO_TIMES_NOTE: Final = "no times recorded: events are a second apart"
-_MICROS = 1_000_000
 _MOST_SHOWN = 40
 
 
@@ -506,8 +505,8 @@ def replay_events_json(source: ReplaySource) -> Iterable[JsonFields]:
             yield {
                 "index": index,
                 "at": iso_time(timeline.time(index)),
-                "after": (timeline.time(index) - timeline.time(0)) / _MICROS,
-                "played_after": timeline.played(index) / _MICROS,
+                "after": (timeline.time(index) - timeline.time(0)) / SECOND_MICROS,
+                "played_after": timeline.played(index) / SECOND_MICROS,
                 "kind": event.kind,
                 "words": source.words_at(index),
                 "event": event_to_object(event),
@@ -542,7 +541,7 @@ def _waiting_actions(source: ReplaySource) -> list[Action]:
 
 
 def _seconds_left(action: Action, now: int) -> float | None:
-    return None if action.expires_at is None else max(0, action.expires_at - now) / _MICROS
+    return None if action.expires_at is None else max(0, action.expires_at - now) / SECOND_MICROS
 
 
 def state_lines(source: ReplaySource, session: Session) -> Iterable[str]:

@@ -10,13 +10,12 @@ from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Json
 from workbench.text import human
-from workbench.text.human import countdown_text, duration_text, spoken_time_left
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, spoken_time_left
 from workbench.text.safe import one_line
 from workbench.views.status_icons import action_status, call_status, session_status
 
 TARGET_CELLS = 72
 TITLE_CELLS = 40
-MICROS_PER_SECOND = 1_000_000
 
 
 class ActionRow(Struct, frozen=True, kw_only=True):
@@ -47,7 +46,7 @@ def changed_lines_text(action: Action, signs: StatusIcons) -> str:
 
 def seconds_left(action: Action, now: int) -> float | None:
     """Return the seconds until an action expires, None if it does not."""
-    return None if action.expires_at is None else max(0.0, (action.expires_at - now) / MICROS_PER_SECOND)
+    return None if action.expires_at is None else max(0.0, (action.expires_at - now) / SECOND_MICROS)
 
 
 def clock_time(micros: int | None, now: int) -> str:
@@ -55,8 +54,8 @@ def clock_time(micros: int | None, now: int) -> str:
     if micros is None:
         return ""
     then, today = (
-        datetime.fromtimestamp(micros / MICROS_PER_SECOND),
-        datetime.fromtimestamp(now / MICROS_PER_SECOND),
+        datetime.fromtimestamp(micros / SECOND_MICROS),
+        datetime.fromtimestamp(now / SECOND_MICROS),
     )
     return then.strftime("%H:%M:%S" if then.date() == today.date() else "%Y-%m-%d %H:%M")
 

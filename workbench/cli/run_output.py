@@ -44,14 +44,13 @@ from workbench.domain.events import (
 from workbench.domain.rows import Action, Call, Session
 from workbench.host.model_call import CUT_REPLY_CODES
 from workbench.journal.journal import Journal
-from workbench.text.human import countdown_text, duration_text, token_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ProgressBlock
 from workbench.views.conversation_progress import ModelProgress
 
 TICK_SECONDS: Final = 0.5
 """Twice a second: at once a second a busy machine leaves seconds out."""
-_MICROS: Final = 1_000_000
 _MAX_TARGET_CELLS: Final = 60
 _ANSWERS: Final = (
     e.ActionApproved, e.ActionRejected, e.ActionExpired, e.ActionCancelled, e.ActionSuperseded,
@@ -105,11 +104,10 @@ class RunProgress:
             since = min(self._waiting.values())
             count = len(self._waiting)
             waits = "1 question waits" if count == 1 else f"{count} questions wait"
-            return (
-                f"{signs.of('waiting')} {waits} for your answer  {countdown_text((now - since) // _MICROS)}"
-            )
+            clock = countdown_text((now - since) // SECOND_MICROS)
+            return f"{signs.of('waiting')} {waits} for your answer  {clock}"
         if self._turn_since is not None:
-            clock = countdown_text((now - self._turn_since) // _MICROS)
+            clock = countdown_text((now - self._turn_since) // SECOND_MICROS)
             return f"{signs.of('running')} working  {clock}  {_STOP_HINT}"
         return ""
 
@@ -119,7 +117,7 @@ class RunProgress:
         name = " ".join(word for word in self._names.get(key, ("a call", "")) if word)
         more = f" (and {len(self._running) - 1} more)" if len(self._running) > 1 else ""
         of = f" of {countdown_text(limit)}" if limit is not None else ""
-        return f"{name}{more}  {countdown_text((now - since) // _MICROS)}{of}"
+        return f"{name}{more}  {countdown_text((now - since) // SECOND_MICROS)}{of}"
 
     def _note(self, event: Event) -> None:
         body, action = event.body, event.action_id or ""

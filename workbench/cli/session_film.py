@@ -23,7 +23,7 @@ from workbench.domain.rows import Session
 from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, ScreenRow, TextStyle, screen_row
 from workbench.journal.journal import Journal
 from workbench.render.theme import UNICODE_GLYPHS
-from workbench.text.human import duration_text
+from workbench.text.human import SECOND_MICROS, duration_text
 from workbench.tui.backend import Backend
 from workbench.tui.journal_source import JournalFeed
 from workbench.tui.main.redraw_timer import seconds_until_change
@@ -43,7 +43,6 @@ from workbench.views.timeline import (
 
 _FRAMES_PER_REPORT: Final = 100
 """Frames between two words on how far it is."""
-_SECOND: Final = 1_000_000
 
 
 class FilmOptions(Struct, frozen=True, kw_only=True):
@@ -257,9 +256,9 @@ def _film_gaps(timeline: Timeline, first: int, film_clock: Callable[[int, int], 
 
 
 def _thinning_note(plan: FramePlan, timeline: Timeline, most: int) -> str:
-    apart = duration_text(plan.apart / _SECOND)
+    apart = duration_text(plan.apart / SECOND_MICROS)
     words = f"{len(timeline)} events make more than {most} frames: at most one in {apart}"
-    words += f" is shown instead of one in {duration_text(MIN_FRAME_MICROS / _SECOND)}"
+    words += f" is shown instead of one in {duration_text(MIN_FRAME_MICROS / SECOND_MICROS)}"
     words += "" if plan.has_marks else ", and not every mark has its own"
     return f"{words}. --frames takes more."
 

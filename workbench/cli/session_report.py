@@ -39,7 +39,7 @@ from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.journal.usage_queries import UsageScope
-from workbench.text.human import counted, duration_text, token_text
+from workbench.text.human import DAY_MICROS, counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
 from workbench.views.library import below_words
@@ -246,7 +246,6 @@ workbench sessions stats --days 7 --here --json
 workbench sessions stats --by month --origin claude-code
 workbench sessions stats --by block --since today
 workbench sessions stats 3f2a"""
-_DAY_MICROS = 86_400_000_000
 _MOST_FILES_SHOWN = 20
 _BAR_CELLS = 30
 _TOOL_MEMBERS = "tool calls ok failed unfinished not_run success p50_ms p95_ms run_ms waited_ms"
@@ -263,7 +262,7 @@ def configure_stats(parser: ArgumentParser) -> None:
 def execute_stats(options: Namespace, console: Console) -> int:
     with open_journal() as journal:
         session = find_session(journal, options.id) if options.id else None
-        since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
+        since = max(0, journal.now() - options.days * DAY_MICROS) if options.days else 0
         workspace = workspace_path(options.directory) if options.here else None
         price = configured_prices(journal.home).cost
         if asks_for_usage(options):

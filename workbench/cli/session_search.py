@@ -21,7 +21,7 @@ from workbench.effects.runtime import SystemClock
 from workbench.journal import search, session_queries
 from workbench.journal.journal import Journal
 from workbench.journal.search import SessionMatches
-from workbench.text.human import counted, parse_iso_time
+from workbench.text.human import SECOND_MICROS, counted, parse_iso_time
 from workbench.text.safe import one_line
 from workbench.views import library
 from workbench.views.library import SearchHit, SearchQuery, search_hit
@@ -334,7 +334,7 @@ def _parse_time(text: str | None, *, is_end: bool) -> int | None:
     try:
         if len(text) == len("2026-11-21"):
             day = datetime.strptime(text, "%Y-%m-%d").astimezone()
-            return int((day + timedelta(days=int(is_end))).timestamp() * 1_000_000)
+            return int((day + timedelta(days=int(is_end))).timestamp() * SECOND_MICROS)
         return parse_iso_time(text)
     except ValueError as error:
         raise UsageError(

@@ -24,7 +24,7 @@ from workbench.journal.usage_queries import (
     session_names,
     usage_facts,
 )
-from workbench.text.human import home_as_tilde, token_text
+from workbench.text.human import SECOND_MICROS, home_as_tilde, token_text
 from workbench.text.safe import one_line
 from workbench.views.library import parse_moment
 from workbench.views.usage import (
@@ -208,7 +208,7 @@ def _block_json(block: UsageBlock, now: int) -> JsonFields:
     return {
         "start": iso_time(block.start), "end": iso_time(block.end), **row_fields(block, "first_at last_at"),
         "is_active": is_active,
-        "seconds_left": (block.end - now) // 1_000_000 if is_active else 0,
+        "seconds_left": (block.end - now) // SECOND_MICROS if is_active else 0,
         "tokens_per_minute": None if rate is None else round(rate, 1),
         "cost_per_hour": _dollars(block.cost_per_hour()),
         "projected_cost": _dollars(block.projected_cost(now)) if is_active else None,

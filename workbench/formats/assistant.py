@@ -21,7 +21,7 @@ from workbench.domain.values import Json, JsonObject, ToolDescriptor, Usage
 from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLine, JsonLines
-from workbench.text.human import iso_time
+from workbench.text.human import DAY_MICROS, iso_time
 from workbench.text.safe import one_line
 
 APPROVAL_TOOL: Final = "assistant.approval"
@@ -43,7 +43,7 @@ _DECISION_STATUS: Final = {"approved": "succeeded", "rejected": "failed", "expir
 _LATER_MEMBERS: Final = ("capabilityProfile", "tasks")
 """What sessions of its program gained since; kept and given back as they came."""
 _LONGEST_SUMMARY: Final = 200
-_LONGEST_WINDOW: Final = 24 * 60 * 60 * 1_000_000
+_LONGEST_WINDOW: Final = DAY_MICROS
 """No setting lets an approval wait longer, in microseconds."""
 
 

@@ -12,6 +12,7 @@ from workbench.formats.chat_messages import call_result, parse_arguments, parse_
 from workbench.formats.input import JsonLines
 from workbench.formats.patches import move_edits, parse_begin_patch
 from workbench.formats.record_streams import join_usage, read_sessions, typed_prompts
+from workbench.text.human import SECOND_MICROS
 
 _WRAPPER_TYPES: Final = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
@@ -243,7 +244,7 @@ class _RolloutReader:
             state = "cancelled"
         elif key in self._asks and self._policy not in ("", "never"):
             # What is known of the answer is when the command ended and how long it ran.
-            ran_us = None if seconds is None else int(seconds * 1_000_000)
+            ran_us = None if seconds is None else int(seconds * SECOND_MICROS)
             start_us = None if time_us is None or ran_us is None else time_us - ran_us
             yield r.CallDecision(call=key, is_approved=True, at=start_us or time_us)
         yield call_result(

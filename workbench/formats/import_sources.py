@@ -20,6 +20,7 @@ from workbench.domain.values import JsonObject
 from workbench.formats import chat_logs, cline, droid, kimi
 from workbench.formats.input import json_documents
 from workbench.formats.records import Record, as_object
+from workbench.text.human import SECOND_MICROS
 
 if TYPE_CHECKING:
     from workbench.formats.detect import UnknownFormat
@@ -221,7 +222,7 @@ def _open_file(path: Path) -> tuple[BinaryIO, int]:
     if not stat.S_ISREG(about.st_mode):
         stream.close()
         raise _unknown("it is not a regular file")
-    changed = int(about.st_mtime * 1_000_000)
+    changed = int(about.st_mtime * SECOND_MICROS)
     log = _write_ahead_log(path)
     if about.st_size <= MOST_DOCUMENT and log.is_file() and stream.read(16) == opencode.SQLITE_MAGIC:
         stream.seek(0)
@@ -313,7 +314,7 @@ def _assemble_session(root: Path, path: Path) -> tuple[BinaryIO, int]:
         for message in messages
     )
     changed = max(file.stat().st_mtime for file in (path, *messages))
-    return io.BytesIO(opencode.session_document(_read_document(path), parts)), int(changed * 1_000_000)
+    return io.BytesIO(opencode.session_document(_read_document(path), parts)), int(changed * SECOND_MICROS)
 
 
 def _piece_files(folder: Path) -> list[Path]:
@@ -332,4 +333,4 @@ def _numbered_names(names: list[str]) -> list[str]:
 def _joined_events(place: Path, names: Sequence[str]) -> tuple[BinaryIO, int]:
     lines = (b" ".join(_read_document(place / name).split()) for name in names)
     changed = max((place / name).stat().st_mtime for name in names)
-    return io.BytesIO(b"\n".join(lines) + b"\n"), int(changed * 1_000_000)
+    return io.BytesIO(b"\n".join(lines) + b"\n"), int(changed * SECOND_MICROS)

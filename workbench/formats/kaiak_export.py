@@ -16,7 +16,7 @@ from workbench.domain import events as e
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
 from workbench.formats.seed_files import call_error
-from workbench.text.human import iso_time
+from workbench.text.human import SECOND_MICROS, iso_time
 
 MessageContent = tuple[str, JsonObject]
 """The kind of a message and its payload."""
@@ -139,7 +139,9 @@ class KaiakMessages:
         }  # fmt: skip
 
     def _question(self, event: e.Event, body: e.ActionOpened) -> Iterator[MessageContent]:
-        seconds = None if body.expires_at is None else max(0, body.expires_at - body.created_at) // 1_000_000
+        seconds = (
+            None if body.expires_at is None else max(0, body.expires_at - body.created_at) // SECOND_MICROS
+        )
         kind = "Choice" if body.choices else "Input" if body.action_kind == "question" else "Approval"
         call: dict[str, Json] = {
             "interaction_id": event.action_id, "interaction_type": kind, "timeout": seconds,

@@ -66,6 +66,7 @@ from workbench.policy.paths import ResolvedPath
 from workbench.policy.trust import TrustRefused
 from workbench.text import canonical
 from workbench.text.display import DisplayPlace, has_mixed_script_host, json_strings, text_warnings
+from workbench.text.human import MINUTE_MICROS
 from workbench.tools.base import ActTool, CallContext, CommitDraft, CommitTool, ToolRefused, WriteTool
 
 # A stale approved call is followed by a new call (own id, `replaces`, same provider call id, same place in
@@ -269,7 +270,6 @@ def proposal_events(
 
 MAX_INLINE_HUNK_BYTES = 262_144
 """Bytes of hunks kept in the event itself; larger ones go to a recorded blob."""
-MICROS_PER_MINUTE = 60_000_000
 
 
 def compute_proposal(
@@ -400,7 +400,7 @@ def action_opened_body(
             blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=writer.context.workspace,
             files=plan_digest_rows(files), prompt=prompt,
         ),
-        created_at=now, expires_at=now + round(minutes * MICROS_PER_MINUTE),
+        created_at=now, expires_at=now + round(minutes * MINUTE_MICROS),
         cwd=writer.context.workspace,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,

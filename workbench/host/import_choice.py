@@ -36,6 +36,7 @@ from workbench.journal.home import Home
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import delete_session, finish_deletions
+from workbench.text.human import DAY_MICROS
 from workbench.text.json_edit import set_member
 from workbench.text.json_nodes import JsonError, parse_json_nodes
 
@@ -169,7 +170,6 @@ def import_rate(histories: Iterable[FoundHistory]) -> float:
     return _USUAL_RATE
 
 
-_DAY_MICROS: Final = 86_400_000_000
 _ACTOR: Final = Actor(kind="system", via="import")
 
 
@@ -183,7 +183,7 @@ def delete_expired_imports(journal: Journal, days: int) -> int:
     """Delete imported sessions that ended so many days ago; 0 keeps all. Returns how many were deleted."""
     if not days:
         return 0
-    before = journal.now() - days * _DAY_MICROS
+    before = journal.now() - days * DAY_MICROS
     query = "SELECT id FROM session WHERE origin IS NOT NULL AND updated_at < ?"
     with journal.snapshot() as database:
         old = [row[0] for row in database.execute(query, (before,))]

@@ -52,7 +52,7 @@ from workbench.journal.leases import is_lease_live
 from workbench.journal.session_queries import pending_action_ids
 from workbench.providers.recording import RecordingBroken, load_recording
 from workbench.secrets.scrubber import scrub
-from workbench.text.human import counted
+from workbench.text.human import MINUTE_MICROS, counted
 from workbench.text.safe import one_line, safe_text
 from workbench.tools.file_search import IgnoreFilter
 
@@ -151,7 +151,7 @@ def finding_question(
     return ActionOpened(
         action_kind="finding", tool=None, verb="check", cwd=context.workspace, prompt=prompt, choices=choices,
         target=one_line(f"{incident.path}:{work.line} {incident.rule}", 200), subject=subject,
-        created_at=now, expires_at=now + round(minutes * 60_000_000),
+        created_at=now, expires_at=now + round(minutes * MINUTE_MICROS),
         digest=action_digest(
             journal.blobs.keyed, kind="finding", parameters=subject, cwd=context.workspace, prompt=prompt,
             choices=choices,

@@ -32,6 +32,7 @@ from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
+from workbench.text.human import DAY_MICROS
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -311,7 +312,6 @@ def living_host_locks(home: Home, journal: Journal | None) -> dict[Path, str]:
 TIDY_INTERVAL_SECONDS: Final = 3600.0
 MAX_KEPT_DAYS: Final = 30
 """Days that the log and the row of a driver are kept after its end."""
-_DAY_MICROSECONDS: Final = 86_400 * 1_000_000
 LOG = logging.getLogger("workbench.host")
 
 
@@ -382,7 +382,7 @@ def _remove_old_logs(home: Home) -> None:
 
 def _remove_old_host_rows(home: Home, live: TransactionTables) -> None:
     """Forget drivers that ended long ago; one that was killed has only a lock that nobody holds."""
-    before = live.now - MAX_KEPT_DAYS * _DAY_MICROSECONDS
+    before = live.now - MAX_KEPT_DAYS * DAY_MICROS
     old = live.all("SELECT id FROM host WHERE coalesce(ended_at, started_at) < ?", before)
     for (host_id,) in old:
         if not is_lock_held(home.driver_lock(str(host_id))):

@@ -46,11 +46,12 @@ from workbench.effects import runtime
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
+from workbench.text.human import MINUTE_MICROS
 
 RefusalReason = Literal[
     "unknown", "decided", "expired", "superseded", "cancelled", "stale", "digest", "limit", "choice"
 ]
-DEFAULT_WINDOW_MICROS: Final = DEFAULT_APPROVAL_MINUTES * 60 * 1_000_000
+DEFAULT_WINDOW_MICROS: Final = DEFAULT_APPROVAL_MINUTES * MINUTE_MICROS
 """Microseconds."""
 TRUSTING_CHOICES: Final = frozenset({"trust", "trust_and_read"})
 

@@ -36,6 +36,7 @@ from workbench.journal.storage import SELECT_EVENTS, decode_event
 from workbench.journal.token_use_table import token_use_after
 from workbench.journal.transaction import TransactionTables, lease_after_event
 from workbench.journal.write_queue import prepare_event, store_event
+from workbench.text.human import DAY_MICROS
 
 MOST_EVENTS_REMOVED: Final = 1000
 MOST_SEARCHED_REMOVED: Final = 10
@@ -229,7 +230,6 @@ def remove_unused_blobs(
     )
 
 
-DAY_MICROS: Final = 86_400_000_000
 _ENDED_STATUSES: Final = ", ".join(repr(status) for status in sorted(TERMINAL_SESSION_STATES))
 _SELECT_EXPIRED: Final = (  # nothing but our own words in it, and so below
     "SELECT DISTINCT ref FROM blob_ref JOIN session ON session.id = blob_ref.session_id"  # noqa: S608

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from workbench.domain.events import Event, ReplyCompleted
 from workbench.domain.rows import Session, TokenUse
 from workbench.domain.values import Usage
+from workbench.text.human import MINUTE_MICROS
 
 if TYPE_CHECKING:
     from workbench.journal.database import Database
@@ -97,7 +98,7 @@ def _count_reply(
     row[8:] = [total + more for total, more in zip(row[8:], [1, uncounted, *counts], strict=True)]
 
 
-QUARTER_MICROS: Final = 900_000_000
+QUARTER_MICROS: Final = 15 * MINUTE_MICROS
 CONTEXT_BORDERS: Final = (272_000, 200_000, 100_000)
 """Tokens of input above which some models cost more; the largest first."""
 

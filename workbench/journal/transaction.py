@@ -60,6 +60,7 @@ from workbench.journal.database import Database, SqlRow, SqlValue
 from workbench.journal.errors import GuardFailed, SessionEnded, SessionUnknown
 from workbench.journal.storage import SELECT_EVENTS, SELECT_NEWEST_TIME, decode_event, event_with_position
 from workbench.journal.token_use_table import token_use_after
+from workbench.text.human import DAY_MICROS, MINUTE_MICROS
 
 RowsByKey = dict[tuple[type[storage.AnyRow], str], Any]
 MOST_CACHED_ROWS: Final = 400
@@ -311,7 +312,7 @@ ALLOWED_AFTER_END: Final[tuple[type[Body], ...]] = (
     # What was already under way when the session ended: its outcome is a fact, and questions close.
     CallFinished, FileChanged, ActionExpired, ActionCancelled, LeaseReleased,
 )  # fmt: skip
-LONGEST_WINDOW: Final = 1440 * 60 * 1_000_000
+LONGEST_WINDOW: Final = DAY_MICROS
 """Microseconds; the longest window that the configuration allows."""
 
 
@@ -427,7 +428,7 @@ def _require_window(event: Event, body: ActionOpened) -> None:
         return
     window = body.expires_at - body.created_at
     if window < 0 or (body.action_kind == "tool" and window > LONGEST_WINDOW):
-        why = f"its window is {window / 60_000_000:g} minutes"
+        why = f"its window is {window / MINUTE_MICROS:g} minutes"
         raise GuardFailed(_not_written(event), why, "set approvals.window_minutes to at most 1440")
 
 

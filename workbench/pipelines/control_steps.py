@@ -38,6 +38,7 @@ from workbench.pipelines.schedule import needs_rework, ready_steps, reworks_of
 from workbench.pipelines.state import StepRun, allowed_failures
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues
+from workbench.text.human import MINUTE_MICROS
 from workbench.text.safe import one_line
 
 
@@ -116,7 +117,7 @@ def _gate_opened_event(run: RunContext, step_run: StepRun, gate: GateSpec, promp
             journal.keyed, kind="gate", parameters=subject, cwd=run.definition.root, prompt=words,
             choices=gate.choices,
         ),
-        created_at=now, expires_at=now + round(minutes * 60_000_000), verb="gate",
+        created_at=now, expires_at=now + round(minutes * MINUTE_MICROS), verb="gate",
         cwd=run.definition.root, prompt=words, choices=gate.choices, subject=subject,
         warnings=("failed step",) if failed else (),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from workbench.render import cells, list_rows
 from workbench.render.cells import Column, hanging_lines, safe_content, styled, wrap_code
 from workbench.render.theme import Glyphs, Ink
 from workbench.text import human
-from workbench.text.human import duration_text
+from workbench.text.human import SECOND_MICROS, duration_text
 from workbench.text.width import cell_width
 from workbench.views.library import LibraryRow, SearchHit
 from workbench.views.statistics import Outcome, PreviewFile, SessionPreview
@@ -79,8 +79,8 @@ def time_range(begin: int, end: int, now: int) -> str:
     else:
         first, last = f"{day} {human.clock_time(begin)}", f"{last} {human.clock_time(end)}"
     return (
-        f"{first} to {last}, {duration_text((end - begin) / 1_000_000)}"
-        if end - begin >= 1_000_000
+        f"{first} to {last}, {duration_text((end - begin) / SECOND_MICROS)}"
+        if end - begin >= SECOND_MICROS
         else first
     )
 

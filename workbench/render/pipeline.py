@@ -13,7 +13,7 @@ from workbench.render import cells
 from workbench.render.cells import Column, safe_content, styled
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import Glyphs, Ink
-from workbench.text.human import countdown_text, duration_text, token_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.pipeline import GrantOffer, LaunchProblem, PipelineChoice, PipelineRun, PlannedStep
@@ -385,7 +385,7 @@ def _bar_cells(times: RunTimes, width: int) -> int:
 def times_head_strip(times: RunTimes, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
     """Return the scale above the bars: the time since the first step began."""
     room = _bar_cells(times, width)
-    whole = (times.last - times.first) / 1_000_000
+    whole = (times.last - times.first) / SECOND_MICROS
     scale = ""
     for cell in range(0, max(1, room - 6), _TICK_EVERY):
         scale = f"{scale:<{cell}}{glyphs.line('│')}{countdown_text(whole * cell / room)}"

@@ -8,6 +8,11 @@ from functools import cache
 from typing import Final
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECOND_MICROS: Final = 1_000_000
+"""Microseconds, in which the journal counts; so are the longer ones."""
+MINUTE_MICROS: Final = 60 * SECOND_MICROS
+HOUR_MICROS: Final = 60 * MINUTE_MICROS
+DAY_MICROS: Final = 24 * HOUR_MICROS
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -150,9 +155,6 @@ def _rounded(value: float) -> float:
     return round(value, 1) if abs(value) < 99.95 else float(round(value))
 
 
-_MICROS_PER_SECOND = 1_000_000
-
-
 def time_left_text(seconds: float | None, *, in_minutes: bool = False) -> str:
     """Return a countdown, empty for what does not expire; without motion in whole minutes: `14 min`."""
     if seconds is None:
@@ -166,10 +168,10 @@ def clock_time(micros: int | None, now: int | None = None) -> str:
     """Return a time of day; of another day its weekday within a week, else `12 Nov`."""
     if micros is None:
         return ""
-    then = datetime.fromtimestamp(micros / _MICROS_PER_SECOND)
+    then = datetime.fromtimestamp(micros / SECOND_MICROS)
     if now is None:
         return then.strftime("%H:%M")
-    today = datetime.fromtimestamp(now / _MICROS_PER_SECOND)
+    today = datetime.fromtimestamp(now / SECOND_MICROS)
     days = (today.date() - then.date()).days
     if days == 0:
         return then.strftime("%H:%M")
@@ -177,11 +179,11 @@ def clock_time(micros: int | None, now: int | None = None) -> str:
 
 
 def clock_time_seconds(micros: int) -> str:
-    return datetime.fromtimestamp(micros // _MICROS_PER_SECOND).strftime("%H:%M:%S")
+    return datetime.fromtimestamp(micros // SECOND_MICROS).strftime("%H:%M:%S")
 
 
 def clock_time_millis(micros: int) -> str:
-    return datetime.fromtimestamp(micros / _MICROS_PER_SECOND).strftime("%H:%M:%S.%f")[:-3]
+    return datetime.fromtimestamp(micros / SECOND_MICROS).strftime("%H:%M:%S.%f")[:-3]
 
 
 def sentence(words: str) -> str:

@@ -23,6 +23,7 @@ from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, SessionKin
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.journal.place_queue import wait_of_run
+from workbench.text.human import SECOND_MICROS
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource, SealedContentGone
 from workbench.views.sessions import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
@@ -470,7 +471,7 @@ class SubAgentReader:
         return frozenset(transcript.know_agents(self.known))
 
     def _ask(self, source: JournalSource, session_id: str, now: int) -> None:
-        asked = (session_id, now // 1_000_000 if source.is_live else None)
+        asked = (session_id, now // SECOND_MICROS if source.is_live else None)
         if asked != self._asked:
             self._asked, self._calls = asked, {}
             self._children = sorted(source.children(session_id), key=lambda child: child.created_at)

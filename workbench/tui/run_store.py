@@ -7,6 +7,7 @@ from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
 from workbench.domain.values import StepPlan
+from workbench.text.human import SECOND_MICROS
 from workbench.views.data_source import DataSource
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
-_MICROSECONDS: Final = 1_000_000
 _STEP: Final = 10
 """Seconds between two looks at a run that only waits."""
 
@@ -197,4 +197,4 @@ class RunStore:
         """Return whether the run on show is to be drawn anew: it runs, or waits for an answer."""
         row = self.rows.get(self.current or "")
         is_over = row is None or row.status in ENDED_RUN_STATES
-        return not is_over and (self.is_moving or now // _MICROSECONDS % _STEP == 0)
+        return not is_over and (self.is_moving or now // SECOND_MICROS % _STEP == 0)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Session
-from workbench.text.human import home_as_tilde
+from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import one_line
 from workbench.views.file_changes import taken_text
 from workbench.views.status_icons import StatusName, action_status
@@ -109,7 +109,6 @@ CALM_COUNTDOWN_STEP: Final = 10
 """Above five minutes a countdown moves in steps of so many seconds."""
 MAX_TARGET_CELLS: Final = 400
 MAX_TITLE_CELLS: Final = 80
-_MICROS = 1_000_000
 _NO_CALLS: Mapping[str, Call] = {}
 _NO_FOLDERS: Mapping[str, Folder] = {}
 FOLDER_GONE: Final = "folder is gone"
@@ -305,14 +304,14 @@ def seconds_left(action: Action, now: int) -> float | None:
     """Return the seconds a pending action has left in steps of the screen; None if it does not expire."""
     if action.state != "pending" or action.expires_at is None:
         return None
-    left = ceil(max(0, action.expires_at - now) / _MICROS)
+    left = ceil(max(0, action.expires_at - now) / SECOND_MICROS)
     return float(left if left < SOON_SECONDS else left - left % CALM_COUNTDOWN_STEP)
 
 
 def _waited_seconds(action: Action, now: int) -> int | None:
     if action.state != "pending" or action.expires_at is not None:
         return None
-    return max(0, now - action.created_at) // _MICROS
+    return max(0, now - action.created_at) // SECOND_MICROS
 
 
 def _action_row(of: _RowInputs) -> QueueRow:

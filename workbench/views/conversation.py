@@ -14,7 +14,7 @@ from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
-from workbench.text.human import counted
+from workbench.text.human import SECOND_MICROS, counted
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import (
     Block,
@@ -39,7 +39,6 @@ from workbench.views.sessions import NO_AGENTS, SubAgent
 from workbench.views.status_icons import StatusName, call_status
 from workbench.views.tools import call_summary, call_target, shown_tool, suggestion_markdown
 
-_SECOND: Final = 1_000_000
 """Microseconds."""
 _RoundKey = tuple[str | None, int]
 
@@ -257,7 +256,7 @@ class Transcript:
         """Measure what goes on at a moment, or at none where nothing drives it; return what changed."""
         self._now = now
         self._blocks.begin()
-        if now is None or now // _SECOND != self._counted:
+        if now is None or now // SECOND_MICROS != self._counted:
             self._put_progress()
         for call_id in self._executing:
             self._show_call(self._rows.calls[call_id])
@@ -273,14 +272,14 @@ class Transcript:
             self._put_progress()
 
     def _put_progress(self) -> None:
-        self._counted = None if self._now is None else self._now // _SECOND
+        self._counted = None if self._now is None else self._now // SECOND_MICROS
         self._blocks.put_progress(None if self._now is None else self._progress.block(self._now))
 
     def _turn_seconds(self) -> int | None:
         is_working = self._turn is not None and (self.is_model_asked or bool(self._executing))
         if self._now is None or self._turn_began is None or not is_working:
             return None
-        return max(0, self._now - self._turn_began) // _SECOND
+        return max(0, self._now - self._turn_began) // SECOND_MICROS
 
     def toggle(self, block_id: str) -> set[str]:
         """Fold or open a thought, or the output of a call line; return the ids that changed."""
@@ -450,7 +449,7 @@ class Transcript:
         if call.state == "executing":
             self._executing.add(call.id)
             if self._now is not None:
-                elapsed = max(0, self._now - (call.started_at or self._now)) // _SECOND
+                elapsed = max(0, self._now - (call.started_at or self._now)) // SECOND_MICROS
         else:
             self._executing.discard(call.id)
         action = self._rows.actions.get(call.action_id or "")
@@ -518,7 +517,7 @@ class Transcript:
             if question.state == "expired" and question.expires_at
         ]
         newest = max(expired, key=lambda action: action.expires_at or 0, default=None)
-        return None if newest is None else ((newest.expires_at or 0) - newest.created_at) / 1_000_000
+        return None if newest is None else ((newest.expires_at or 0) - newest.created_at) / SECOND_MICROS
 
     def _notice(self, event: Event, kind: NoticeKind, text: str, keys: tuple[tuple[str, str], ...]) -> None:
         if kind not in ("changed", "mark"):

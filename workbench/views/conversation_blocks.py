@@ -13,6 +13,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from workbench.text.human import SECOND_MICROS
 from workbench.views.status_icons import StatusName
 
 NoticeKind = Literal[
@@ -372,7 +373,7 @@ class ReplyBuffer(Struct):
         """Return how long it thought, None if no delta told."""
         if self.thought_from is None or self.thought_to is None:
             return None
-        return max(0, self.thought_to - self.thought_from) / 1_000_000
+        return max(0, self.thought_to - self.thought_from) / SECOND_MICROS
 
 
 class OutputBuffer(Struct):

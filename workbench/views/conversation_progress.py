@@ -11,6 +11,7 @@ from msgspec import Struct
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.messages import LOADING
+from workbench.text.human import SECOND_MICROS
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ModelPhase, ProgressBlock
 
@@ -22,7 +23,6 @@ BYTES_PER_TOKEN: Final = 4
 """For an estimate, where no server has counted yet."""
 _MAX_WAITS: Final = 32
 """First words of a model that are remembered."""
-_MICROS: Final = 1_000_000
 _MAX_LAST_LINE_CELLS: Final = 200
 _LAST_LINE_CHARS: Final = 4_096
 
@@ -102,7 +102,7 @@ class ModelProgress:
             return None
         from statistics import median  # no start waits for it
 
-        return median(waits) / _MICROS
+        return median(waits) / SECOND_MICROS
 
     def _ask(self, model: str, at: int) -> None:
         self._model, self._phase, self._asked_at = model, "reads", at
@@ -130,7 +130,7 @@ class ModelProgress:
         self._ends[phase, block] = end
         new = size - known if block < 0 else size
         self._received += new + (0 if block < 0 else max(0, offset - known))
-        second = at // _MICROS
+        second = at // SECOND_MICROS
         self._seconds[second] = self._seconds.get(second, 0) + new
         if len(self._seconds) > 2 * RATE_SECONDS:
             self._seconds = {
@@ -139,8 +139,8 @@ class ModelProgress:
 
     def _bars(self, now: int, began: int | None) -> tuple[int | None, ...]:
         """Return the bytes of each of the last whole seconds; None before the first word."""
-        this = now // _MICROS
-        first = min(self._seconds, default=this) if began is None else began // _MICROS
+        this = now // SECOND_MICROS
+        first = min(self._seconds, default=this) if began is None else began // SECOND_MICROS
         return tuple(
             None if second < first else self._seconds.get(second, 0)
             for second in range(this - RATE_SECONDS, this)
@@ -167,4 +167,4 @@ def _byte_count(text: str) -> int:
 
 
 def _whole_seconds(start: int | None, now: int) -> int:
-    return 0 if start is None else max(0, now - start) // _MICROS
+    return 0 if start is None else max(0, now - start) // SECOND_MICROS

@@ -13,7 +13,7 @@ from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
-from workbench.text.human import countdown_text, duration_text, iso_time, size_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, iso_time, size_text
 from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
@@ -206,7 +206,7 @@ def _actor_name(event: e.Event) -> str:
 
 
 def _after_text(event: e.Event, action: Action | None) -> str:
-    return f" after {duration_text((event.at - action.created_at) / 1_000_000)}" if action else ""
+    return f" after {duration_text((event.at - action.created_at) / SECOND_MICROS)}" if action else ""
 
 
 def _told_sentence(finished: e.CallFinished | None) -> str:

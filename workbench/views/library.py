@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from workbench.domain import events as e
 from workbench.domain.rows import Session, SessionCounts
-from workbench.text.human import counted, parse_iso_time, token_text
+from workbench.text.human import SECOND_MICROS, counted, parse_iso_time, token_text
 from workbench.text.safe import one_line, safe_text
 from workbench.views.sessions import BUSY_STATUSES, is_imported_fork, session_title
 from workbench.views.status_icons import StatusName, session_status, told_status
@@ -193,10 +193,10 @@ def title_fits(session: Session, query: SearchQuery) -> bool:
 def parse_moment(text: str, now: int, *, is_end: bool) -> int | None:
     """Return `2026-11-21`, `today`, `7d`, `oct` in microseconds; `is_end`: the end of that day or month."""
     word = text.casefold()
-    day = _day_or_month(word, datetime.fromtimestamp(now / 1_000_000).astimezone())
+    day = _day_or_month(word, datetime.fromtimestamp(now / SECOND_MICROS).astimezone())
     if day is not None:
         first, length = day
-        return int((first + length * is_end).timestamp() * 1_000_000)
+        return int((first + length * is_end).timestamp() * SECOND_MICROS)
     try:
         return parse_iso_time(text)
     except ValueError:

@@ -14,11 +14,11 @@ from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title, step_key
 from workbench.domain.values import RunLink, StepKind, StepPlan, Usage
+from workbench.text.human import SECOND_MICROS
 from workbench.text.safe import one_line, reason_line
 from workbench.views.status_icons import STEP_STATUSES, Status, StepStatus, step_status_name
 
 ContractState = Literal["", "kept", "broken", "unchecked"]
-_SECOND = 1_000_000
 
 
 class PipelineItem(Struct, frozen=True, kw_only=True):
@@ -376,7 +376,7 @@ def _contract_state(row: StepState | None) -> ContractState:
 def _working_seconds(row: StepState | None, now: int) -> float:
     if row is None:
         return 0.0
-    live = max(0, now - row.moved_at) / _SECOND if row.state == "running" and row.moved_at else 0.0
+    live = max(0, now - row.moved_at) / SECOND_MICROS if row.state == "running" and row.moved_at else 0.0
     return row.duration_ms / 1000 + live
 
 
@@ -384,19 +384,19 @@ def matrix_seconds(row: StepState, now: int) -> float:
     """Return the seconds from a matrix's beginning to its end, or until now: it does no work of its own."""
     if row.started_at is None or row.state == "pending":
         return 0.0
-    return max(0, (row.completed_at or now) - row.started_at) / _SECOND
+    return max(0, (row.completed_at or now) - row.started_at) / SECOND_MICROS
 
 
 def _run_seconds(run: PipelineState, now: int) -> float:
     is_live = run.status == "running" and run.moved_at is not None
-    live = max(0, now - (run.moved_at or 0)) / _SECOND if is_live else 0.0
+    live = max(0, now - (run.moved_at or 0)) / SECOND_MICROS if is_live else 0.0
     return run.duration_ms / 1000 + live
 
 
 def _gate_seconds_left(action: Action | None, now: int) -> float | None:
     if action is None or action.expires_at is None:
         return None
-    return max(0, action.expires_at - now) / _SECOND
+    return max(0, action.expires_at - now) / SECOND_MICROS
 
 
 MOST_SHOWN_ITEMS: Final = 20_000

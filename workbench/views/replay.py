@@ -20,15 +20,14 @@ from msgspec import Struct
 
 from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
-from workbench.text.human import countdown_text, duration_text
+from workbench.text.human import MINUTE_MICROS, SECOND_MICROS, countdown_text, duration_text
 from workbench.views.status_icons import IconName
 from workbench.views.timeline import MarkKind, Timeline, TimelineMark
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, math.inf)
 """Times as fast as it was; the last is as fast as it can be shown."""
 EVENTS_PER_TICK: Final = 200
-_SECOND: Final = 1_000_000
-AT_WORK_MICROS: Final = 600_000_000
+AT_WORK_MICROS: Final = 10 * MINUTE_MICROS
 """How old the newest event of an imported session may be while its agent counts as at work."""
 
 
@@ -70,7 +69,7 @@ class Player:
         """Return whether so much more time leads past what has been read."""
         if self.timeline.is_whole or not self.is_playing:
             return False
-        return self.played + max(0.0, seconds) * _SECOND * self.speed >= self.timeline.length
+        return self.played + max(0.0, seconds) * SECOND_MICROS * self.speed >= self.timeline.length
 
     def completed(self) -> None:
         """Note that all of the recording is read: its times may have changed."""
@@ -84,7 +83,7 @@ class Player:
                 self._move_to(min(self.index + EVENTS_PER_TICK, len(self.timeline)))
             else:
                 self.played = min(
-                    self.played + max(0.0, seconds) * _SECOND * self.speed, self.timeline.length
+                    self.played + max(0.0, seconds) * SECOND_MICROS * self.speed, self.timeline.length
                 )
                 # A jump stands just after its event, which others of the same time may follow.
                 self.index = max(self.index, self.timeline.index_played(self.played))
@@ -118,7 +117,7 @@ class Player:
 
     def skip(self, seconds: float) -> int:
         self.is_following = False
-        self.played = max(0.0, min(self.played + seconds * _SECOND, float(self.timeline.length)))
+        self.played = max(0.0, min(self.played + seconds * SECOND_MICROS, float(self.timeline.length)))
         self.index = max(self.first, self.timeline.index_played(self.played)) if len(self.timeline) else 0
         self.is_playing = self.is_playing and not self.is_at_end
         return self.index
@@ -171,13 +170,15 @@ def parse_replay_moment(text: str, timeline: Timeline) -> int | None:
 def _moment_at_clock(timeline: Timeline, hours: int, minutes: int, seconds: int) -> int | None:
     if not len(timeline) or hours > 23 or minutes > 59 or seconds > 59:
         return None
-    begun = datetime.fromtimestamp(timeline.time(0) // _SECOND)
+    begun = datetime.fromtimestamp(timeline.time(0) // SECOND_MICROS)
     then = begun.replace(hour=hours, minute=minutes, second=seconds)
     if then < begun:
         then += timedelta(days=1)
     # The whole second counts: what happened in it is shown.
-    moment = int(then.timestamp()) * _SECOND + _SECOND - 1
-    return timeline.index_at(moment) if moment - timeline.time(0) <= timeline.recorded + _SECOND else None
+    moment = int(then.timestamp()) * SECOND_MICROS + SECOND_MICROS - 1
+    return (
+        timeline.index_at(moment) if moment - timeline.time(0) <= timeline.recorded + SECOND_MICROS else None
+    )
 
 
 _PROMPT_MARK: Final = "prompt"
@@ -242,7 +243,7 @@ class ReplayStatus(Struct, frozen=True, kw_only=True):
 def replay_status(player: Player, next_words: str = "") -> ReplayStatus:
     """Return what the bar says; `next_words` say what the next mark is."""
     timeline, mark = player.timeline, player.timeline.jump(player.index, None, 1)
-    away = (timeline.played(mark.index) - player.played) / _SECOND if mark else 0.0
+    away = (timeline.played(mark.index) - player.played) / SECOND_MICROS if mark else 0.0
     return ReplayStatus(
         speed="max" if math.isinf(player.speed) else f"{player.speed:g}",
         is_playing=player.is_playing,
@@ -266,7 +267,7 @@ def _played_share(player: Player) -> float:
 
 
 def _time_text(micros: int) -> str:
-    return countdown_text(micros // _SECOND)
+    return countdown_text(micros // SECOND_MICROS)
 
 
 def _saved_text(timeline: Timeline) -> str:

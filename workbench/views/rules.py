@@ -7,14 +7,13 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from workbench.domain.rows import Rule
-from workbench.text.human import counted, spoken_duration
+from workbench.text.human import SECOND_MICROS, counted, spoken_duration
 from workbench.text.safe import one_line
 from workbench.views.status_icons import StatusName
 
 RuleState = Literal["in force", "elsewhere", "ended", "expired", "revoked"]
 PAST_STATES: Final = frozenset({"ended", "expired", "revoked"})
 """Of rules that allow and deny nothing any more; one whose session or run has ended is among them."""
-_MICROS = 1_000_000
 
 
 class RuleRow(Struct, frozen=True, kw_only=True):
@@ -95,7 +94,7 @@ def _rule_row(rule: Rule, state: RuleState, now: int, where: str, warnings: Sequ
 
 
 def _ago(moment: int, now: int) -> str:
-    return f"{spoken_duration((now - moment) / _MICROS)} ago"
+    return f"{spoken_duration((now - moment) / SECOND_MICROS)} ago"
 
 
 def _rule_state(
@@ -127,7 +126,9 @@ def _until_text(rule: Rule, state: RuleState, now: int) -> str:
         return f"its {thing} ended"
     if rule.expires_at is None:
         return f"the {thing} ends" if thing else "no end"
-    return "expired" if state == "expired" else f"in {spoken_duration((rule.expires_at - now) / _MICROS)}"
+    return (
+        "expired" if state == "expired" else f"in {spoken_duration((rule.expires_at - now) / SECOND_MICROS)}"
+    )
 
 
 def _scope_text(rule: Rule, workspace: str, session_id: str | None, titles: Mapping[str, str]) -> str:

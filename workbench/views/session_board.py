@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.domain import events as e
 from workbench.domain.rows import Action, PipelineState, Session, SessionCounts
-from workbench.text.human import clock_time
+from workbench.text.human import SECOND_MICROS, clock_time
 from workbench.text.safe import one_line
 from workbench.views.approvals import Urgency, seconds_left, urgency_for
 from workbench.views.pipeline import PipelineRun
@@ -29,7 +29,6 @@ MAX_QUIET_EVENTS: Final = 40
 """The same of a session that did not move in the last hour."""
 MAX_SAID_CELLS: Final = 300
 MAX_SAID_CHARACTERS: Final = 2_000
-_SECOND: Final = 1_000_000
 BoardOrder = Literal["needs", "newest", "name"]
 BOARD_ORDERS: Final[Mapping[BoardOrder, str]] = {
     "needs": "what needs you first", "newest": "newest first", "name": "by name",
@@ -279,7 +278,7 @@ def board_row(
             if shown.tool
             else ("works", "")
         )
-        elapsed = None if shown.since is None else (now - shown.since) / _SECOND
+        elapsed = None if shown.since is None else (now - shown.since) / SECOND_MICROS
     elif row.sign == "failed" or shown.error:
         does, what = "failed", shown.error
     else:

@@ -10,7 +10,7 @@ from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.text import human
-from workbench.text.human import countdown_text, counted, home_as_tilde, token_text
+from workbench.text.human import MINUTE_MICROS, countdown_text, counted, home_as_tilde, token_text
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, NO_FOLDER, Folder, FolderNames, Urgency, queue_summary
@@ -202,8 +202,6 @@ def session_slug(session: Session) -> str:
 
 # --- the header -------------------------------------------------------------------------------------
 
-_MINUTE = 60_000_000
-
 
 class HeaderFacts(Struct, frozen=True, kw_only=True):
     """What the header says. Texts are one safe line each."""
@@ -255,7 +253,7 @@ def header_facts(
         seconds=seconds if current is not None and current.status in BUSY_STATUSES else None,
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
         tokens=current.usage.total_tokens if current else None, money=one_line(money, 40),
-        clock=now - now % _MINUTE, trouble=one_line(trouble, 200), elsewhere=elsewhere,
+        clock=now - now % MINUTE_MICROS, trouble=one_line(trouble, 200), elsewhere=elsewhere,
     )  # fmt: skip
 
 

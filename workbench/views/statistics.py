@@ -24,7 +24,7 @@ from workbench.domain.rows import (
     UsageFact,
 )
 from workbench.text import human
-from workbench.text.human import home_as_tilde
+from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import one_line
 from workbench.views.library import SearchHit
 from workbench.views.sessions import session_title
@@ -174,7 +174,6 @@ def _decision_times(answers: Iterable[ActionFact]) -> DecisionTimes:
     )
 
 
-DAY_MICROS: Final = 86_400_000_000
 _MIN_SAMPLES: Final = 10
 _EVENING_HOUR: Final = 18
 _POOR_SUCCESS: Final = 0.8
@@ -240,7 +239,6 @@ def tokens_by_day(
     return tokens
 
 
-_MICROS: Final = 1_000_000
 _MOST_COMMAND_CELLS: Final = 200
 
 
@@ -344,10 +342,10 @@ def _preview_status_word(session: Session, word: str) -> str:
 
 
 def _worked_text(worked: int, waited: int) -> str:
-    if worked < _MICROS / 1000 and not waited:
+    if worked < SECOND_MICROS / 1000 and not waited:
         return ""
-    words = human.duration_text(worked / _MICROS)
-    return f"{words}   waited for you {human.duration_text(waited / _MICROS)}" if waited else words
+    words = human.duration_text(worked / SECOND_MICROS)
+    return f"{words}   waited for you {human.duration_text(waited / SECOND_MICROS)}" if waited else words
 
 
 def worked_and_waited(spans: ActivitySpans) -> tuple[int, int]:

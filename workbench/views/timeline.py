@@ -13,6 +13,7 @@ from typing import Final, Literal, overload
 from msgspec import Struct
 
 from workbench.domain.events import Event
+from workbench.text.human import SECOND_MICROS
 from workbench.views.status_icons import IconName
 
 MarkKind = Literal["approval", "edit", "error", "expiry", "prompt", "step", "note"]
@@ -148,7 +149,7 @@ IDLE_MICROS: Final = 30_000_000
 SHORTENED_MICROS: Final = 2_000_000
 LATEST_MICROS: Final = 253_000_000_000_000_000
 """In the year 9987; later times are not taken for one."""
-STEADY_MICROS: Final = 1_000_000
+STEADY_MICROS: Final = SECOND_MICROS
 """Microseconds between events where the recording has no times of its own."""
 TimelineEntry = tuple[int, int, str, object]
 """Position, time in microseconds, kind, and the field named by `FIELD_OF_EVENT_KIND`."""
@@ -358,7 +359,7 @@ def _without_late_times(times: Sequence[int]) -> list[int]:
 
 
 MIN_FRAME_MICROS: Final = 100_000
-COUNTDOWN_FRAME_MICROS: Final = 1_000_000
+COUNTDOWN_FRAME_MICROS: Final = SECOND_MICROS
 MAX_FRAMES: Final = 2_000
 
 

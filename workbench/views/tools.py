@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict, Hunk, Json, SelectedHunk
-from workbench.text.human import duration_text, sentence
+from workbench.text.human import SECOND_MICROS, duration_text, sentence
 from workbench.text.safe import one_line
 from workbench.views.action_detail import json_text
 from workbench.views.approvals import MAX_TARGET_CELLS
@@ -100,7 +100,7 @@ class TimeAxis(Struct, frozen=True, kw_only=True):
 
     @property
     def seconds(self) -> float:
-        return max(0, self.end - self.start) / 1_000_000
+        return max(0, self.end - self.start) / SECOND_MICROS
 
 
 class ToolFacts(Struct, frozen=True, kw_only=True):
@@ -254,7 +254,7 @@ def _covered_seconds(pieces: Iterable[tuple[int, int]]) -> float:
     for low, high in sorted(pieces):
         total += max(0, high - max(low, end))
         end = max(end, high)
-    return total / 1_000_000
+    return total / SECOND_MICROS
 
 
 # --- a line of the conversation ---------------------------------------------------------------------

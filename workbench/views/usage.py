@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import OWN_AGENT, UsageFact, UsageGroup
 from workbench.domain.values import Usage
-from workbench.text.human import duration_text, token_text
+from workbench.text.human import HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, duration_text, token_text
 from workbench.text.safe import one_line
 
 UsageBy = Literal["day", "week", "month", "model", "project", "agent", "session", "block", "pipeline"]
@@ -27,9 +27,7 @@ USAGE_ROWS: Final[tuple[UsageBy, ...]] = (
 )  # fmt: skip
 """What the rows of a table of usage may be."""
 IN_TIME: Final[frozenset[UsageBy]] = frozenset({"day", "week", "month", "block"})
-BLOCK_MICROS: Final = 5 * 3_600_000_000
-_HOUR_MICROS: Final = 3_600_000_000
-_MINUTE_MICROS: Final = 60_000_000
+BLOCK_MICROS: Final = 5 * HOUR_MICROS
 _MOST_NAMED: Final = 3
 UsagePrice = Callable[[str, str, Usage, int], int | None]
 """Return what tokens of a provider and model cost in millionths of a dollar; the last is the context."""
@@ -143,18 +141,18 @@ class UsageBlock(Struct, frozen=True, kw_only=True):
 
     def tokens_per_minute(self) -> float | None:
         """Return how fast tokens were used between its first and last reply; None of a single moment."""
-        minutes = (self.last_at - self.first_at) / _MINUTE_MICROS
+        minutes = (self.last_at - self.first_at) / MINUTE_MICROS
         return self.sum.usage.total_tokens / minutes if minutes > 0 else None
 
     def cost_per_hour(self) -> float | None:
         """Return millionths of a dollar an hour between its first and last reply; None where not known."""
-        hours = (self.last_at - self.first_at) / _HOUR_MICROS
+        hours = (self.last_at - self.first_at) / HOUR_MICROS
         return self.sum.cost / hours if self.sum.cost is not None and hours > 0 else None
 
     def projected_cost(self, now: int) -> float | None:
         """Return the cost at its end if it goes on as it went; None where not known."""
         rate, cost = self.cost_per_hour(), self.sum.cost
-        return None if rate is None or cost is None else cost + rate * max(0, self.end - now) / _HOUR_MICROS
+        return None if rate is None or cost is None else cost + rate * max(0, self.end - now) / HOUR_MICROS
 
 
 class UsageTable(Struct, frozen=True, kw_only=True):
@@ -223,7 +221,7 @@ def _row_key(by: UsageBy, fact: UsageFact) -> str:
 
 
 def _local_day(micros: int) -> date:
-    return datetime.fromtimestamp(micros / 1_000_000).date()
+    return datetime.fromtimestamp(micros / SECOND_MICROS).date()
 
 
 class _OpenBlock(Struct):
@@ -248,7 +246,7 @@ def usage_blocks(facts: Iterable[UsageFact], price: UsagePrice) -> list[UsageBlo
             blocks.append(block.closed())
             block = None
         if block is None:
-            start = fact.first_at // _HOUR_MICROS * _HOUR_MICROS
+            start = fact.first_at // HOUR_MICROS * HOUR_MICROS
             block = _OpenBlock(start=start, first_at=fact.first_at, last_at=fact.last_at)
         block.first_at = min(block.first_at, fact.first_at)
         block.last_at = max(block.last_at, fact.last_at)
@@ -298,7 +296,7 @@ _QUERY_KEYS: Final = {"model": "model", "project": "in", "agent": "origin"}
 
 def block_name(block: UsageBlock, now: int) -> str:
     """Return `2026-11-21 14:00–19:00`, with what is said of one that is not over."""
-    first, end = (datetime.fromtimestamp(moment / 1_000_000) for moment in (block.start, block.end))
+    first, end = (datetime.fromtimestamp(moment / SECOND_MICROS) for moment in (block.start, block.end))
     mark = " now" if block.is_active(now) else ""
     return f"{first:%Y-%m-%d %H:%M}–{end:%H:%M}{mark}"
 
@@ -308,7 +306,7 @@ def active_block_text(blocks: Sequence[UsageBlock], now: int) -> str:
     block = next((block for block in blocks if block.is_active(now)), None)
     if block is None:
         return ""
-    parts = [f"{duration_text((block.end - now) / 1_000_000)} to go"]
+    parts = [f"{duration_text((block.end - now) / SECOND_MICROS)} to go"]
     if (rate := block.tokens_per_minute()) is not None:
         parts.append(f"{token_text(round(rate))} tokens a minute")
     if (rate := block.cost_per_hour()) is not None:

@@ -14,7 +14,7 @@ from workbench.host.lifecycle import (
     tidy_data_folder_if_due,
     tidy_data_folder_later,
 )
-from workbench.journal.maintenance import DAY_MICROS
+from workbench.text.human import DAY_MICROS
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from tests.unit.journal.scenes import USER, assert_sound, start
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.effects import runtime
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import DAY_MICROS, expired_blobs, remove_expired_blobs
+from workbench.journal.maintenance import expired_blobs, remove_expired_blobs
+from workbench.text.human import DAY_MICROS
 
 
 def said(journal, session, data):

@@ -22,11 +22,9 @@ from msgspec import Struct
 
 from workbench.domain.values import Json
 from workbench.secrets.scrubber import scrub
-from workbench.text.human import iso_time
+from workbench.text.human import SECOND_MICROS, iso_time
 from workbench.text.safe import one_line, safe_text
 from workbench.text.width import cell_width, cut_to_width
-
-MICROSECONDS: Final = 1_000_000
 
 
 class TextStyle(Struct, frozen=True, kw_only=True):
@@ -216,7 +214,7 @@ class CastWriter:
         film = self._film
         return {
             "version": 2, "width": film.width, "height": film.height,
-            "timestamp": first.recorded // MICROSECONDS, "duration": film.length / MICROSECONDS,
+            "timestamp": first.recorded // SECOND_MICROS, "duration": film.length / SECOND_MICROS,
             "title": one_line(film.title, 200), "env": {"TERM": "xterm-256color"},
         }  # fmt: skip
 
@@ -227,7 +225,7 @@ class CastWriter:
             self._put(mark.at, "m", f"{mark.kind}: {mark.sign}")
 
     def _put(self, time_us: int, code: str, text: str) -> None:
-        self.lines.append(json.dumps([time_us / MICROSECONDS, code, text]))
+        self.lines.append(json.dumps([time_us / SECOND_MICROS, code, text]))
 
 
 def _cast_row(row: ScreenRow, number: int) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from typing import Final
 
 from workbench.formats.film import Film, FilmFrame, ScreenRow, TextStyle, text_pieces
-from workbench.text.human import iso_time
+from workbench.text.human import SECOND_MICROS, iso_time
 from workbench.text.safe import one_line
 
 _CELL_WIDTH: Final = 8.4
@@ -45,7 +45,7 @@ class SvgWriter:
             poster: What stands still where nothing moves, in microseconds of the film; None for the end.
         """
         self._film, self._poster = film, poster
-        self._pace = min(1.0, seconds * 1_000_000 / max(1, film.length))
+        self._pace = min(1.0, seconds * SECOND_MICROS / max(1, film.length))
         self._frames: list[FilmFrame] = []
         self._still: FilmFrame | None = None
 
@@ -90,7 +90,7 @@ class SvgWriter:
 
 
 def _animation_style(names: dict[tuple[tuple[float, float], ...], str], total: float) -> str:
-    rules = [f"g g{{animation:{total / 1_000_000:.2f}s step-end infinite}}"]
+    rules = [f"g g{{animation:{total / SECOND_MICROS:.2f}s step-end infinite}}"]
     for spans, name in names.items():
         steps = {0.0: "hidden"}
         for begin, end in spans:

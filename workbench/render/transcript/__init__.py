@@ -34,7 +34,7 @@ from workbench.render.transcript.markup import (
     safe_html,
     time_html,
 )
-from workbench.text.human import counted, duration_text, token_text
+from workbench.text.human import SECOND_MICROS, counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ReplyBuffer
 from workbench.views.event_text import event_line, is_bookkeeping, notice_of
@@ -110,7 +110,7 @@ def _digest(text: str) -> str:
 
 
 def _facts_html(session: Session) -> Iterator[str]:
-    lasted = (session.updated_at - session.created_at) / 1_000_000
+    lasted = (session.updated_at - session.created_at) / SECOND_MICROS
     facts = (
         ("Folder", safe_html(session.workspace)), ("From", safe_html(session.origin or "")),
         ("Model", safe_html(" · ".join(filter(None, (session.model, session.provider))))),
@@ -326,7 +326,9 @@ class _SessionPage:
 
     def _turn_ended(self, event: e.Event, body: e.TurnEnded) -> Iterator[str]:
         yield from self._cut_off()
-        took = "" if self._turn.began is None else duration_text((event.at - self._turn.began) / 1_000_000)
+        took = (
+            "" if self._turn.began is None else duration_text((event.at - self._turn.began) / SECOND_MICROS)
+        )
         detail = line_html(body.detail, 200)
         facts = (_OUTCOME_WORDS[body.outcome], detail, took, usage_text(self._turn.usage, self._turn.cost))
         yield f'<p class="turn">{" · ".join(fact for fact in facts if fact)}</p>\n'

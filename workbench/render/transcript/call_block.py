@@ -18,7 +18,7 @@ from workbench.render.transcript.markup import (
     time_html,
     values_html,
 )
-from workbench.text.human import duration_text, size_text
+from workbench.text.human import SECOND_MICROS, duration_text, size_text
 from workbench.views.action_detail import decider_name, decision_route_text
 from workbench.views.conversation_blocks import OutputBuffer
 from workbench.views.status_icons import ACTION_STATUSES, ICONS, StatusName, call_status
@@ -197,7 +197,7 @@ def _answer_html(action: Action) -> str:
     route = line_html(decision_route_text(action.decided_by), 80) if is_answer else ""
     said = [f'<span class="{_TONES.get(name, "note")}">{word}{by}{route}</span>']
     if action.decided_at is not None:
-        waited = duration_text(max(0, action.decided_at - action.created_at) / 1_000_000)
+        waited = duration_text(max(0, action.decided_at - action.created_at) / SECOND_MICROS)
         said.append(f"{time_html(action.decided_at)} after {waited}")
     if action.choice:
         said.append(f"chose “{safe_html(action.choice)}”")

@@ -21,7 +21,7 @@ from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, 
 from workbench.render import cells, statistics
 from workbench.render.list_rows import empty_page_lines
 from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_lines
-from workbench.text.human import home_as_tilde
+from workbench.text.human import DAY_MICROS, SECOND_MICROS, home_as_tilde
 from workbench.tui import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
 from workbench.tui.render_context import glyphs, ink
@@ -29,7 +29,7 @@ from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import Divider, overflow_text
 from workbench.views.sessions import session_title
-from workbench.views.statistics import DAY_MICROS, Statistics, insights, session_statistics, tokens_by_day
+from workbench.views.statistics import Statistics, insights, session_statistics, tokens_by_day
 from workbench.views.usage import (
     USAGE_ROWS,
     UsageBy,
@@ -447,11 +447,11 @@ def _count_usage(journal: Journal, by: UsageBy, scope: StatisticsScope, price: U
 
 
 def _day_of(micros: int) -> int:
-    return datetime.fromtimestamp(micros / 1_000_000).toordinal()
+    return datetime.fromtimestamp(micros / SECOND_MICROS).toordinal()
 
 
 def _hour_of(micros: int) -> int:
-    return datetime.fromtimestamp(micros / 1_000_000).hour
+    return datetime.fromtimestamp(micros / SECOND_MICROS).hour
 
 
 def _date_text(day: int) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from textual.timer import Timer
 
 from workbench.domain.rows import Action, Call
+from workbench.text.human import SECOND_MICROS
 from workbench.tui.main.context import MainContext
 from workbench.tui.state import ScreenState, is_session_driven
 from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, seconds_left
@@ -24,7 +25,6 @@ from workbench.views.tools import FRESH_WAIT_SECONDS
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
 
-_MICROSECONDS: Final = 1_000_000
 DRIVER_CHECK_SECONDS: Final = 10
 """While something works or waits, what drives it is looked at so often."""
 
@@ -74,7 +74,7 @@ class RedrawTimer:
         now = state.source.now()
         if state.is_due(now):
             tasks.expire()
-        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
+        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * SECOND_MICROS:
             self._host_seen_at = now
             tasks.read_trouble()
             self._context.folders.look()
@@ -101,7 +101,7 @@ def seconds_until_change(state: ScreenState, now: int) -> float | None:
         now: Microseconds.
     """
     microseconds = min(_microseconds_until_changes(state, now), default=None)
-    return None if microseconds is None else max(0, microseconds) / _MICROSECONDS
+    return None if microseconds is None else max(0, microseconds) / SECOND_MICROS
 
 
 def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
@@ -111,10 +111,10 @@ def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
             yield _until_countdown_step(action, action.expires_at - now, now)
     yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
     if state.runs.is_moving:
-        yield _MICROSECONDS
+        yield SECOND_MICROS
     current = state.current
     if current is not None and state.transcript.is_model_asked and is_session_driven(state, current.id):
-        yield _MICROSECONDS - now % _MICROSECONDS
+        yield SECOND_MICROS - now % SECOND_MICROS
     working = (session for session in state.sessions.values() if session.status == "processing")
     if any(is_session_driven(state, session.id) for session in working):
         yield _until_calm_step(now)
@@ -123,16 +123,16 @@ def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
 def _until_countdown_step(action: Action, left: int, now: int) -> int:
     shown = int(seconds_left(action, now) or 0)
     # What is shown is rounded up to seconds, and above five minutes down to ten of them.
-    return left - (shown - 1) * _MICROSECONDS if shown >= SOON_SECONDS else (left - 1) % _MICROSECONDS + 1
+    return left - (shown - 1) * SECOND_MICROS if shown >= SOON_SECONDS else (left - 1) % SECOND_MICROS + 1
 
 
 def _until_call(call: Call, now: int) -> int:
-    is_fresh = call.started_at is not None or now - call.requested_at <= FRESH_WAIT_SECONDS * _MICROSECONDS
-    return _MICROSECONDS - now % _MICROSECONDS if is_fresh else _until_calm_step(now)
+    is_fresh = call.started_at is not None or now - call.requested_at <= FRESH_WAIT_SECONDS * SECOND_MICROS
+    return SECOND_MICROS - now % SECOND_MICROS if is_fresh else _until_calm_step(now)
 
 
 def _until_calm_step(now: int) -> int:
-    return CALM_COUNTDOWN_STEP * _MICROSECONDS - now % (CALM_COUNTDOWN_STEP * _MICROSECONDS)
+    return CALM_COUNTDOWN_STEP * SECOND_MICROS - now % (CALM_COUNTDOWN_STEP * SECOND_MICROS)
 
 
 def _counts_time(state: ScreenState, call: Call) -> bool:

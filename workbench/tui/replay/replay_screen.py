@@ -19,7 +19,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Hunk
 from workbench.journal.journal import Journal
 from workbench.text import human
-from workbench.text.human import countdown_text
+from workbench.text.human import SECOND_MICROS, countdown_text
 from workbench.tui import keymap
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend, ReplayBackend
@@ -98,7 +98,6 @@ class ReplayCursors:
 TAIL_EVENTS: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
 NO_SUCH_MOMENT: Final = "No moment of this recording. Type 12:01:31, 35 %, #412 or words of a mark."
-_MICROSECONDS: Final = 1_000_000
 _KEYS_OFF: Final = frozenset({
     "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
     "app.compose", "app.session-new", "app.agent-stop",
@@ -358,14 +357,14 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         now = max(player.now, self.source.journal_now()) if is_live else player.now
         self.source.set_clock(now)
         clock = (
-            countdown_text(player.elapsed // _MICROSECONDS)
+            countdown_text(player.elapsed // SECOND_MICROS)
             if player.timeline.is_steady
             else human.clock_time_seconds(now)
         )
         self._header.show_moment(clock)
         self.bar.show(replay.replay_status(player, self._next_words()))
-        if now // _MICROSECONDS != self._second and self.is_mounted:
-            self._second = now // _MICROSECONDS
+        if now // SECOND_MICROS != self._second and self.is_mounted:
+            self._second = now // SECOND_MICROS
             self.presenter.tick(now)
 
     def _next_words(self) -> str:
@@ -541,7 +540,7 @@ def moment_prompt(screen: LineListener) -> LineWanted:
 
 def refusal_sentence(began: int) -> str:
     """Return what answering keys say; `began` in microseconds since the epoch."""
-    when = datetime.fromtimestamp(began // _MICROSECONDS)
+    when = datetime.fromtimestamp(began // SECOND_MICROS)
     day = f"{when.day} {when:%b %H:%M}"
     return f"This is a replay of {day}. Nothing can be answered here. F forks from this moment."
 
@@ -552,7 +551,7 @@ def recording_span(source: ReplaySource) -> str:
     if not len(timeline):
         return "nothing recorded"
     first, last = (
-        datetime.fromtimestamp(moment // _MICROSECONDS) for moment in (timeline.time(0), timeline.ends)
+        datetime.fromtimestamp(moment // SECOND_MICROS) for moment in (timeline.time(0), timeline.ends)
     )
     end = human.clock_time(timeline.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
     # Steady steps have a beginning that nobody recorded.

@@ -15,6 +15,7 @@ from textual.timer import Timer
 from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
 from workbench.text import human
+from workbench.text.human import SECOND_MICROS
 from workbench.tui import keymap, pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend, ReplayBackend
@@ -293,7 +294,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
 
     def _tick(self) -> None:
         then = self.step.other.recorded_at(self.step.played)
-        second = int(self.player.played) // 1_000_000
+        second = int(self.player.played) // SECOND_MICROS
         if second != self._second:
             self._second = second
             self.leads.tick(self.player.now)

@@ -25,7 +25,7 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rules import rule_dialog_lines
-from workbench.text.human import sentence
+from workbench.text.human import SECOND_MICROS, sentence
 from workbench.tui import keymap
 from workbench.tui.backend import AskedCall, Backend
 from workbench.tui.key_arming import TOO_QUICK, KeyArming
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from workbench.policy.rule_suggestions import RuleSuggestions, SuggestedRule
     from workbench.tui.main.context import MainContext
 
-_MICROSECONDS: Final = 1_000_000
 _SCOPE_CHOICES: Final[tuple[tuple[RuleScope, str], ...]] = (
     ("session", "this session"), ("workspace", "this workspace"), ("always", "everywhere"),
 )  # fmt: skip
@@ -153,14 +152,14 @@ class RuleDraft(Struct, kw_only=True):
         )  # fmt: skip
 
     def _expires_at(self, now: int) -> int | None:
-        midnight = datetime.fromtimestamp(now / _MICROSECONDS).replace(
+        midnight = datetime.fromtimestamp(now / SECOND_MICROS).replace(
             hour=0, minute=0, second=0, microsecond=0
         )
         match self._ends()[self.end]:
             case "today 24:00":
-                return round((midnight + timedelta(days=1)).timestamp() * _MICROSECONDS)
+                return round((midnight + timedelta(days=1)).timestamp() * SECOND_MICROS)
             case "in 7 days":
-                return now + 7 * 86_400 * _MICROSECONDS
+                return now + 7 * 86_400 * SECOND_MICROS
             case _:
                 return None
 

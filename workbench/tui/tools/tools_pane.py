@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from workbench.domain.rows import Action, Call
 from workbench.render import cells, list_rows
-from workbench.text.human import countdown_text, duration_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
 from workbench.tui import keymap, render_context
 from workbench.tui.pane import (
     CallModel,
@@ -546,9 +546,10 @@ def _is_redraw_due(rows: Sequence[ToolRow], now: int) -> bool:
     """Return whether the times of open calls move this second: of old questions only every ten."""
     is_open = [row for row in rows if row.finished is None]
     if all(
-        row.started is None and now - row.requested > tools.FRESH_WAIT_SECONDS * 1_000_000 for row in is_open
+        row.started is None and now - row.requested > tools.FRESH_WAIT_SECONDS * SECOND_MICROS
+        for row in is_open
     ):
-        return bool(is_open) and now // 1_000_000 % CALM_COUNTDOWN_STEP == 0
+        return bool(is_open) and now // SECOND_MICROS % CALM_COUNTDOWN_STEP == 0
     return True
 
 
