@@ -370,6 +370,24 @@ def test_what_is_read_is_cancelled_by_esc_and_what_failed_is_said(tmp_path):
     show(tmp_path, body, open=open_source)
 
 
+def test_ctrl_c_leaves_a_line_as_in_a_shell_and_nothing_is_done(tmp_path):
+    opened = []
+
+    async def body(pane, app, press):
+        bar = app.main.layout_controller.line_bar
+        await press("I", *"report.sarif", "ctrl+c")
+        assert not bar.display and bar.asked is None and app.main.place == 8
+        await press("d", *"old")
+        await app._pilot.press("shift+home", "ctrl+c")
+        assert bar.display and app.clipboard == "old", "what is selected is copied"
+        await press("end", "ctrl+c")
+        assert not bar.display and not opened
+
+    show(
+        tmp_path, body, open=lambda *words: opened.append(words), dismiss=lambda *words: opened.append(words)
+    )
+
+
 def test_what_is_asked_for_is_refused_where_nothing_may_be_answered(tmp_path):
     cancelled = []
 

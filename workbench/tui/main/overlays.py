@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -285,7 +286,9 @@ class MinSizeDialog(Dialog, inherit_bindings=False):
 class PromptBarInput(Input, inherit_bindings=True):
     """The text field; its keys are the dialog's."""
 
-    BINDINGS = keymap.bindings("dialog")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keymap.bindings("dialog"), Binding("ctrl+c", "copy_or_leave", show=False),
+    ]  # fmt: skip
 
     def __init__(self, bar: "PromptBar") -> None:
         super().__init__(id="line-input", select_on_focus=False)
@@ -294,6 +297,13 @@ class PromptBarInput(Input, inherit_bindings=True):
 
     def action_do(self, key_id: str) -> None:
         keymap.run_action(key_id, self._bar)
+
+    def action_copy_or_leave(self) -> None:
+        """Copy what is selected; without that leave the line, as ctrl+c does in a shell."""
+        if self.selected_text:
+            self.action_copy()
+        else:
+            self._bar.leave()
 
 
 class PromptBarRows:
