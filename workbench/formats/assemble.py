@@ -237,7 +237,9 @@ class Assembler:
         )  # fmt: skip
 
     def _head(self, head: r.SessionHead) -> Iterator[Event]:
-        key = self._unique_key(head.key or "unnamed")
+        # Files that name no session are told apart by when they begin: two of them are two sessions.
+        unnamed = "unnamed" if head.at is None else f"unnamed-{head.at}"
+        key = self._unique_key(head.key or unnamed)
         self._begin(self._generation(imported_session_id(self._origin, key)))
         title = _title_of(head.title)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))

@@ -387,3 +387,16 @@ def test_a_transcript_of_antigravity_has_the_id_of_its_folder(name, key):
     )
     list(found.events)
     assert [one.key for one in found.summaries] == [key]
+
+
+def test_two_sessions_that_no_file_names_are_two():
+    def read(begun):
+        rows = [
+            copilot(begun, "user.message", content="hi"),
+            copilot(begun + 1, "assistant.message", content="Yes."),
+        ]
+        found, events, _ = opened(lines(*rows), "events.jsonl")
+        assert [event.body.text for event in events if isinstance(event.body, e.PromptSubmitted)] == ["hi"]
+        return found.summaries[0].session_id
+
+    assert read(0) == read(0) != read(60)
