@@ -69,6 +69,8 @@ class Transcript:
         self._pause: PauseReason | None = None
         self._is_lost = False
         """Whether the turn's driver is gone and nobody spoke since: a prompt then joins the turn."""
+        self._is_list = False
+        """Whether the session is a list of findings."""
         self._kept_records = 0
         """In the line of records that stands last."""
         self._joins = False
@@ -493,10 +495,11 @@ class Transcript:
         if is_bookkeeping(event):
             self._count_kept_record(event)
             return
+        self._is_list = self._is_list or isinstance(event.body, e.IncidentEvent)
         last = self._blocks.last()
         notice = notice_of(
             event.body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",
-            window_seconds=self._expired_window(),
+            window_seconds=self._expired_window(), is_list=self._is_list,
         )  # fmt: skip
         if notice is not None:
             self._notice(event, *notice)

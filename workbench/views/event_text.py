@@ -300,6 +300,7 @@ def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.Conv
 _MOST_NAMED: Final = 12
 """Instruction files that are named."""
 _INCIDENT_KEYS: Final = (("8", "findings"),)
+_LIST_PAUSE_KEYS: Final = (("c", "continue"), *_INCIDENT_KEYS)
 
 
 def _incident_notice(body: e.IncidentBody) -> str:
@@ -311,15 +312,18 @@ def _incident_notice(body: e.IncidentBody) -> str:
 
 
 def notice_of(
-    body: Body, *, was_stopped: bool, window_seconds: float | None = None
+    body: Body, *, was_stopped: bool, window_seconds: float | None = None, is_list: bool = False
 ) -> tuple[NoticeKind, str, KeyHints] | None:
     """Return the notice that an event is, None if it is none.
 
     `was_stopped`: the last block tells of the stop. `window_seconds`: how long the last expired one waited.
+    `is_list`: it is of a list of findings, which reads no messages.
     """
     match body:
         case e.SessionStatusChanged(status="paused", reason=reason):
-            return None if reason == "user" and was_stopped else _pause_notice(reason, window_seconds)
+            keys = _LIST_PAUSE_KEYS if is_list else LOOP_KEYS if reason == "loop" else PAUSE_KEYS
+            words = _pause_words(reason, window_seconds)
+            return None if reason == "user" and was_stopped else ("paused", words, keys)
         case e.SessionStatusChanged(status=status) if status in _SESSION_END_SENTENCES:
             return ("ended", _SESSION_END_SENTENCES[status], ())
         case e.ContinueRequested():
@@ -342,11 +346,10 @@ def notice_of(
             return None
 
 
-def _pause_notice(reason: PauseReason | None, window: float | None) -> tuple[NoticeKind, str, KeyHints]:
+def _pause_words(reason: PauseReason | None, window: float | None) -> str:
     if reason == "unattended" and window:
-        return ("paused", f"Nobody answered for {spoken_duration(window)}. Nothing was done.", PAUSE_KEYS)
-    text = _PAUSE_SENTENCES.get(reason, "It is paused.") if reason else "It is paused."
-    return ("paused", text, LOOP_KEYS if reason == "loop" else PAUSE_KEYS)
+        return f"Nobody answered for {spoken_duration(window)}. Nothing was done."
+    return _PAUSE_SENTENCES.get(reason, "It is paused.") if reason else "It is paused."
 
 
 RunBlock = PromptBlock | NoticeBlock | StepBlock | TextBlock

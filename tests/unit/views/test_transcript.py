@@ -270,6 +270,12 @@ def test_only_the_newest_notice_has_keys():
     assert [block.keys for block in found.blocks] == [(), ()]
 
 
+def test_a_paused_list_of_findings_offers_no_message():
+    asked = event(e.IncidentsRequested(ids=("i1",)))
+    found = transcript(asked, event(e.SessionStatusChanged(status="paused", reason="host lost")))
+    assert found.blocks[-1].keys == (("c", "continue"), ("8", "findings"))
+
+
 @pytest.mark.parametrize("reason", ["host lost", "user", "unattended", "limit reached"])
 def test_a_pause_that_only_a_human_ends_keeps_its_keys_while_what_was_approved_is_carried_out(reason):
     pause = event(e.SessionStatusChanged(status="paused", reason=reason))
