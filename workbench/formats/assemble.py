@@ -30,7 +30,11 @@ from workbench.formats.held_events import HeldEvents
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
 _MOST_TITLE: Final = 80
 _MOST_TOOLS: Final = 500
-_NO_TITLE: Final = re.compile(r"New (?:session|chat)\b.{0,60}|Untitled.{0,20}", re.IGNORECASE)
+_NO_TITLE: Final = re.compile(
+    r"(?:New |Untitled ?)(?:session|chat|conversation)?(?: session)?(?:\W{1,3}\d[\dTZ:.,+/ )-]{0,40})?",
+    re.IGNORECASE,
+)
+"""What agents call a session that nobody named, with its number or its time behind."""
 """What programs call a session before it has a title."""
 _COMMAND: Final = re.compile(r"/[\w:.-]+(?:\s|$)")
 """A prompt that is a command of the agent's program and says nothing of what is to be done."""
