@@ -40,6 +40,8 @@ def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
             yield f"prompt:{event.id}", text
         case e.ReplyCompleted():
             yield from _reply_texts(event, event.body)
+        case e.ConversationCompacted(summary=summary):
+            yield f"summary:{event.id}", summary
         case e.CallProposed(tool=tool, target=target):
             yield f"call:{event.call_id}", f"{tool} {target}"
         case e.CallFinished(preview=preview):
@@ -51,7 +53,8 @@ def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
         case e.MarkAdded(label=label):
             yield f"notice:{event.id}", label
         case (
-            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.ConversationCompacted()
+            # A command that is suggested stands in the block of its reply, which has its words.
+            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed()
             | e.CommandSuggested() | e.TurnEnded() | e.ProgressReported() | e.HookRan() | e.CallExecuting()
             | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated()
             | e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent() | e.RunEvent()

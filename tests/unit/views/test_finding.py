@@ -8,6 +8,7 @@ from workbench.domain.events import (
     ActionRejected,
     CallFinished,
     CallProposed,
+    ConversationCompacted,
     ErrorRaised,
     MarkAdded,
     PromptSubmitted,
@@ -39,6 +40,7 @@ ASKED = CallProposed(
         (ActionRejected(), "order", []),
         (ErrorRaised(code="x", message="No.", details="The disk is full."), "disk", ["error:E"]),
         (MarkAdded(label="here"), "HERE", ["notice:E"]),
+        (ConversationCompacted(summary="They renamed it."), "renamed", ["summary:E"]),
         (TurnStarted(provider="recorded", model="m"), "m", []),
     ],
 )
@@ -54,11 +56,12 @@ def test_what_is_found_is_in_the_transcript():
         event(PromptSubmitted(text="Rename it")),
         event(REPLY, turn_id="t1"),
         event(MarkAdded(label="I")),
+        event(ConversationCompacted(summary="It is renamed."), turn_id="t1"),
     ]
     transcript = Transcript("s1")
     transcript.apply_all(events)
     found = [hit.block_id for one in events for hit in block_hits(one, "i")]
-    assert len(found) == 5
+    assert len(found) == 6
     assert all(transcript.block(key) is not None for key in found)
 
 
