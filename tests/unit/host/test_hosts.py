@@ -47,10 +47,6 @@ def hosted():
         process.communicate()
 
 
-def eventually(stage, condition):
-    return until(condition)
-
-
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
 
 
@@ -58,9 +54,9 @@ def test_a_host_drives_what_a_second_process_asks_and_answers(staged, hosted):
     stage = staged(recording(exchange(CREATE), exchange(text("ok"), expect=result("c1", "succeeded"))))
     stage.begin()
     hosted(stage)
-    (action,) = eventually(stage, stage.waiting)
+    (action,) = until(stage.waiting)
     assert stage.approve(action).ok
-    eventually(stage, lambda: stage.session().status == "ready")
+    until(lambda: stage.session().status == "ready")
     assert stage.read("n.txt") == b"new\n"
     assert live_host(stage.home, stage.journal, str(stage.workspace)) is not None
 
@@ -68,7 +64,7 @@ def test_a_host_drives_what_a_second_process_asks_and_answers(staged, hosted):
 def test_a_second_host_of_a_workspace_ends_at_once(staged, hosted):
     stage = staged(recording(exchange(text("ok")))).begin()
     hosted(stage)
-    eventually(stage, lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
+    until(lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
     second = hosted(stage)
     assert second.wait(PATIENCE) == 0
     assert b"another background process serves" in second.stdout.read()
@@ -79,13 +75,13 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
         recording(exchange(CREATE), exchange(text("ok"), expect=result("c1", "succeeded")))
     ).begin()
     first = hosted(stage)
-    (action,) = eventually(stage, stage.waiting)
+    (action,) = until(stage.waiting)
     ended = lifecycle.stop_host(stage.home, str(stage.workspace))
     assert (ended.is_gone, "keeps waiting" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
     hosted(stage)
-    eventually(stage, lambda: stage.session().status == "ready")
+    until(lambda: stage.session().status == "ready")
     assert stage.read("n.txt") == b"new\n"
 
 
@@ -94,7 +90,7 @@ def test_a_host_ends_by_itself_unless_a_screen_is_attached(staged, hosted):
     screen = FileLock(stage.home.run / f"{workspace_hash(str(stage.workspace))}.screen-1.lock")
     assert screen.try_acquire()
     process = hosted(stage, linger=0.2)
-    eventually(stage, lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
+    until(lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2.5)
     screen.release()
@@ -104,7 +100,7 @@ def test_a_host_ends_by_itself_unless_a_screen_is_attached(staged, hosted):
 def test_a_host_survives_the_hangup_of_its_terminal(staged, hosted):
     stage = staged(recording(exchange(CREATE))).begin()
     process = hosted(stage)
-    eventually(stage, stage.waiting)
+    until(stage.waiting)
     process.send_signal(signal.SIGHUP)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.5)
@@ -113,18 +109,16 @@ def test_a_host_survives_the_hangup_of_its_terminal(staged, hosted):
 def test_a_killed_host_is_taken_over_and_calls_no_model(staged, hosted):
     stage = staged(recording(exchange(CREATE), exchange(text("ok")))).begin()
     process = hosted(stage)
-    (action,) = eventually(stage, stage.waiting)
+    (action,) = until(stage.waiting)
     process.kill()
     process.wait()
     assert not is_lock_held(host_lock_path(stage.home, str(stage.workspace)))
     assert stage.approve(action).ok
     hosted(stage)
-    eventually(
-        stage, lambda: stage.calls()["c1"].state == "succeeded" and stage.session().reason == "host lost"
-    )
+    until(lambda: stage.calls()["c1"].state == "succeeded" and stage.session().reason == "host lost")
     assert stage.kinds().count("reply.completed") == 1
     session_requests.continue_session(stage.journal, stage.session_id, USER)
-    eventually(stage, lambda: stage.session().status == "ready")
+    until(lambda: stage.session().status == "ready")
     assert stage.kinds().count("reply.completed") == 2
 
 
@@ -136,7 +130,7 @@ def test_a_fenced_host_ends_its_work_at_its_first_append(staged, hosted):
 
     stage = staged(recording(exchange(CREATE), exchange(text("never")))).begin()
     hosted(stage)
-    (action,) = eventually(stage, stage.waiting)
+    (action,) = until(stage.waiting)
     lease = stage.journal.lease(stage.session_id)
     stage.journal.change(lambda live: live.put(replace(lease, released=True)))
     driver = stage.driver()
@@ -153,7 +147,7 @@ def test_a_fenced_host_ends_its_work_at_its_first_append(staged, hosted):
 def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted, comes_back):
     stage = staged(recording(exchange(CREATE), exchange(text("ok")))).begin()
     process = hosted(stage)
-    (action,) = eventually(stage, stage.waiting)
+    (action,) = until(stage.waiting)
     stage.workspace.rename(stage.root / "elsewhere")
     if comes_back:
         stage.workspace.mkdir()
@@ -166,5 +160,5 @@ def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted
     (stage.root / "elsewhere").rename(stage.workspace)
     assert stage.approve(action).ok
     hosted(stage)
-    eventually(stage, lambda: stage.session().status == "ready")
+    until(lambda: stage.session().status == "ready")
     assert stage.read("n.txt") == b"new\n"
