@@ -415,6 +415,25 @@ def test_rows_follow_the_work_and_the_cursor_stays(tmp_path):
     show(tmp_path, body, journal=journal)
 
 
+@each_row(
+    "reason, words",
+    [
+        ("host lost", "3 of 7 ended   its process ended; c continues it"),
+        ("unattended", "3 of 7 ended   nobody answered; c continues it"),
+        ("parked", "3 of 7 ended   continues after your answers"),
+    ],
+)
+def test_why_the_work_rests_is_said_whole_at_80_columns(tmp_path, reason, words):
+    journal = at_work(tmp_path / reason / "home")
+    moves = [e.SessionStatusChanged(status=status) for status in ("initializing", "ready", "processing")]
+    put(journal, [*moves, e.SessionStatusChanged(status="paused", reason=reason)])
+
+    async def body(pane, app, press):
+        assert words in drawn(app), drawn(app)
+
+    show(tmp_path, body, journal=journal, size=(80, 24))
+
+
 def test_the_end_of_the_work_is_said_once(tmp_path):
     journal = at_work(tmp_path / "home")
 

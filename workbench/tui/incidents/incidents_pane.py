@@ -49,10 +49,10 @@ _DETAIL_SECONDS: Final = 0.08
 _BAR_CELLS: Final = 12
 _PROBLEM_STATES: Final = ("waiting", "failed", "unchanged")
 _PAUSES: Final = {
-    "parked": "continues after your answers", "unattended": "nobody answered in time; c continues it",
-    "host lost": "its background process ended; c continues it", "limit reached": "a limit; c continues it",
+    "parked": "continues after your answers", "unattended": "nobody answered; c continues it",
+    "host lost": "its process ended; c continues it", "limit reached": "a limit; c continues it",
 }  # fmt: skip
-"""Why the work rests, and what lets it continue."""
+"""Why the work rests, and what lets it continue; whole at 80 columns."""
 _FILTER_HINT: Final = "words, severity: rule: file: outcome: category:, - leaves out"
 _EMPTY_KEYS: Final = (
     ("incidents.take", "open a file of findings, or run a checker"),
