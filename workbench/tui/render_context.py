@@ -41,6 +41,10 @@ class RenderContext(Protocol):
         """Return whether the key that is being handled already came once more."""
         ...
 
+    def call_from_thread(self, callback: Callable[..., object], *arguments: object) -> object:
+        """Call a function in the event loop from another thread, and return what it returns."""
+        ...
+
 
 def context_of(widget: Widget) -> RenderContext:
     """Return the app as widgets see it."""

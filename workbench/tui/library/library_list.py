@@ -9,7 +9,7 @@ Never two searches at once; after agents did something it reads again what chang
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from msgspec import Struct, field
 from textual.content import Content
@@ -26,7 +26,7 @@ from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
 from workbench.text import human
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
-from workbench.tui.render_context import call_once_after, glyphs, ink
+from workbench.tui.render_context import call_once_after, context_of, glyphs, ink
 from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views import library, statistics
@@ -488,10 +488,6 @@ class LibraryLoaderPane(Pane):
         if self._changed:
             self.find()
 
-    def _from_thread(self, tell: Callable[..., None], *about: object) -> None:
-        # Textual leaves the type of an app's result open; nothing here depends on it.
-        cast("Any", self).app.call_from_thread(tell, *about)
-
     # --- reading, in a thread ---------------------------------------------------------------------
 
     def find(self) -> None:
@@ -514,7 +510,7 @@ class LibraryLoaderPane(Pane):
             # An older list would pass for what was found.
             result, self._changed = LibraryResult(), None
             self.post_message(StatusMessage(f"The library was not read. {error}", is_error=True))
-        self._from_thread(self._found, result)
+        context_of(self).call_from_thread(self._found, result)
 
     def _found(self, result: LibraryResult) -> None:
         self._is_finding = False
@@ -548,7 +544,7 @@ class LibraryLoaderPane(Pane):
 
         def work() -> None:
             self.shelf.look(ids[line] for line in missing)
-            self._from_thread(self._looked, ids, missing)
+            context_of(self).call_from_thread(self._looked, ids, missing)
 
         self.run_worker(work, group="glances", description="look at rows", thread=True, exit_on_error=False)
 
@@ -574,7 +570,7 @@ class LibraryLoaderPane(Pane):
                 if key
                 else None
             )
-            self._from_thread(self._previewed, key, preview)
+            context_of(self).call_from_thread(self._previewed, key, preview)
 
         self.run_worker(work, group="preview", description="preview", thread=True, exit_on_error=False)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 from textual import events, on
@@ -24,7 +24,7 @@ from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_l
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, home_as_tilde
 from workbench.tui import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
-from workbench.tui.render_context import glyphs, ink
+from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import Divider, overflow_text
@@ -223,7 +223,7 @@ class StatisticsPane(Pane):
             counted = _count_usage(self._journal, by, self.scope, self._price)
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
             self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
-        cast("Any", self).app.call_from_thread(self._usage_was_counted, counted)
+        context_of(self).call_from_thread(self._usage_was_counted, counted)
 
     def _usage_was_counted(self, counted: "_CountedUsage | None") -> None:
         self._is_counting = False
@@ -247,8 +247,7 @@ class StatisticsPane(Pane):
             )  # fmt: skip
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
             self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
-        # Textual leaves the type of an app's result open; nothing here depends on it.
-        cast("Any", self).app.call_from_thread(self._was_counted, counted)
+        context_of(self).call_from_thread(self._was_counted, counted)
 
     def _was_counted(self, counted: tuple[StatisticsFacts, Statistics] | None) -> None:
         self._is_counting = False
