@@ -27,7 +27,7 @@ def ask():
     """Ask an address for one reply and return its parts."""
 
     def run(base_url, request=None, **more):
-        endpoint = Endpoint(name="local", base_url=base_url, **{"silence_seconds": 5.0, **more})
+        endpoint = Endpoint(name="local", base_url=base_url, **{"silence_seconds": PATIENCE, **more})
         hello = ModelRequest(session_id="s", model="m", messages=(Message(role="user", content="hi"),))
         provider = OpenAICompatible(endpoint)
 
