@@ -9,7 +9,7 @@ from typing import Final
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND_MICROS: Final = 1_000_000
-"""Microseconds, in which the journal counts; so are the longer ones."""
+"""Microseconds of a second; all times of the journal are in microseconds."""
 MINUTE_MICROS: Final = 60 * SECOND_MICROS
 HOUR_MICROS: Final = 60 * MINUTE_MICROS
 DAY_MICROS: Final = 24 * HOUR_MICROS
