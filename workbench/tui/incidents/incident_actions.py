@@ -88,8 +88,8 @@ class IncidentActions:
         self._progress("Reading.")
 
         def goes_on(words: str) -> bool:
-            if words and not self._is_stopped:
-                self._context.call_from_thread(self._progress, words)
+            if words:
+                self._context.call_from_thread(self._read_on, words)
             return not self._is_stopped
 
         def work() -> None:
@@ -101,6 +101,11 @@ class IncidentActions:
             self._context.call_from_thread(self._opened, list_id, why_not)
 
         self._thread(work, "read findings")
+
+    def _read_on(self, words: str) -> None:
+        # Looked at here, in the loop: words that were under way when esc came say nothing any more.
+        if not self._is_stopped:
+            self._progress(words)
 
     def _progress(self, words: str) -> None:
         self._pane.progress = words

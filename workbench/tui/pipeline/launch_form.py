@@ -35,6 +35,7 @@ from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, 
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
+    from workbench.tui.pipeline.graph_picture import GraphPicture
 
 _NO_PIPELINES: Final = f"No pipeline was found in this workspace; looked in {', '.join(PIPELINE_FOLDERS)}."
 _MOST_CHOICES: Final = 6
@@ -215,6 +216,11 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
                 self._graph_of = plan.plans
                 self._graph.show(planned_run(plan), {})
             self.call_after_refresh(self._hide_cut_graph)
+
+    def on_graph_picture_moved(self, message: "GraphPicture.Moved") -> None:
+        """Look at the graph as it is drawn: that may come after the form's own refresh."""
+        message.stop()
+        self._hide_cut_graph()
 
     def _hide_cut_graph(self) -> None:
         """Draw no graph rather than a part of one, or one in which steps share a cell."""

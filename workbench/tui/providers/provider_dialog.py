@@ -387,7 +387,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         if not self._check(without=("name", "model")):
             return
         fields, server = self.fields, self._server()
-        trial = Trial(lambda text: self._main.call_from_thread(self._trial_says, text))
+        trial = Trial(lambda text: self._main.call_from_thread(self._trial_says, trial, text))
         self._trial, self._trial_step = trial, "Asking."
         self._trial_began = context_of(self).monotonic()
         self._ticker = self.set_interval(1.0, self._show_said)
@@ -406,8 +406,8 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         )  # fmt: skip
         self._show()
 
-    def _trial_says(self, text: str) -> None:
-        if self.is_attached and self._trial is not None:
+    def _trial_says(self, trial: Trial, text: str) -> None:
+        if self.is_attached and trial is self._trial:
             self._trial_step = one_line(text, 200)
             self._show_said()
 

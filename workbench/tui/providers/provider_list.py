@@ -495,7 +495,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         if self._trial is not None:
             return
         self._said, name = "", row.name
-        main, trial = self._main, Trial(lambda text: main.call_from_thread(self._test_says, text))
+        main, trial = self._main, Trial(lambda text: main.call_from_thread(self._test_says, trial, text))
         self._trial, self._trial_of, self._trial_step = trial, name, "Asking."
         self._trial_began = main.app.monotonic()
         self._ticker = self.set_interval(1.0, self._say)
@@ -511,8 +511,8 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self.run_worker(work, group="trial", description=f"test {name}", thread=True, exit_on_error=False)
         self._say()
 
-    def _test_says(self, text: str) -> None:
-        if self.is_attached and self._trial is not None:
+    def _test_says(self, trial: Trial, text: str) -> None:
+        if self.is_attached and trial is self._trial:
             self._trial_step = one_line(text, _MAX_CELLS)
             self._say()
 
