@@ -370,6 +370,39 @@ def test_what_is_read_is_cancelled_by_esc_and_what_failed_is_said(tmp_path):
     show(tmp_path, body, open=open_source)
 
 
+def test_words_under_way_when_esc_comes_do_not_replace_that_it_is_being_cancelled(tmp_path):
+    under_way, let_on, told, going = (threading.Event() for _ in range(4))
+
+    def open_source(source, goes_on):
+        goes_on("Half is read.")
+        told.set()
+        going.wait(PATIENCE)
+        raise BackendError("No findings were read. It was cancelled.")
+
+    async def body(pane, app, press):
+        call_from_thread = app.call_from_thread
+
+        def late(call, *about, **more):
+            if about == ("Half is read.",):
+                under_way.set()
+                let_on.wait(PATIENCE)
+            return call_from_thread(call, *about, **more)
+
+        app.call_from_thread = late
+        await press("I", *"big.sarif")
+        await app._pilot.press("enter")
+        await until_true(under_way.is_set, lambda: counted(app))
+        await app._pilot.press("escape")
+        await until_true(lambda: pane.progress == "Being cancelled.", app._pilot.pause)
+        let_on.set()
+        await until_true(told.is_set, app._pilot.pause)
+        assert pane.progress == "Being cancelled."
+        going.set()
+        await until_true(lambda: pane.progress == "", app._pilot.pause)
+
+    show(tmp_path, body, open=open_source)
+
+
 def test_ctrl_c_leaves_a_line_as_in_a_shell_and_nothing_is_done(tmp_path):
     opened = []
 

@@ -14,6 +14,7 @@ from workbench.cli.local_backend_runs import LocalRuns
 from workbench.domain.events import RunRequested
 from workbench.domain.values import StepPlan
 from workbench.tui.backend import BackendError
+from workbench.tui.pipeline.launch_form import LaunchScreen
 from workbench.views.pipeline import GrantOffer, LaunchPlan, LaunchProblem, PipelineChoice, PlannedStep
 
 MANIFEST = """\
@@ -333,6 +334,17 @@ def test_a_graph_that_does_not_fit_is_left_out(play):
     service = Service()
     service.plan = lambda file: replace(NIGHTLY_PLAN, plans=many)
     play(body, size=(120, 36), **service.services())
+
+
+def test_a_graph_that_is_drawn_after_the_form_is_left_out_too(play, monkeypatch):
+    """The form's own look came too early, as if the graph had no picture yet."""
+    after_refresh = LaunchScreen.call_after_refresh
+
+    def not_looked(form, call, *about):
+        return call.__name__ == "_hide_cut_graph" or after_refresh(form, call, *about)
+
+    monkeypatch.setattr(LaunchScreen, "call_after_refresh", not_looked)
+    test_a_graph_that_does_not_fit_is_left_out(play)
 
 
 def test_nothing_found_is_said(play):
