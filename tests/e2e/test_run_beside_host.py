@@ -19,8 +19,15 @@ def host(shop):
     return host
 
 
+def hears_hang_ups():
+    """Undo what the tests themselves may run behind, as nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def started(shop, server, *more):
-    return shop.start("run", "-p", "x", "--base-url", server.base_url, "--model", "m", *more)
+    return shop.start(
+        "run", "-p", "x", "--base-url", server.base_url, "--model", "m", *more, preexec_fn=hears_hang_ups
+    )
 
 
 def asked(server, run):
