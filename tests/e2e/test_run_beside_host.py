@@ -19,14 +19,14 @@ def host(shop):
     return host
 
 
-def hears_hang_ups():
-    """Undo what the tests themselves may run behind, as nohup."""
+def listen_to_hang_ups():
+    """Take SIGHUP as usual: the tests themselves may run where it is ignored, as behind nohup."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def started(shop, server, *more):
     return shop.start(
-        "run", "-p", "x", "--base-url", server.base_url, "--model", "m", *more, preexec_fn=hears_hang_ups
+        "run", "-p", "x", "--base-url", server.base_url, "--model", "m", *more, preexec_fn=listen_to_hang_ups
     )
 
 

@@ -14,7 +14,7 @@ from workbench.cli.local_backend_runs import LocalRuns
 from workbench.domain.events import RunRequested
 from workbench.domain.values import StepPlan
 from workbench.tui.backend import BackendError
-from workbench.tui.pipeline.launch_form import LaunchScreen
+from workbench.tui.pipeline.graph_picture import LARGE_GRAPH_STEPS
 from workbench.views.pipeline import GrantOffer, LaunchPlan, LaunchProblem, PipelineChoice, PlannedStep
 
 MANIFEST = """\
@@ -321,30 +321,69 @@ def test_the_graph_of_what_would_run_stands_where_there_is_room(play, size, is_d
     play(body, size=size, **Service().services())
 
 
-def test_a_graph_that_does_not_fit_is_left_out(play):
-    needs = ((), *((f"step-{number}",) for number in range(199)))
-    many = tuple(StepPlan(id=f"step-{number}", needs=before) for number, before in enumerate(needs))
+def chain(count, name="step"):
+    """Return steps that need one another in turn: their graph is wider than any form."""
+    needs = ((), *((f"{name}-{number}",) for number in range(count - 1)))
+    return tuple(StepPlan(id=f"{name}-{number}", needs=before) for number, before in enumerate(needs))
 
+
+async def left_out(s):
+    """Wait for the graph to be hidden: the form and the graph are laid out by events of their own."""
+    await until_true(lambda: s.app.screen.plan and not s.app.screen._graph.display, s.pilot.pause)
+
+
+def test_a_graph_that_does_not_fit_is_left_out(play):
     async def body(s):
         await slowly(s, "L")
-        # It is laid out in a thread.
-        await until_true(lambda: not s.app.screen._graph.display, s.pilot.pause)
+        await left_out(s)
         assert "runs without asking" in s.text
 
     service = Service()
-    service.plan = lambda file: replace(NIGHTLY_PLAN, plans=many)
+    service.plan = lambda file: replace(NIGHTLY_PLAN, plans=chain(200))
     play(body, size=(120, 36), **service.services())
 
 
-def test_a_graph_that_is_drawn_after_the_form_is_left_out_too(play, monkeypatch):
-    """The form's own look came too early, as if the graph had no picture yet."""
-    after_refresh = LaunchScreen.call_after_refresh
+@pytest.mark.parametrize(("count", "name"), [(LARGE_GRAPH_STEPS, "step"), (LARGE_GRAPH_STEPS + 1, "stop")])
+def test_a_graph_that_needs_the_same_room_as_the_one_before_is_left_out_too(play, count, name):
+    """The same steps are not drawn anew; for others in a thread the form is not laid out anew."""
 
-    def not_looked(form, call, *about):
-        return call.__name__ == "_hide_cut_graph" or after_refresh(form, call, *about)
+    async def body(s):
+        await slowly(s, "L")
+        await left_out(s)
+        await slowly(s, "up")
+        await until_true(lambda: "again" in s.text, s.pilot.pause)
+        await left_out(s)
 
-    monkeypatch.setattr(LaunchScreen, "call_after_refresh", not_looked)
-    test_a_graph_that_does_not_fit_is_left_out(play)
+    service = Service()
+    service.plan = lambda file: (
+        replace(NIGHTLY_PLAN, plans=chain(count, name), input_hint="again")
+        if "broken" in file
+        else replace(NIGHTLY_PLAN, plans=chain(count))
+    )
+    play(body, size=(120, 36), **service.services())
+
+
+def test_a_graph_is_not_left_out_for_the_room_that_the_plan_before_had_left(play):
+    """The first plan has more rows, so its graph has less room; the second graph fits only into what it gets."""
+
+    async def body(s):
+        await slowly(s, "L")
+        graph = s.app.screen._graph
+        await until_true(lambda: graph.display and graph.picture, s.pilot.pause)
+        less = graph.size.height
+        await slowly(s, "up")
+        await until_true(lambda: graph.picture and len(graph.picture.places) == 16, s.pilot.pause)
+        await s.settle()
+        assert graph.display and graph.size.height > less
+        assert less < graph.virtual_size.height <= graph.size.height, "else the test shows nothing"
+
+    rows = tuple(replace(NIGHTLY_PLAN.steps[1], id=f"row-{number}") for number in range(14))
+    wide = tuple(StepPlan(id=f"step-{number}") for number in range(16))
+    service = Service()
+    service.plan = lambda file: (
+        replace(NIGHTLY_PLAN, plans=wide) if "broken" in file else replace(NIGHTLY_PLAN, steps=rows)
+    )
+    play(body, size=(160, 48), **service.services())
 
 
 def test_nothing_found_is_said(play):

@@ -220,6 +220,12 @@ class GraphPicture(LineView):
         return self.drawing.picture if self.drawing is not None else None
 
     @property
+    def is_fitted(self) -> bool:
+        """Return whether the picture on show is that of the present steps in the present room."""
+        drawing = self.drawing
+        return drawing is not None and drawing.structure == self._structure and drawing.room == self._room
+
+    @property
     def _at(self) -> int | None:
         return self.drawing.index.get(self.cursor or "") if self.drawing is not None else None
 

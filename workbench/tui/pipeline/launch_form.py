@@ -31,6 +31,7 @@ from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pipeline.graph_view import GraphView
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import call_after_layout
 from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, planned_run, with_input
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._choices.set_ids(list(self._choices.choices))
         self._choices.focus()
         self._choices.put_cursor(self._file)
+        call_after_layout(self, self._hide_cut_graph)
         self._fit()
         self._read()
 
@@ -211,24 +213,27 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         is_shown = plan is not None and bool(plan.plans) and room.height - rows >= _MIN_GRAPH_ROWS
         self._graph.display = is_shown and (plan, room) != self._without_graph
         self._plan_list.styles.height = rows if self._graph.display else "1fr"
-        if plan is not None and self._graph.display:
-            if plan.plans is not self._graph_of:
-                self._graph_of = plan.plans
-                self._graph.show(planned_run(plan), {})
-            self.call_after_refresh(self._hide_cut_graph)
+        if plan is not None and self._graph.display and plan.plans is not self._graph_of:
+            self._graph_of = plan.plans
+            self._graph.show(planned_run(plan), {})
 
     def on_graph_picture_moved(self, message: "GraphPicture.Moved") -> None:
-        """Look at the graph as it is drawn: that may come after the form's own refresh."""
+        """Look at a graph that was drawn after its room was laid out."""
         message.stop()
         self._hide_cut_graph()
 
     def _hide_cut_graph(self) -> None:
-        """Draw no graph rather than a part of one, or one in which steps share a cell."""
+        """Draw no graph rather than a part of one, or one in which steps share a cell.
+
+        Nothing is known of it until the picture was made for the room that it has.
+        """
+        if not (self._graph.display and self._graph.is_fitted):
+            return
         size, whole, picture = self._graph.size, self._graph.virtual_size, self._graph.picture
         places = picture.places if picture is not None else ()
         is_crowded = len({(place.sign_x, place.y) for place in places}) < len(places)
         is_cut = whole.height > size.height or whole.width > size.width
-        if self._graph.display and (is_cut or is_crowded):
+        if is_cut or is_crowded:
             self._without_graph = (self.plan, self._body.size)
             self._fit_graph()
 
