@@ -89,7 +89,7 @@ class IncidentActions:
 
         def goes_on(words: str) -> bool:
             if words:
-                self._context.call_from_thread(self._read_on, words)
+                self._context.call_from_thread(self._reading_says, words)
             return not self._is_stopped
 
         def work() -> None:
@@ -102,7 +102,7 @@ class IncidentActions:
 
         self._thread(work, "read findings")
 
-    def _read_on(self, words: str) -> None:
+    def _reading_says(self, words: str) -> None:
         # Looked at here, in the loop: words that were under way when esc came say nothing any more.
         if not self._is_stopped:
             self._progress(words)
