@@ -34,6 +34,8 @@ async def until_true(holds, pause=None, said=lambda: "it did not come"):
             return found
         assert time.monotonic() < end, said()
         await (pause() if pause else asyncio.sleep(_LOOK_SECONDS))
+        # A pause that has nothing to wait for would keep the loop from all that is looked for.
+        await asyncio.sleep(0)
 
 
 def is_at_work(pid, but_thread=0):
