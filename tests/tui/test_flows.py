@@ -120,6 +120,8 @@ def test_a_decision_that_is_carried_out(tmp_path, monkeypatch):
 def test_an_event_that_is_drawn(tmp_path, monkeypatch):
     # What a second brings is no part of an event, and a slow machine would count it.
     monkeypatch.setattr(RedrawTimer, "tick", lambda timer: None)
+    # Neither is what is looked at three seconds after the screen has started.
+    monkeypatch.setattr(MainTasks, "read_standing", lambda tasks: None)
     # Nothing is read before the calls are noted.
     monkeypatch.setattr(JournalFeed, "start", lambda feed: None)
     script = recording(exchange(text("I run it."), call("c3", "run_in_terminal", command="make all")))
