@@ -443,7 +443,8 @@ def crashed(tmp_path: Path, name: str, script: str) -> ProcessIdentity:
 
 def test_what_a_dead_host_left_is_ended(tmp_path: Path) -> None:
     name = mark()
-    identity = crashed(tmp_path, name, "trap '' HUP PIPE; setsid sleep 60 & echo $! > pid; sleep 60 & echo x; wait")
+    script = "trap '' HUP PIPE; setsid sleep 60 & echo $! > pid; sleep 60 & echo x; wait"
+    identity = crashed(tmp_path, name, script)
     assert terminate_leftovers(identity, name, grace=0.3) == 3
     assert is_gone(identity.pid)
     assert is_gone(read_pid(tmp_path / "pid"))
