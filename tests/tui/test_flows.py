@@ -24,6 +24,7 @@ from workbench.host.session_driver import drive_session
 from workbench.host.steps import run_driver
 from workbench.pipelines.coordinator import Coordinator
 from workbench.tui.journal_source import JournalFeed
+from workbench.tui.main import screen
 from workbench.tui.main.redraw_timer import RedrawTimer
 from workbench.tui.main.tasks import MainTasks
 
@@ -120,8 +121,8 @@ def test_a_decision_that_is_carried_out(tmp_path, monkeypatch):
 def test_an_event_that_is_drawn(tmp_path, monkeypatch):
     # What a second brings is no part of an event, and a slow machine would count it.
     monkeypatch.setattr(RedrawTimer, "tick", lambda timer: None)
-    # Neither is what is looked at three seconds after the screen has started.
-    monkeypatch.setattr(MainTasks, "read_standing", lambda tasks: None)
+    # Neither is what a screen looks at a while after its start.
+    monkeypatch.setattr(screen, "_CHECK_HOST_AFTER", PATIENCE)
     # Nothing is read before the calls are noted.
     monkeypatch.setattr(JournalFeed, "start", lambda feed: None)
     script = recording(exchange(text("I run it."), call("c3", "run_in_terminal", command="make all")))
