@@ -1,4 +1,4 @@
-"""Files that other programs run or obey by themselves, such as git hooks: no grant covers a change to one."""
+"""Files that other programs run or obey automatically, such as git hooks: no grant covers a change to one."""
 
 import os
 import re
@@ -8,7 +8,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.policy.paths import folded_path, git_config_folders, is_below, read_short_text
+from workbench.policy.paths import (
+    GOVERNING_FILES,
+    GOVERNING_FOLDERS,
+    folded_path,
+    git_config_folders,
+    is_below,
+    read_short_text,
+)
 
 AUTORUN_MARK: Final = "runs by itself"
 _RUN_BY_SHELL: Final = "a shell hook such as direnv runs it when somebody enters the folder"
@@ -20,6 +27,8 @@ _RUN_BY_GIT: Final = "git runs it at a commit, a checkout or a merge"
 _OBEYED_BY_GIT: Final = "git obeys it at every checkout, diff or update"
 _OBEYED_BY_INSTALLER: Final = "a package manager obeys it before it installs anything"
 _RUN_BY_PYTHON: Final = "Python runs it at every start in this folder or environment"
+_CONTROLS_AGENTS: Final = "it controls agents where its folder is opened as a workspace"
+_MAY_HOLD: Final = "files of such a folder run automatically: "
 _PATTERNS_BY_REASON: Final = {
     _RUN_BY_SHELL: (
         ".envrc", ".direnv/**", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".mise/**",
@@ -68,6 +77,7 @@ _PATTERNS_BY_REASON: Final = {
     _RUN_BY_PYTHON: (
         "sitecustomize.py", "usercustomize.py", "*.pth",
     ),
+    _CONTROLS_AGENTS: (*GOVERNING_FILES, *(f"{folder}/**" for folder in GOVERNING_FOLDERS)),
 }  # fmt: skip
 AUTORUN_PATTERNS: Final = tuple(
     (pattern, reason) for reason, patterns in _PATTERNS_BY_REASON.items() for pattern in patterns
@@ -84,36 +94,66 @@ class ConfiguredHooksFolder(Struct, frozen=True, kw_only=True):
 
 
 def autorun_reason(path: str, root: str) -> str:
-    """Return who runs or obeys a file by itself, empty if nobody is known to; both paths are real."""
-    names = folded_path(os.path.relpath(path, root)).split("/")
-    for start in range(len(names)):
-        rest = "/".join(names[start:])
-        if _ANY_PATTERN.match(rest):
-            return next(why for pattern, why in _COMPILED_PATTERNS if pattern.match(rest))
-    for hooks_folder in configured_hooks_folders(path):
-        if is_below(folded_path(path), folded_path(hooks_folder.folder)):
-            return f"{_RUN_BY_GIT}: {hooks_folder.file} names its folder as core.hooksPath"
-    return ""
+    """Return who runs or obeys a file automatically, empty if no program is known to; both paths are real."""
+    return AutorunNames(root).file_reason(path)
 
 
-def configured_hooks_folders(path: str) -> Iterator[ConfiguredHooksFolder]:
-    """Yield the hook folders that the git configurations around a path name, without included files."""
+class AutorunNames:
+    """Answers for one workspace which of its files run automatically; reads each git configuration once."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._hooks_by_repository: dict[str, tuple[ConfiguredHooksFolder, ...]] = {}
+
+    def file_reason(self, path: str) -> str:
+        """Return who runs or obeys a file automatically, empty if no program is known to."""
+        names = folded_path(os.path.relpath(path, self._root)).split("/")
+        for start in range(len(names)):
+            rest = "/".join(names[start:])
+            if _ANY_PATTERN.match(rest):
+                return next(why for pattern, why in _COMPILED_PATTERNS if pattern.match(rest))
+        return self._hook_reason(path)
+
+    def destination_reason(self, path: str) -> str:
+        """Return why no grant covers writing to a path, a file or a folder that receives files."""
+        return self.file_reason(path) or self._folder_reason(path)
+
+    def _folder_reason(self, path: str) -> str:
+        names = folded_path(os.path.relpath(path, self._root)).split("/")[-_DEEPEST_FOLDER:]
+        for start in range(len(names)):
+            if why := _REASON_BY_FOLDER.get("/".join(names[start:])):
+                return f"{_MAY_HOLD}{why}"
+        if not os.path.lexists(path):
+            for hooks in self._hooks(path):
+                if is_below(folded_path(hooks.folder), folded_path(path)):
+                    return f"{_MAY_HOLD}{_RUN_BY_GIT}"
+        return ""
+
+    def _hook_reason(self, path: str) -> str:
+        for hooks in self._hooks(path):
+            if is_below(folded_path(path), folded_path(hooks.folder)):
+                return f"{_RUN_BY_GIT}: {hooks.file} names its folder as core.hooksPath"
+        return ""
+
+    def _hooks(self, path: str) -> Iterator[ConfiguredHooksFolder]:
+        for parent in Path(path).parents:
+            folder = str(parent)
+            if folder not in self._hooks_by_repository:
+                self._hooks_by_repository[folder] = tuple(_hooks_of_repository(folder))
+            yield from self._hooks_by_repository[folder]
+
+
+def _hooks_of_repository(folder: str) -> Iterator[ConfiguredHooksFolder]:
+    """Yield the hook folders that the git configurations of a repository name, without included files."""
+    if not os.path.lexists(f"{folder}/.git"):
+        return
     user = [str(Path.home() / name) for name in (".gitconfig", ".config/git/config")]
-    for folder in _repository_folders(path):
-        own = [
-            f"{place}/{name}"
-            for place in git_config_folders(folder)
-            for name in ("config", "config.worktree")
-        ]
-        for file in (*own, *user):
-            for value in _hooks_folders_in(file):
-                yield ConfiguredHooksFolder(folder=_resolved_folder(value, folder), file=file)
-
-
-def _repository_folders(path: str) -> Iterator[str]:
-    for parent in Path(path).parents:
-        if os.path.lexists(parent / ".git"):
-            yield str(parent)
+    own = [
+        f"{place}/{name}" for place in git_config_folders(folder) for name in ("config", "config.worktree")
+    ]
+    for file in (*own, *user):
+        for value in _hooks_folders_in(file):
+            yield ConfiguredHooksFolder(folder=_resolved_folder(value, folder), file=file)
 
 
 _CONFIG_SECTION: Final = re.compile(r'(?i)^\s*\[\s*([a-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$')
@@ -148,3 +188,19 @@ _COMPILED_PATTERNS: Final = tuple((_pattern_expression(pattern), why) for patter
 _ANY_PATTERN: Final = re.compile(
     "|".join(pattern.pattern.removeprefix("(?s)") for pattern, _ in _COMPILED_PATTERNS), re.DOTALL
 )
+
+
+def _folders_of_patterns() -> Iterator[tuple[str, str]]:
+    for pattern, why in reversed(AUTORUN_PATTERNS):
+        parts = pattern.split("/")[:-1]
+        for count in range(1, len(parts) + 1):
+            yield "/".join(parts[:count]), why
+
+
+_REASON_BY_FOLDER: Final = dict(_folders_of_patterns())
+"""Folders that may hold a file that runs automatically, by their last names: `.github/workflows`."""
+_DEEPEST_FOLDER: Final = max(folder.count("/") + 1 for folder in _REASON_BY_FOLDER)
+HIDDEN_NAMES: Final = frozenset({
+    ".git", *(part for pattern, _ in AUTORUN_PATTERNS for part in pattern.split("/") if part.startswith("."))
+})  # fmt: skip
+"""Names with a leading dot of which a path to such a file may consist."""

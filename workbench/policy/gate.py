@@ -398,7 +398,7 @@ def command_boundary(context: GateContext) -> CommandBoundary:
         closed=context.protected,
         governing=lambda: (*_hook_named_paths(context.workspace), *context.hook_files),
         is_denied=_read_denial_test(context),
-        unwritable=lambda path: autorun_files.autorun_reason(path, os.path.realpath(context.workspace)),
+        unwritable=autorun_files.AutorunNames(os.path.realpath(context.workspace)).destination_reason,
     )
 
 

@@ -25,7 +25,7 @@ _MOST_LINKS: Final = 40
 GOVERNING_FILES: Final = (WORKSPACE_CONFIG_FILE, "workbench.yaml", "wave.yaml")
 GOVERNING_FOLDERS: Final = (".workbench", ".wave", ".agents")
 GOVERNING_NAMES: Final = (*GOVERNING_FILES, *GOVERNING_FOLDERS)
-"""Names at the root of a workspace that trust covers and that no agent may write."""
+"""Names that trust covers at the root of a workspace; no agent may write them there or in a folder below."""
 HOME_NAMES: Final = frozenset({
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc",
     ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
@@ -321,6 +321,8 @@ def read_short_text(path: str, most: int = MAX_PATH_LENGTH) -> str | None:
 def _protection_of_target(target: ResolvedPath, root: str) -> str | None:
     if target.path == root:
         return "is the workspace itself"
+    if not _FOLDED_GOVERNING.isdisjoint(map(_without_dropped_ending, target.relative.split("/")[1:])):
+        return "controls agents where its folder is opened as a workspace"
     return protection_reason(target.path, target.relative, os.path.realpath(Path.home()))
 
 

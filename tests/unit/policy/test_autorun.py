@@ -54,6 +54,30 @@ def test_every_entry_matches_a_file_that_it_names(tmp_path, pattern):
         assert autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    "pattern", [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS if "/" in pattern]
+)
+def test_each_folder_above_an_entry_is_closed_as_a_destination_and_open_as_a_file(tmp_path, pattern):
+    names = autorun_files.AutorunNames(str(tmp_path))
+    parts = pattern.split("/")[:-1]
+    for count in range(1, len(parts) + 1):
+        folder = "/".join(parts[:count])
+        for path in (folder, f"deep/er/{folder.upper()}"):
+            assert "files of such a folder" in names.destination_reason(f"{tmp_path}/{path}")
+    assert names.destination_reason(f"{tmp_path}/{parts[0]}x") == ""
+    assert names.destination_reason(f"{tmp_path}/x{parts[0]}/y") == ""
+
+
+def test_a_folder_that_would_hold_the_hooks_is_closed_while_it_does_not_exist(tmp_path):
+    repository(tmp_path, "[core]\nhooksPath = tools/git/hooks\n")
+    names = autorun_files.AutorunNames(str(tmp_path))
+    assert "files of such a folder" in names.destination_reason(f"{tmp_path}/tools/git")
+    assert names.destination_reason(f"{tmp_path}/tools/other") == ""
+    (tmp_path / "tools/git").mkdir(parents=True)
+    assert names.destination_reason(f"{tmp_path}/tools/git") == ""
+    assert "core.hooksPath" in names.destination_reason(f"{tmp_path}/tools/git/hooks")
+
+
 # --- hooks of git ----------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from workbench.policy.paths import PathRefused, refuse_protected_path, resolve_path
+from workbench.policy.paths import GOVERNING_NAMES, PathRefused, refuse_protected_path, resolve_path
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_what_governs_may_be_read_but_not_written(work, given):
     [
         ".gitignore",
         ".github/x",
-        "src/wave.yaml",
+        "src/wave.yml",
         "a.git",
         ".workbench.jsonl",
         "home/.bashrc",
@@ -207,6 +207,15 @@ def test_what_governs_may_be_read_but_not_written(work, given):
 )
 def test_names_that_only_look_protected_may_be_written(work, given):
     refuse_protected_path(resolve_path(str(work), given), str(work), (), writes=True)
+
+
+@pytest.mark.parametrize("folder", ["src", "src/deep/er", ".github"])
+@pytest.mark.parametrize("name", GOVERNING_NAMES)
+def test_a_governing_name_is_closed_in_every_folder(work, folder, name):
+    for given in (f"{folder}/{name}", f"{folder}/{name.upper()}", f"{folder}/{name}./x"):
+        with pytest.raises(PathRefused, match="controls agents"):
+            refuse_protected_path(resolve_path(str(work), given), str(work), (), writes=True)
+        refuse_protected_path(resolve_path(str(work), given), str(work), (), writes=False)
 
 
 def test_a_link_to_what_governs_is_protected_as_well(work):

@@ -12,6 +12,7 @@
 #
 # `git` behind `cd`, and `git -C`, ask: git obeys the configuration of the folder that it is in.
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -220,16 +221,22 @@ def _as_scanned(simple: SimpleCommand) -> ScannedCommand:
     return ScannedCommand(words=simple.words, bare=simple.words)
 
 
+_PATCH_PROGRAM: Final = re.compile(r"(?i)\bapply_?patch\b")
+
+
+def names_patch_program(command: str) -> bool:
+    """Return whether a line names the program that applies the patches of agents, wherever it stands."""
+    return _PATCH_PROGRAM.search(command) is not None
+
+
 # --- plain -------------------------------------------------------------------------------------------
 
 
 def _analyze(command: str, folder: str | None) -> tuple[dict[str, None], list[SimpleCommand]]:
     """Return why a line is not plain, and its simple commands as far as both readers agree."""
-    reasons: dict[str, None] = {}
     if len(command) > MAX_COMMAND_LENGTH or "\0" in command:
         return {f"longer than {MAX_COMMAND_LENGTH} characters, or with a NUL": None}, []
-    if has_hidden_characters(command) or "\r" in command:
-        reasons["characters that cannot be seen"] = None
+    reasons = dict.fromkeys(_reasons_of_text(command))
     if rows := plain_command_rows(command):
         return _judge_plain_rows(rows, folder, reasons)
     try:
@@ -252,6 +259,13 @@ def _analyze(command: str, folder: str | None) -> tuple[dict[str, None], list[Si
     reasons, commands = _judge_tokens(tokens, tree, reasons)
     _reasons_after_cd(commands, folder, reasons)
     return reasons, [_mark_redundant_cd(simple, folder) for simple in commands]
+
+
+def _reasons_of_text(command: str) -> Iterator[str]:
+    if has_hidden_characters(command) or "\r" in command:
+        yield "characters that cannot be seen"
+    if names_patch_program(command):
+        yield "apply_patch writes the files that its patch names"
 
 
 def _judge_plain_rows(

@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
@@ -22,11 +21,15 @@ from workbench.policy.paths import (
     real_path,
 )
 from workbench.policy.shell.analysis import SimpleCommand
+from workbench.policy.shell.derived_names import UnknownNames, derived_names
+from workbench.policy.shell.reading_commands import git_command, only_reads
 from workbench.policy.shell.risk_lists import (
     INPUT_DEVICES,
     LETTERS_WITH_VALUE,
+    NETWORK_PROGRAMS,
     OUTPUT_SINKS,
     SINGLE_DASH_LONG_OPTIONS,
+    program_and_subcommand,
     program_name,
 )
 from workbench.secrets.scrubber import scrub
@@ -147,24 +150,6 @@ def copied_paths(words: Sequence[str], operands: Sequence[str]) -> Iterator[tupl
                 yield folder, True
 
 
-def extracts_archive(name: str, words: Sequence[str]) -> bool:
-    """Say whether it writes the files that an archive or a patch names."""
-    match name:
-        case "tar" | "bsdtar":
-            modes = [word for index, word in enumerate(words[1:]) if not index or re.match(r"-[^-]", word)]
-            return any("x" in word for word in modes) or not {"--extract", "--get"}.isdisjoint(words)
-        case "unzip":
-            return {"-l", "-t", "-p", "-v", "-Z"}.isdisjoint(words)
-        case "cpio":
-            return any(re.match(r"-[a-z]*[ip]|--extract|--pass", word) for word in words[1:])
-        case "7z" | "7za" | "7zz" | "unrar":
-            return not {"x", "e"}.isdisjoint(words[1:2])
-        case "patch":
-            return "--dry-run" not in words
-        case _:
-            return False
-
-
 ALWAYS_ALLOWED_PLACES: Final = OUTPUT_SINKS | INPUT_DEVICES | {"/dev/tty"}
 _MAX_FOLDERS: Final = 16
 _MAX_LOOKUP_COST: Final = 300_000
@@ -175,16 +160,28 @@ _FOLDER_OPTIONS: Final = frozenset({
     "--project-dir", "--root",
 })  # fmt: skip
 """Options that name the folder in which a program takes its other words."""
-_COPIERS: Final = frozenset({"cp", "mv", "ln", "install", "rsync"})
+COPYING_PROGRAMS: Final = frozenset({"cp", "mv", "ln", "install", "rsync", "git mv"})
 """Programs that write into their last word under the names of the others."""
+_PACKERS: Final = frozenset({
+    "cp", "mv", "rsync", "install", "git mv", "git archive", "tar", "bsdtar", "zip", "7z", "7za", "7zz",
+    "cpio", "pax", "jar", "ar",
+})  # fmt: skip
+"""Programs that copy whole folders, so that a file that may not be read gets another name."""
+_GIT_SHOWS_FILES: Final = frozenset({
+    "annotate", "archive", "blame", "cat-file", "diff", "diff-files", "diff-index", "diff-tree", "grep",
+    "log", "range-diff", "reflog", "show", "stash", "whatchanged",
+})  # fmt: skip
+"""Subcommands of git that print what files hold or held."""
+_MOST_PACKED: Final = 2_000
+"""Files of a folder that are compared with the denials before it is packed."""
 _FOLDER_CHANGERS: Final = frozenset({
     "rm", "rmdir", "shred", "srm", "trash", "trash-put", "chmod", "chown", "chgrp", "chcon", "chattr",
     "setfacl",
 })  # fmt: skip
-_FILE_WRITERS: Final = _FOLDER_CHANGERS | {"touch", "truncate", "mkdir"}
-"""Programs that make, change or remove the files that they are given."""
 _FOLDER_WALKERS: Final = frozenset({"rg", "ag", "ack", "fd", "find", "tree", "grep", "ls", "du"})
 """Programs that look through the folder they run in when nothing else is named."""
+_PATHSPEC_MAGIC: Final = re.compile(r"\([^)]*\)|[/!^]+")
+_PATHSPEC_PATTERN: Final = re.compile(r"[*?\[]")
 _PROTECTED_SIGNS: Final = re.compile(r"/\.|/git~1|\A/(?:workbench|wave)\.yaml")
 """A folded path from the workspace without one of these holds no protected name."""
 _CD_OPTIONS: Final = frozenset({"--", "-L", "-P", "-e", "-@"})
@@ -287,26 +284,53 @@ class _LineWalk:
             if why:
                 self.left_by = simple if simple.moves and why.endswith(_LEAVES_WORKSPACE) else None
                 yield why
+        if not only_reads(simple):
+            yield from self._written(simple, (*folders, *inner), letters)
         if not simple.moves:
-            yield from self._whole_folders(simple, folders, inner)
+            yield from self._whole_folders(simple, folders)
+        if self._places.has_denials:
+            yield from self._denied(simple, (*folders, *inner))
 
-    def _whole_folders(
-        self, simple: SimpleCommand, folders: Sequence[str], inner: Sequence[str]
-    ) -> Iterator[str]:
-        name, places = program_name(simple.words[0]), self._places
+    def _written(self, simple: SimpleCommand, folders: Sequence[str], letters: str) -> Iterator[str]:
+        """Yield why no grant covers a path that the command may write."""
+        is_network = bool(program_and_subcommand(simple.words) & NETWORK_PROGRAMS)
+        for word in words_that_may_be_paths(simple):
+            if not (is_network and _URL_START.fullmatch(word)):
+                for path in path_candidates(word, letters) or ():
+                    yield from self._places.writing(folders, path)
+        try:
+            names = derived_names(simple.words)
+        except UnknownNames as error:
+            yield str(error)
+            return
+        for name in names:
+            yield from self._places.reasons(folders, name)
+            yield from self._places.writing(folders, name)
+
+    def _whole_folders(self, simple: SimpleCommand, folders: Sequence[str]) -> Iterator[str]:
+        name, places = _command_name(simple.words), self._places
         operands = path_operands(simple)
-        if name in _FILE_WRITERS:
-            yield from (why for path in operands for why in places.writing(folders, path))
-        if name in _COPIERS:
+        if name in COPYING_PROGRAMS:
             yield from self._copied(simple, folders, operands)
         elif name in _FOLDER_CHANGERS:
             yield from (why for path in operands for why in places.holding(folders, path))
-        elif extracts_archive(name, simple.words):
-            into = (*inner, *places.extracted(folders, simple.words)) or folders
-            yield from places.holding(into, ".")
         if places.closed_inside:
             start = (".",) if name in _FOLDER_WALKERS else ()
             yield from (why for path in (*start, *operands) for why in places.holding_closed(folders, path))
+
+    def _denied(self, simple: SimpleCommand, folders: Sequence[str]) -> Iterator[str]:
+        """Yield how a command shows or copies files that may not be read."""
+        name = _command_name(simple.words)
+        if name in _PACKERS:
+            whole = (".",) if name == "git archive" else ()
+            for path in (*whole, *path_operands(simple)):
+                yield from self._places.holding_denied(folders, path)
+        if program_name(simple.words[0]) == "git" and git_command(simple.words) in _GIT_SHOWS_FILES:
+            for index, word in enumerate(simple.words[1:], 1):
+                if index not in simple.text and _PATHSPEC_PATTERN.search(word):
+                    yield f"{_shortened_path(word)} may name files that may not be read"
+                for path in _paths_in_objects(word):
+                    yield from self._places.reasons(folders, path)
 
     def _copied(
         self, simple: SimpleCommand, folders: Sequence[str], operands: Sequence[str]
@@ -344,7 +368,9 @@ class _PathLookup:
         self._start = self.root.rstrip("/") + "/"
         self._closed = tuple(folded_path(_real_path_cached(place)) for place in boundary.closed)
         self.closed_inside = any(is_below(place, folded_path(self.root)) for place in self._closed)
+        self.has_denials = boundary.is_denied is not None
         self._known: dict[tuple[str, str], str] = {}
+        self._why_unwritable: dict[str, str] = {}
         self._bare: dict[str, bool] = {}
         self._left = _MAX_LOOKUP_COST
 
@@ -392,12 +418,6 @@ class _PathLookup:
             elif not sign or option not in _FOLDER_OPTIONS:
                 continue
             yield from self.real_folders(folders, value)
-
-    def extracted(self, folders: Sequence[str], words: Sequence[str]) -> Iterator[str]:
-        """Yield the folder that `-d` names for an archive."""
-        for before, word in pairwise(words):
-            if before == "-d":
-                yield from self.real_folders(folders, word)
 
     def real_folders(self, folders: Iterable[str], path: str) -> Iterator[str]:
         """Yield where a path leads from some folders, as far as that is in the workspace."""
@@ -466,8 +486,6 @@ class _PathLookup:
         home = _real_path_cached(os.path.expanduser("~"))  # noqa: PTH111 -- text
         if not _PROTECTED_SIGNS.search(folded) and not _one_holds_other(self.root, home):
             return None
-        if folded.startswith("/.agents") and folded[8:9] in ("", "/"):
-            return "controls this workspace"
         return protection_reason(real, relative, home)
 
     def _by_place(self, real: str, name: str, exists: bool) -> str | None:
@@ -491,10 +509,14 @@ class _PathLookup:
 
     def writing(self, folders: Sequence[str], path: str) -> Iterator[str]:
         """Yield why no grant covers writing a path."""
-        if self._boundary.unwritable is not None:
-            for real in self.real_folders(folders, path):
-                if why := self._boundary.unwritable(real):
-                    yield f"{_shortened_path(path)}: {why}"
+        unwritable = self._boundary.unwritable
+        if unwritable is None or not path or path in ALWAYS_ALLOWED_PLACES or len(path) > MAX_PATH_LENGTH:
+            return
+        for real in self.real_folders(folders, path):
+            if real not in self._why_unwritable:
+                self._why_unwritable[real] = unwritable(real)
+            if why := self._why_unwritable[real]:
+                yield f"{_shortened_path(path)}: {why}"
 
     def holding(self, folders: Sequence[str], path: str) -> Iterator[str]:
         """Yield what is protected in a folder, which may not be changed as a whole."""
@@ -508,6 +530,30 @@ class _PathLookup:
                 yield f"{_shortened_path(path)} holds what controls this workspace"
             elif os.path.lexists(f"{real}/.git"):
                 yield f"{_shortened_path(path)} holds a repository of git"
+
+    def holding_denied(self, folders: Sequence[str], path: str) -> Iterator[str]:
+        """Yield why a folder may not be copied as a whole: it holds a file that may not be read."""
+        for real in self.real_folders(folders, path):
+            if why := self._denied_inside(real):
+                yield f"{_shortened_path(path)} {why}"
+
+    def _denied_inside(self, folder: str) -> str:
+        left, waiting = _MOST_PACKED, [folder]
+        while waiting:
+            for entry in _entries(waiting.pop()):
+                left -= 1
+                if left < 0:
+                    return "holds too many files to compare with what may not be read"
+                if self._is_denied(entry.path):
+                    return "holds files that may not be read"
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+        return ""
+
+    def _is_denied(self, real: str) -> bool:
+        relative = os.path.relpath(real, self.root)
+        target = ResolvedPath(path=real, relative=relative, exists=True, given=relative)
+        return self._boundary.is_denied is not None and self._boundary.is_denied(target)
 
     def holding_closed(self, folders: Sequence[str], path: str) -> Iterator[str]:
         for folder in folders:
@@ -530,6 +576,29 @@ def _real_path_cached(path: str) -> str:
 
 
 _TOO_MUCH_TO_LOOK_AT: Final = "its paths are too many or too long to check"
+
+
+def _command_name(words: Sequence[str]) -> str:
+    """Return the program of a command, of git with its subcommand."""
+    name = program_name(words[0])
+    return f"git {git_command(words)}" if name == "git" else name
+
+
+def _paths_in_objects(word: str) -> Iterator[str]:
+    """Yield what git may take for a path in `HEAD:path`, `-L1,3:path` or `:(top)path`."""
+    for colon in re.finditer(":", word):
+        path = word[colon.end() :]
+        yield path
+        if magic := _PATHSPEC_MAGIC.match(path):
+            yield path[magic.end() :]
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def _command_words(simple: SimpleCommand) -> str:
