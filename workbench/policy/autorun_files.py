@@ -103,7 +103,7 @@ class AutorunNames:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._hooks_by_repository: dict[str, tuple[ConfiguredHooksFolder, ...]] = {}
+        self._hooks_by_folder: dict[str, tuple[ConfiguredHooksFolder, ...]] = {}
 
     def file_reason(self, path: str) -> str:
         """Return who runs or obeys a file automatically, empty if no program is known to."""
@@ -135,12 +135,14 @@ class AutorunNames:
                 return f"{_RUN_BY_GIT}: {hooks.file} names its folder as core.hooksPath"
         return ""
 
-    def _hooks(self, path: str) -> Iterator[ConfiguredHooksFolder]:
-        for parent in Path(path).parents:
-            folder = str(parent)
-            if folder not in self._hooks_by_repository:
-                self._hooks_by_repository[folder] = tuple(_hooks_of_repository(folder))
-            yield from self._hooks_by_repository[folder]
+    def _hooks(self, path: str) -> tuple[ConfiguredHooksFolder, ...]:
+        """Return the hook folders that the repositories around a path name, the nearest first."""
+        folder = path.rpartition("/")[0] or "/"
+        known = self._hooks_by_folder.get(folder)
+        if known is None:
+            outer = self._hooks(folder) if folder != "/" else ()
+            known = self._hooks_by_folder[folder] = (*_hooks_of_repository(folder), *outer)
+        return known
 
 
 def _hooks_of_repository(folder: str) -> Iterator[ConfiguredHooksFolder]:
