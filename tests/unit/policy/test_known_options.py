@@ -288,6 +288,74 @@ def test_words_that_name_no_file_are_known(line, text):
     assert len(facts.literal) in (0, len(words))
 
 
+# --- two dashes
+
+FOREIGN = """
+find -- . -maxdepth 0 -exec sh -c id ';'
+find -- victim -delete
+find -- src -name main.py -fprintf .envrc 'touch X'
+find -- . -execdir id ';'
+find -- . -ok id ';'
+find -- . -fls f
+find -- . -fprint f
+find src -- -delete
+find -L -- -delete
+find -- . -name x
+find -- ( -name x )
+ctest -- -S s.cmake
+ctest -- x
+uniq -- -x src/main.py
+uniq -- -x .envrc
+uniq -- x
+ps -- aux
+gcc -- a.c
+gcc -- @file
+tsc -- a.ts
+test -- -v x
+xxd -- a
+"""
+"""Programs that read options behind `--`, or do not know it at all."""
+
+
+@each_row("line", FOREIGN.strip().splitlines())
+def test_two_dashes_ask_where_the_program_does_not_stop_there(line):
+    words = line.split()
+    narrow = (f"Bash({' '.join(words[:end])} *)" for end in range(1, len(words)))
+    assert verdict(line.replace("(", "'('"), f"Bash({words[0]} *)", *narrow) == "ask"
+
+
+def test_it_is_said_that_two_dashes_are_not_known():
+    found = check_command({"command": "find -- . -name x", "allow": ["Bash(find *)"], "deny": []})
+    assert found["reason"].endswith(": -- is not known to be harmless, so a pattern has to be the whole line")
+    found = check_command({"command": "find -- x -delete", "allow": ["Bash(find *)"], "deny": []})
+    assert found["reason"].endswith("find -delete can run programs or write files")
+
+
+@each_row("key", sorted(key for key in KNOWN_PROGRAMS if not key.endswith(" --")))
+def test_two_dashes_are_unknown_unless_the_row_says_what_they_do(key):
+    words = key.split()
+    needed = [option for option in REQUIRED_OPTIONS.get(key, ()) if not _table_row(key).options[option]]
+    line = [*words, *needed[:1], "--", "x"]
+    facts = match_known_command(words[0], line)
+    place = line.index("--")
+    if not _table_row(key).words & {"ANY", "ENDS", "PASSES"}:
+        assert facts.unknown == place, facts
+        assert len(facts.literal) == len(line)
+    elif not KNOWN_OPERANDS.get(key):
+        assert facts.unknown is None, facts
+
+
+@each_row("key", sorted(key for key in KNOWN_PROGRAMS if "PASSES" in _table_row(key).words))
+def test_options_for_another_program_are_spelled_out_unless_a_row_has_them(key):
+    words = key.split()
+    line = [*words, "--", "x", "--zzz", "-Z", "a=b"]
+    facts = match_known_command(words[0], line)
+    assert {len(words) + 2, len(words) + 3} <= facts.literal
+    inner = _table_row(f"{key} --").options if f"{key} --" in KNOWN_PROGRAMS else {}
+    for option in inner:
+        assert not match_known_command(words[0], [*words, "--", option, "1"]).literal or inner[option]
+
+
 STRICT = (
     "head -n -x a", "head -n", "git log --grep --output=x", "grep -e -f a", "jq --arg a", "jq --arg=a b", "sort -k --x a",
     "ls --all=x", "make -j4x -C", "make -C", "tsc -p", "tsc -px", "gcc -Idir -c a.c", "git commit -mx -Fy", "ls @x", "ls http://x",

@@ -94,6 +94,8 @@ ROWS = [(table, option) for table in RISKY_OPTIONS for option in RISKY_OPTIONS[t
 def test_an_option_that_writes_or_runs_is_never_plain(table, option):
     assert not plain(f"{table} {option} x")
     assert not plain(f"{table} a {option} x") or table in ("git", "go run")
+    assert not plain(f"{table} -- a {option} x") or table in ("git", "go run")
+    assert not plain(f"{table} a -- {option} x") or table in ("git", "go run")
     if option.startswith("--"):
         assert not plain(f"{table} {option}=x")
         assert not plain(f"{table} '{option}' x")
@@ -194,6 +196,30 @@ def test_what_stands_alone_is_harmless_or_a_letter_of_a_loop():
 def test_a_writer_asks_for_the_operand_that_it_writes(name):
     assert not plain(f"{name} {'in ' * OPERAND_WRITERS[name]}out")
     assert plain(f"{name} {'in ' * OPERAND_WRITERS[name]}/dev/null")
+
+
+@pytest.mark.parametrize("name", sorted(OPERAND_WRITERS))
+@pytest.mark.parametrize("written", ["out", "-x", "--output"])
+def test_a_writer_asks_for_the_operand_behind_two_dashes(name, written):
+    fronts = ["-i " * OPERAND_WRITERS[name], "in " * OPERAND_WRITERS[name]]
+    for front in fronts:
+        assert not plain(f"{name} -- {front}{written}")
+        assert not plain(f"{name} -c -- {front}{written}")
+    assert not plain(f"{name} {fronts[1]}-- {written}")
+
+
+@pytest.mark.parametrize(
+    "line", ["printf %n PATH", "printf 'a%n' x", "printf -- '%%%5n' x", "printf '%-*.*lln' 1 2 PATH"]
+)
+def test_printf_asks_where_it_would_set_a_variable(line):
+    assert not plain(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["printf '%s\\n' a", "printf '%%n'", "printf '%d items\\n' 3", "printf '%5.2f' 1"]
+)
+def test_printf_that_only_prints_is_plain(line):
+    assert plain(line)
 
 
 @pytest.mark.parametrize("name", sorted(OUTPUT_SINKS))

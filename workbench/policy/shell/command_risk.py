@@ -216,9 +216,8 @@ def _risk_reasons(name: str, words: Sequence[str]) -> Iterator[str]:
 
 def _option_reasons(table: str, words: Sequence[str], name: str) -> Iterator[str]:
     options = RISKY_OPTIONS.get(table, ())
+    # Behind `--` too: not every program stops there, and this reader does not trust the table on which do.
     for index, word in enumerate(words):
-        if word == "--":
-            return
         bundle = f"-{word}" if name == "tar" and index == 0 and not word.startswith("-") else word
         if _is_output_to_sink(bundle, words[index + 1 : index + 2], name):
             bundle = bundle.rstrip("-")[:-1]
@@ -288,7 +287,8 @@ def _subcommand_reasons(name: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _operands_of(words: Sequence[str]) -> list[str]:
-    return [word for word in words[1:] if not word.startswith("-") or word == "-"]
+    end = words.index("--") if "--" in words else len(words)
+    return [word for word in words[1:end] if not word.startswith("-") or word == "-"] + list(words[end + 1 :])
 
 
 def _written_operand_reason(words: Sequence[str]) -> str | None:
@@ -405,6 +405,15 @@ def _go_reason(words: Sequence[str]) -> str | None:
     return "go runs the linker that is named" if any("-extld" in word for word in words) else None
 
 
+_COUNT_OF_OUTPUT: Final = re.compile(r"%[^A-Za-z%]*[hjlLtz]*n")
+
+
+def _printf_reason(words: Sequence[str]) -> str | None:
+    if any(_COUNT_OF_OUTPUT.search(word.replace("%%", "")) for word in words[1:]):
+        return "printf %n sets a variable"
+    return None
+
+
 def _test_reason(words: Sequence[str]) -> str | None:
     if any("[" in word and ("$" in word or "`" in word) for word in words[1:]):
         return "a test that evaluates"
@@ -431,7 +440,8 @@ def _export_reason(words: Sequence[str]) -> str | None:
 _REASON_BY_PROGRAM: Final[dict[str, Callable[[Sequence[str]], str | None]]] = {
     "[": _test_reason, "awk": awk_risk, "curl": _curl_reason, "dd": _dd_reason, "export": _export_reason,
     "git": _git_reason, "go": _go_reason,
-    "less": _pager_reason, "make": _make_reason, "more": _pager_reason, "sed": sed_risk, "set": _set_reason,
+    "less": _pager_reason, "make": _make_reason, "more": _pager_reason, "printf": _printf_reason,
+    "sed": sed_risk, "set": _set_reason,
     "tee": _written_operand_reason,
     "test": _test_reason, "uniq": _written_operand_reason, "xxd": _written_operand_reason,
     "cpp": _written_operand_reason, "npm": _other_folder_reason,

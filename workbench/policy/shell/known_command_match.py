@@ -9,6 +9,10 @@
 # An interpreter or runner needs its script spelled out. `Bash(python -m pytest *)` covers `python -m pytest
 # -q`; `Bash(python *)` covers nothing, because it would run any text. What follows `python -m NAME` is
 # judged as NAME would be. Wrappers (`env`, `sudo`, `xargs`) are never covered.
+#
+# `--` is one of three things, and the row says which. With ENDS the words behind it are operands; this was
+# tried with the real program. With PASSES they are for another program, whose options a pattern has to spell
+# out unless the row `KEY --` has them. With neither, `--` is unknown: `find -- . -delete` deletes.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +30,9 @@ from workbench.policy.shell.known_programs import (
 
 TABLE_WORDS: Final = frozenset({
     "ANY",  # every word that begins with `-` is an operand, or a test
+    "ENDS",  # `--` ends the options: this was tried with the real program
     "MARKS",  # parentheses and `!` are operands that name nothing
-    "PASSES",  # what stands behind `--` is for another program
+    "PASSES",  # the words behind `--` are for another program
     "REMOTE",  # the first operand is the name of a remote, the others are text
     "SCRIPT",  # the first operand is text, unless an option gives it
     "SUB",  # the first operand is a sub-command
@@ -158,8 +163,7 @@ def _read_words(key: str, words: Sequence[str], start: int, *, is_leading: bool 
     while index < len(words) and reading.is_known:
         word = words[index]
         if word == "--" and "ANY" not in reading.row.words:
-            reading.text.add(index)
-            reading.behind = index + 1
+            _end_options(reading, index)
             break
         if index == start and "TAR" in reading.row.words and not word.startswith("-"):
             index = _read_letters(reading, words, index, f"-{word}")
@@ -178,6 +182,13 @@ def _read_words(key: str, words: Sequence[str], start: int, *, is_leading: bool 
     if reading.behind is not None and "PASSES" not in reading.row.words:
         reading.operands.extend(range(reading.behind, len(words)))
     return reading
+
+
+def _end_options(reading: _CommandReading, index: int) -> None:
+    if not reading.row.words & {"ENDS", "PASSES"}:
+        reading.is_known, reading.unknown = False, index
+    reading.text.add(index)
+    reading.behind = index + 1
 
 
 def _read_named_option(reading: _CommandReading, words: Sequence[str], index: int) -> int:

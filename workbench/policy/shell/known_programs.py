@@ -27,7 +27,7 @@ _DIFF_OPTIONS: Final = (
     " --line-prefix: --ws-error-highlight: --no-relative"
 )
 _LOG_OPTIONS: Final = (
-    "-cgivEFP -n: -L: -# --decorate? --no-decorate --source --follow --full-diff --log-size --mailmap"
+    "ENDS -cgivEFP -n: -L: -# --decorate? --no-decorate --source --follow --full-diff --log-size --mailmap"
     " --no-mailmap --show-signature --notes? --no-notes --cc --diff-merges: --no-diff-merges"
     f" --no-expand-tabs{_COMMIT_OPTIONS}{_DIFF_OPTIONS}"
 )
@@ -42,67 +42,70 @@ _PICK_OPTIONS: Final = (
     " --no-edit"
 )
 _STASH_OPTIONS: Final = (
-    "-u -k -q -p -a -S -m: --include-untracked --keep-index --no-keep-index --quiet --patch --all --staged"
-    " --message:"
+    "ENDS -u -k -q -p -a -S -m: --include-untracked --keep-index --no-keep-index --quiet --patch --all"
+    " --staged --message:"
 )
 _BISECT_SUBCOMMANDS: Final = ("good", "bad", "skip", "reset", "log", "new", "old")
 KNOWN_GIT: Final[dict[str, str]] = {
     "git": "SUB -P --no-pager --no-optional-locks --version --literal-pathspecs --no-replace-objects",
-    "git status": "-svbzu? --short --verbose --branch --show-stash --ahead-behind --no-ahead-behind"
+    "git status": "ENDS -svbzu? --short --verbose --branch --show-stash --ahead-behind --no-ahead-behind"
         " --porcelain? --long --null --untracked-files? --ignored? --ignore-submodules? --column?"
         " --no-column --no-renames --renames --find-renames?",
     "git log": _LOG_OPTIONS,
     "git show": _LOG_OPTIONS,
     "git whatchanged": _LOG_OPTIONS,
-    "git diff": "--cached --staged --merge-base --no-index --base --ours --theirs --cc"
-        f" -1 -2 -3 -0{_DIFF_OPTIONS}",
-    "git diff-tree": "-r -c -m -v --cc --root --stdin --no-commit-id --pretty? --format:"
+    "git diff": "ENDS --cached --staged --merge-base --no-index --base --ours --theirs --cc -1 -2 -3"
+        f" -0{_DIFF_OPTIONS}",
+    "git diff-tree": "ENDS -r -c -m -v --cc --root --stdin --no-commit-id --pretty? --format:"
         f" --merge-base{_DIFF_OPTIONS}",
-    "git diff-index": f"-m --cached --merge-base{_DIFF_OPTIONS}",
-    "git diff-files": f"-q -c --cc --base --ours --theirs{_DIFF_OPTIONS}",
+    "git diff-index": f"ENDS -m --cached --merge-base{_DIFF_OPTIONS}",
+    "git diff-files": f"ENDS -q -c --cc --base --ours --theirs{_DIFF_OPTIONS}",
     "git range-diff": f"--creation-factor: --no-dual-color --left-only --right-only{_DIFF_OPTIONS}",
-    "git rev-list": f"-n: -i -E -F -# --objects --timestamp --quiet --header --disk-usage?{_COMMIT_OPTIONS}",
-    "git rev-parse": "TEXT -q --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir"
+    "git rev-list": "ENDS -n: -i -E -F -# --objects --timestamp --quiet --header"
+        f" --disk-usage?{_COMMIT_OPTIONS}",
+    "git rev-parse": "ENDS TEXT -q --show-toplevel --show-prefix --show-cdup --git-dir --absolute-git-dir"
         " --git-common-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository"
         " --is-shallow-repository --abbrev-ref? --symbolic-full-name --symbolic --short? --verify --quiet"
         " --all --branches? --tags? --remotes? --show-superproject-working-tree --show-object-format? --not"
         " --sq --since: --until: --git-path: --local-env-vars --path-format:",
-    "git ls-files": "-cdomiustkvfz -x: --cached --deleted --modified --others --ignored --stage --unmerged"
-        " --killed --directory --eol --no-empty-directory --exclude: --exclude-standard --error-unmatch"
-        " --full-name --recurse-submodules --abbrev? --debug --deduplicate --resolve-undo --format:",
-    "git ls-tree": "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --format:"
+    "git ls-files": "ENDS -cdomiustkvfz -x: --cached --deleted --modified --others --ignored --stage"
+        " --unmerged --killed --directory --eol --no-empty-directory --exclude: --exclude-standard"
+        " --error-unmatch --full-name --recurse-submodules --abbrev? --debug --deduplicate --resolve-undo"
+        " --format:",
+    "git ls-tree": "ENDS -drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --format:"
         " --object-only",
-    "git ls-remote": "REMOTE -h -t -q --heads --tags --refs --quiet --exit-code --get-url --sort: --symref",
+    "git ls-remote": "ENDS REMOTE -h -t -q --heads --tags --refs --quiet --exit-code --get-url --sort:"
+        " --symref",
     "git cat-file": "TEXT -t -s -e -p --batch-check? --allow-unknown-type",
     "git hash-object": "-t: --stdin --path:",
-    "git blame": "-beclfkMCpstw -L: --root --show-stats --progress --score-debug --show-name --show-number"
-        " --porcelain --line-porcelain --show-email --since: --date: --abbrev? --color-lines --color-by-age"
-        " --first-parent --reverse --incremental --ignore-rev:",
-    "git annotate": "-beclfkMCpstw -L: --since: --date:",
-    "git describe": "TEXT --all --tags --long --first-parent --abbrev? --exact-match --candidates: --match:"
-        " --exclude: --always --dirty? --contains",
-    "git grep": "SCRIPT -aiInHlLczovwWEFGPphrq -A: -B: -C: -e: -m: -# --cached --untracked --no-index"
+    "git blame": "ENDS -beclfkMCpstw -L: --root --show-stats --progress --score-debug --show-name"
+        " --show-number --porcelain --line-porcelain --show-email --since: --date: --abbrev? --color-lines"
+        " --color-by-age --first-parent --reverse --incremental --ignore-rev:",
+    "git annotate": "ENDS -beclfkMCpstw -L: --since: --date:",
+    "git describe": "ENDS TEXT --all --tags --long --first-parent --abbrev? --exact-match --candidates:"
+        " --match: --exclude: --always --dirty? --contains",
+    "git grep": "ENDS SCRIPT -aiInHlLczovwWEFGPphrq -A: -B: -C: -e: -m: -# --cached --untracked --no-index"
         " --exclude-standard --no-exclude-standard --recurse-submodules --invert-match --ignore-case"
         " --word-regexp --text --recursive --no-recursive --max-depth: --extended-regexp --basic-regexp"
         " --fixed-strings --perl-regexp --line-number --column --full-name --files-with-matches --name-only"
         " --files-without-match --null --only-matching --count --color? --no-color --break --heading"
         " --show-function --context: --before-context: --after-context: --function-context --threads: --and"
         " --or --not --all-match --quiet --max-count: --no-textconv",
-    "git shortlog": f"{_COMMIT_OPTIONS} -n -s -e -c -w? --numbered --summary --email --committer --group:"
-        " --format:",
+    "git shortlog": f"ENDS {_COMMIT_OPTIONS} -n -s -e -c -w? --numbered --summary --email --committer"
+        " --group: --format:",
     "git reflog": _LOG_OPTIONS,
-    "git name-rev": "TEXT --tags --refs: --exclude: --all --name-only --no-undefined --always",
-    "git merge-base": "TEXT -a --all --octopus --independent --is-ancestor --fork-point",
+    "git name-rev": "ENDS TEXT --tags --refs: --exclude: --all --name-only --no-undefined --always",
+    "git merge-base": "ENDS TEXT -a --all --octopus --independent --is-ancestor --fork-point",
     "git count-objects": "-v -H --verbose --human-readable",
-    "git show-ref": "TEXT -q -s -d --head --heads --tags --dereference --hash? --verify --quiet --abbrev?"
-        " --exists",
-    "git for-each-ref": "TEXT --count: --sort: --format: --points-at? --merged? --no-merged? --contains?"
-        " --no-contains? --ignore-case --color?",
+    "git show-ref": "ENDS TEXT -q -s -d --head --heads --tags --dereference --hash? --verify --quiet"
+        " --abbrev? --exists",
+    "git for-each-ref": "ENDS TEXT --count: --sort: --format: --points-at? --merged? --no-merged?"
+        " --contains? --no-contains? --ignore-case --color?",
     "git show-branch": "TEXT -a -r --all --remotes --current --topo-order --date-order --sparse --more?"
         " --list --topics --color? --no-color",
     "git symbolic-ref": "TEXT -q --quiet --short",
-    "git check-ignore": "-q -v -z -n --quiet --verbose --non-matching --no-index --stdin",
-    "git check-attr": "-a -z --all --cached --stdin",
+    "git check-ignore": "ENDS -q -v -z -n --quiet --verbose --non-matching --no-index --stdin",
+    "git check-attr": "ENDS -a -z --all --cached --stdin",
     "git var": "TEXT -l",
     "git version": "--build-options",
     "git cherry": "TEXT -v --abbrev?",
@@ -114,36 +117,36 @@ KNOWN_GIT: Final[dict[str, str]] = {
         " --show-origin --show-scope --global --local --system --worktree --type: --bool --int --path"
         " --default: --includes --no-includes --all --regexp",
     # --- what is in the index and on branches changes
-    "git add": "-nvfuANp --patch --all --no-all --update --dry-run --verbose --force --intent-to-add"
+    "git add": "ENDS -nvfuANp --patch --all --no-all --update --dry-run --verbose --force --intent-to-add"
         " --refresh --ignore-errors --ignore-missing --renormalize --no-ignore-removal --ignore-removal"
         " --sparse --chmod:",
-    "git commit": "-aqvnso -m: -F/ -C: -c: -u? -z --all --message: --amend --no-edit --no-verify --signoff"
-        " --no-signoff --quiet --verbose --dry-run --short --branch --porcelain --long --null --allow-empty"
-        " --allow-empty-message --author: --date: --reset-author --reuse-message: --fixup: --squash: --only"
-        " --include -i --no-status --status --file/ --cleanup: --trailer: --untracked-files?"
-        " --no-post-rewrite --no-gpg-sign",
-    "git checkout": "-q -f -b: -B: -t -l -d --quiet --progress --no-progress --force --ours --theirs"
+    "git commit": "ENDS -aqvnso -m: -F/ -C: -c: -u? -z --all --message: --amend --no-edit --no-verify"
+        " --signoff --no-signoff --quiet --verbose --dry-run --short --branch --porcelain --long --null"
+        " --allow-empty --allow-empty-message --author: --date: --reset-author --reuse-message: --fixup:"
+        " --squash: --only --include -i --no-status --status --file/ --cleanup: --trailer:"
+        " --untracked-files? --no-post-rewrite --no-gpg-sign",
+    "git checkout": "ENDS -q -f -b: -B: -t -l -d --quiet --progress --no-progress --force --ours --theirs"
         " --track? --no-track --detach --orphan: --merge -m --conflict: --patch -p"
         " --ignore-skip-worktree-bits --overlay --no-overlay --guess --no-guess",
-    "git switch": "TEXT -q -c: -C: -d -f -m -t --create: --force-create: --detach --guess --no-guess"
-        " --force --discard-changes --merge --conflict: --quiet --no-progress --progress --track?"
-        " --no-track --orphan: --ignore-other-worktrees",
-    "git restore": "-q -s: -S -W -p --source: --staged --worktree --quiet --progress --no-progress --ours"
-        " --theirs --merge --conflict: --patch --ignore-unmerged --overlay --no-overlay",
-    "git reset": "-q -p -N --quiet --no-quiet --soft --mixed --hard --merge --keep --patch --intent-to-add"
-        " --no-refresh --refresh",
-    "git rm": "-n -q -f -r --dry-run --quiet --cached --force --ignore-unmatch --sparse",
-    "git mv": "-v -n -f -k --verbose --dry-run --force --sparse",
-    "git clean": "-n -d -f -x -X -q -e: --dry-run --force --quiet --exclude:",
-    "git branch": "TEXT -avvqrfdDmMcCliu: -t --all --verbose --quiet --remotes --force --delete --move"
+    "git switch": "ENDS TEXT -q -c: -C: -d -f -m -t --create: --force-create: --detach --guess --no-guess"
+        " --force --discard-changes --merge --conflict: --quiet --no-progress --progress --track? --no-track"
+        " --orphan: --ignore-other-worktrees",
+    "git restore": "ENDS -q -s: -S -W -p --source: --staged --worktree --quiet --progress --no-progress"
+        " --ours --theirs --merge --conflict: --patch --ignore-unmerged --overlay --no-overlay",
+    "git reset": "ENDS -q -p -N --quiet --no-quiet --soft --mixed --hard --merge --keep --patch"
+        " --intent-to-add --no-refresh --refresh",
+    "git rm": "ENDS -n -q -f -r --dry-run --quiet --cached --force --ignore-unmatch --sparse",
+    "git mv": "ENDS -v -n -f -k --verbose --dry-run --force --sparse",
+    "git clean": "ENDS -n -d -f -x -X -q -e: --dry-run --force --quiet --exclude:",
+    "git branch": "ENDS TEXT -avvqrfdDmMcCliu: -t --all --verbose --quiet --remotes --force --delete --move"
         " --copy --list --show-current --contains? --no-contains? --merged? --no-merged? --points-at:"
         " --format: --sort: --color? --no-color --column? --no-column --abbrev? --no-abbrev --ignore-case"
         " --track? --no-track --set-upstream-to: --unset-upstream --create-reflog --omit-empty",
-    "git tag": "TEXT -adlifn? -m: -F/ --annotate --delete --list --force --message: --file/ --sort:"
+    "git tag": "ENDS TEXT -adlifn? -m: -F/ --annotate --delete --list --force --message: --file/ --sort:"
         " --contains? --no-contains? --merged? --no-merged? --points-at? --format: --color? --column?"
         " --no-column --ignore-case --verify -v --cleanup: --create-reflog",
-    "git merge": "TEXT -n -q -v -m: -s: -X: --stat --no-stat --log? --no-log --squash --no-squash --commit"
-        " --no-commit --no-edit --ff --no-ff --ff-only --message: --abort --quit --continue"
+    "git merge": "ENDS TEXT -n -q -v -m: -s: -X: --stat --no-stat --log? --no-log --squash --no-squash"
+        " --commit --no-commit --no-edit --ff --no-ff --ff-only --message: --abort --quit --continue"
         " --allow-unrelated-histories --quiet --verbose --progress --no-progress --signoff --no-signoff"
         " --no-verify --verify --autostash --no-autostash --no-rerere-autoupdate --verify-signatures",
     "git rebase": "TEXT -q -v -n -f -m --onto: --keep-base --root --continue --abort --skip --quit"
@@ -159,14 +162,14 @@ KNOWN_GIT: Final[dict[str, str]] = {
     "git stash push": _STASH_OPTIONS,
     "git stash save": _STASH_OPTIONS,
     "git stash list": _LOG_OPTIONS,
-    "git stash show": f"-u --include-untracked --only-untracked{_DIFF_OPTIONS}",
+    "git stash show": f"ENDS -u --include-untracked --only-untracked{_DIFF_OPTIONS}",
     **dict.fromkeys(("git stash pop", "git stash apply"), "TEXT -q --index --quiet"),
     "git stash drop": "TEXT -q --quiet",
     "git stash clear": "",
     "git stash branch": "TEXT",
-    "git archive": "-l -v --list --verbose --format: --prefix: --worktree-attributes -0 -9",
-    "git apply": "-v -q -R -p: -C: --check --stat --numstat --summary --cached --reverse --verbose --quiet"
-        " --whitespace: --recount",
+    "git archive": "ENDS -l -v --list --verbose --format: --prefix: --worktree-attributes -0 -9",
+    "git apply": "ENDS -v -q -R -p: -C: --check --stat --numstat --summary --cached --reverse --verbose"
+        " --quiet --whitespace: --recount",
     "git am": "--continue --skip --abort --quit --show-current-patch?",
     "git worktree": "SUB",
     "git worktree list": "-v -z --porcelain --verbose",
@@ -185,8 +188,8 @@ KNOWN_GIT: Final[dict[str, str]] = {
     "git lfs status": "--porcelain --json",
     "git gc": "-q --auto --quiet",
     # --- other places are named by a remote
-    "git clone": "TEXT1 -q -v -b: --depth: --branch: --single-branch --no-single-branch --no-tags --quiet"
-        " --verbose --progress --filter: --no-checkout",
+    "git clone": "ENDS TEXT1 -q -v -b: --depth: --branch: --single-branch --no-single-branch --no-tags"
+        " --quiet --verbose --progress --filter: --no-checkout",
     "git remote": "SUB -v --verbose",
     "git remote show": "REMOTE -n",
     "git remote get-url": "TEXT --push --all",
@@ -204,10 +207,10 @@ KNOWN_GIT: Final[dict[str, str]] = {
 }  # fmt: skip
 """By sub-command, the options that are known to be harmless."""
 _COPY_OPTIONS: Final = (
-    "-f -i -n -u -v -p -T -t/ --force --interactive --no-clobber --update? --verbose --target-directory/"
+    "ENDS -f -i -n -u -v -p -T -t/ --force --interactive --no-clobber --update? --verbose --target-directory/"
 )
 _GREP_OPTIONS: Final = (
-    "SCRIPT -abcEFGhHiIlLnoPqrRsTUvVwxyzZ -A: -B: -C: -m: -e: -f/ -d: -D: -# --extended-regexp"
+    "ENDS SCRIPT -abcEFGhHiIlLnoPqrRsTUvVwxyzZ -A: -B: -C: -m: -e: -f/ -d: -D: -# --extended-regexp"
     " --fixed-strings --basic-regexp --perl-regexp --regexp: --file/ --ignore-case --no-ignore-case"
     " --word-regexp --line-regexp --null-data --no-messages --invert-match --version --max-count:"
     " --byte-offset --line-number --line-buffered --with-filename --no-filename --label: --only-matching"
@@ -220,93 +223,93 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
     **KNOWN_GIT,
     **KNOWN_DEV_TOOLS,
     # --- files are listed, read and compared
-    "ls": "-aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I: -T: -w: --all --almost-all --author --escape"
+    "ls": "ENDS -aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I: -T: -w: --all --almost-all --author --escape"
         " --block-size: --color? --directory --dired --classify? --file-type --format: --full-time"
         " --group-directories-first --no-group --human-readable --si --dereference --hide: --hyperlink?"
         " --indicator-style: --inode --ignore: --kibibytes --numeric-uid-gid --literal --hide-control-chars"
         " --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style:"
         " --tabsize: --width: --context --zero --version",
-    "cat": "-AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs"
+    "cat": "ENDS -AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs"
         " --show-nonprinting",
-    "head": "-qvz -c: -n: -# --bytes: --lines: --quiet --silent --verbose --zero-terminated",
-    "tail": "-fFqrvz -c: -n: -s: -# --bytes: --lines: --follow? --retry --quiet --silent --verbose"
+    "head": "ENDS -qvz -c: -n: -# --bytes: --lines: --quiet --silent --verbose --zero-terminated",
+    "tail": "ENDS -fFqrvz -c: -n: -s: -# --bytes: --lines: --follow? --retry --quiet --silent --verbose"
         " --sleep-interval: --max-unchanged-stats: --zero-terminated --pid:",
-    "wc": "-cmlLw --bytes --chars --lines --max-line-length --words --total:",
-    "nl": "-p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering: --number-format: --number-width:"
-        " --number-separator:",
-    "tac": "-br -s: --before --regex --separator:",
-    "rev": "",
-    "fold": "-bs -w: --bytes --spaces --width:",
-    "column": "-tenxJrL -s: -o: -c: -N: -R: -H: -W: -d --table --separator: --output-separator: --columns:"
-        " --json",
-    "sort": "-bdfghiMnRrVcCmsuz -k: -t: -S: --ignore-leading-blanks --dictionary-order --ignore-case"
+    "wc": "ENDS -cmlLw --bytes --chars --lines --max-line-length --words --total:",
+    "nl": "ENDS -p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering: --number-format:"
+        " --number-width: --number-separator:",
+    "tac": "ENDS -br -s: --before --regex --separator:",
+    "rev": "ENDS",
+    "fold": "ENDS -bs -w: --bytes --spaces --width:",
+    "column": "ENDS -tenxJrL -s: -o: -c: -N: -R: -H: -W: -d --table --separator: --output-separator:"
+        " --columns: --json",
+    "sort": "ENDS -bdfghiMnRrVcCmsuz -k: -t: -S: --ignore-leading-blanks --dictionary-order --ignore-case"
         " --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort"
-        " --random-sort --reverse --sort: --version-sort --check? --merge --key: --field-separator:"
-        " --stable --unique --zero-terminated --parallel: --buffer-size: --debug",
+        " --random-sort --reverse --sort: --version-sort --check? --merge --key: --field-separator: --stable"
+        " --unique --zero-terminated --parallel: --buffer-size: --debug",
     "uniq": "-cdDiuz -f: -s: -w: --count --repeated --all-repeated? --skip-fields: --ignore-case"
         " --skip-chars: --unique --zero-terminated --check-chars: --group?",
-    "cut": "-nsz -b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --complement"
+    "cut": "ENDS -nsz -b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --complement"
         " --only-delimited --output-delimiter: --zero-terminated",
-    "tr": "TEXT -cCdst --complement --delete --squeeze-repeats --truncate-set1",
-    "paste": "-sz -d: --delimiters: --serial --zero-terminated",
-    "join": "-iz -a: -e: -1: -2: -j: -o: -t: -v:",
-    "comm": "-123iz --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
-    "diff": "-aBbcdeEilnNpqrstTuwyZ -C: -F: -I: -U: -W: -x: -# --brief --report-identical-files --unified?"
-        " --context? --side-by-side --width: --left-column --suppress-common-lines --show-c-function"
-        " --recursive --new-file --ignore-case --ignore-all-space --ignore-space-change"
+    "tr": "ENDS TEXT -cCdst --complement --delete --squeeze-repeats --truncate-set1",
+    "paste": "ENDS -sz -d: --delimiters: --serial --zero-terminated",
+    "join": "ENDS -iz -a: -e: -1: -2: -j: -o: -t: -v:",
+    "comm": "ENDS -123iz --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
+    "diff": "ENDS -aBbcdeEilnNpqrstTuwyZ -C: -F: -I: -U: -W: -x: -# --brief --report-identical-files"
+        " --unified? --context? --side-by-side --width: --left-column --suppress-common-lines"
+        " --show-c-function --recursive --new-file --ignore-case --ignore-all-space --ignore-space-change"
         " --ignore-blank-lines --ignore-trailing-space --ignore-matching-lines: --text --strip-trailing-cr"
         " --minimal --color? --exclude: --label: --normal --no-dereference",
-    "cmp": "-bls -i: -n: --print-bytes --verbose --silent --quiet --bytes: --ignore-initial:",
+    "cmp": "ENDS -bls -i: -n: --print-bytes --verbose --silent --quiet --bytes: --ignore-initial:",
     "grep": _GREP_OPTIONS,
     "zgrep": _GREP_OPTIONS,
-    "rg": "SCRIPT -abcFHiIlLnNopPqsSuUvwx0. -A: -B: -C: -d: -e: -E: -f/ -g: -j: -m: -M: -r: -t: -T:"
+    "rg": "ENDS SCRIPT -abcFHiIlLnNopPqsSuUvwx0. -A: -B: -C: -d: -e: -E: -f/ -g: -j: -m: -M: -r: -t: -T:"
         " --after-context: --before-context: --context: --regexp: --file/ --files --files-with-matches"
         " --files-without-match --count --count-matches --fixed-strings --follow --glob: --iglob:"
         " --glob-case-insensitive --heading --no-heading --hidden --ignore-case --case-sensitive"
-        " --smart-case --line-number --no-line-number --line-regexp --max-columns: --max-count:"
-        " --max-depth: --max-filesize: --multiline --multiline-dotall --no-filename --with-filename"
-        " --no-ignore --no-ignore-vcs --no-ignore-parent --no-messages --no-config --null --only-matching"
-        " --passthru --path-separator: --pcre2 --pretty --quiet --replace: --sort: --sortr: --stats --text"
-        " --threads: --trim --type: --type-not: --type-list --unrestricted --vimgrep --word-regexp"
-        " --invert-match --json --color: --column --crlf --debug --encoding: --one-file-system"
-        " --context-separator: --field-match-separator: --no-context-separator --no-unicode --engine:"
-        " --colors: --binary --no-require-git",
+        " --smart-case --line-number --no-line-number --line-regexp --max-columns: --max-count: --max-depth:"
+        " --max-filesize: --multiline --multiline-dotall --no-filename --with-filename --no-ignore"
+        " --no-ignore-vcs --no-ignore-parent --no-messages --no-config --null --only-matching --passthru"
+        " --path-separator: --pcre2 --pretty --quiet --replace: --sort: --sortr: --stats --text --threads:"
+        " --trim --type: --type-not: --type-list --unrestricted --vimgrep --word-regexp --invert-match"
+        " --json --color: --column --crlf --debug --encoding: --one-file-system --context-separator:"
+        " --field-match-separator: --no-context-separator --no-unicode --engine: --colors: --binary"
+        " --no-require-git",
     "find": "WHOLE MARKS -H -L -P -name: -iname: -path: -ipath: -wholename: -iwholename: -regex: -iregex:"
         " -regextype: -type: -xtype: -maxdepth: -mindepth: -mtime: -mmin: -atime: -amin: -ctime: -cmin:"
         " -size: -newer/ -newermt: -empty -print -print0 -printf: -ls -prune -quit -not -and -or -a -o"
         " -true -false -perm: -user: -group: -uid: -gid: -depth -xdev -mount -follow -daystart -links:"
         " -inum: -readable -writable -executable -samefile/ -lname: -ilname: -nouser -nogroup -noleaf",
-    "fd": "SCRIPT -HIugFsialLp0qF1 -d: -t: -e: -E: -S: -j: --hidden --no-ignore --no-ignore-vcs"
+    "fd": "ENDS SCRIPT -HIugFsialLp0qF1 -d: -t: -e: -E: -S: -j: --hidden --no-ignore --no-ignore-vcs"
         " --unrestricted --glob --regex --fixed-strings --case-sensitive --ignore-case --absolute-path"
         " --list-details --follow --full-path --print0 --max-depth: --min-depth: --exact-depth: --type:"
         " --extension: --exclude: --size: --changed-within: --changed-before: --color: --max-results:"
         " --quiet --and: --prune --one-file-system --threads:",
-    "sed": "SCRIPT -nErsuz -e: -l: --quiet --silent --expression: --regexp-extended --null-data"
+    "sed": "ENDS SCRIPT -nErsuz -e: -l: --quiet --silent --expression: --regexp-extended --null-data"
         " --unbuffered --posix --debug --sandbox --separate --line-length:",
-    "awk": "TEXT1 -F: -v: --field-separator: --assign: --posix --re-interval --sandbox",
+    "awk": "ENDS TEXT1 -F: -v: --field-separator: --assign: --posix --re-interval --sandbox",
     "jq": "TEXT1 -acCeMnrRsSj --compact-output --color-output --monochrome-output --null-input --raw-output"
         " --join-output --slurp --raw-input --sort-keys --exit-status --ascii-output --tab --indent:"
         " --arg:: --argjson:: --stream --seq",
-    "tree": "-adfilpqstuvrghDFJXNnC -L: -I: -P: --dirsfirst --noreport --gitignore --prune --du --si"
+    "tree": "ENDS -adfilpqstuvrghDFJXNnC -L: -I: -P: --dirsfirst --noreport --gitignore --prune --du --si"
         " --charset: --filelimit: --inodes --device --matchdirs --ignore-case --sort? --filesfirst",
-    "du": "-0abcDhHklLmsSx -B: -d: -t: --all --apparent-size --block-size: --bytes --total --max-depth:"
+    "du": "ENDS -0abcDhHklLmsSx -B: -d: -t: --all --apparent-size --block-size: --bytes --total --max-depth:"
         " --human-readable --summarize --exclude: --one-file-system --separate-dirs --si --threshold:"
         " --time?",
-    "df": "-ahHiklPTv -B: -t: -x: --all --human-readable --inodes --local --print-type --total --output?"
-        " --type: --exclude-type:",
-    "stat": "-fLtx -c: --dereference --file-system --format: --printf: --terse",
+    "df": "ENDS -ahHiklPTv -B: -t: -x: --all --human-readable --inodes --local --print-type --total"
+        " --output? --type: --exclude-type:",
+    "stat": "ENDS -fLtx -c: --dereference --file-system --format: --printf: --terse",
     "file": "-bhiIkLNnprsvz0 -F: -e: --brief --mime --mime-type --mime-encoding --dereference --separator:"
         " --exclude:",
     "xxd": "-abeEiprRu -c: -g: -l: -o: -s: -n:",
-    "hexdump": "-bcCdovx -n: -s: -e:",
-    "od": "-abcdfilosvx -A: -j: -N: -S: -t: -w?",
-    "md5sum": "-btz --binary --text --tag --zero",
-    "sha1sum": "-btz --binary --text --tag --zero",
-    "sha256sum": "-btz --binary --text --tag --zero",
-    "cksum": "",
-    "strings": "-a -f -n: -t: -e: --all --bytes: --radix:",
-    "base64": "-diD -w: --decode --ignore-garbage --wrap:",
-    "iconv": "-f: -t: -c -l --from-code: --to-code: --list",
+    "hexdump": "ENDS -bcCdovx -n: -s: -e:",
+    "od": "ENDS -abcdfilosvx -A: -j: -N: -S: -t: -w?",
+    "md5sum": "ENDS -btz --binary --text --tag --zero",
+    "sha1sum": "ENDS -btz --binary --text --tag --zero",
+    "sha256sum": "ENDS -btz --binary --text --tag --zero",
+    "cksum": "ENDS",
+    "strings": "ENDS -a -f -n: -t: -e: --all --bytes: --radix:",
+    "base64": "ENDS -diD -w: --decode --ignore-garbage --wrap:",
+    "iconv": "ENDS -f: -t: -c -l --from-code: --to-code: --list",
     "bat": "-pAn -l: -r: --plain --style: --color: --line-range: --language: --number --show-all",
     # --- words, names and facts
     "echo": "ANY TEXT",
@@ -317,26 +320,27 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
     "sleep": "TEXT",
     "seq": "TEXT -w -f: -s: -# --equal-width --format: --separator:",
     "expr": "ANY TEXT",
-    "pwd": "-LP",
-    "cd": "-LPe@",
-    "basename": "TEXT -az -s: --multiple --suffix: --zero",
-    "dirname": "TEXT -z --zero",
+    "pwd": "ENDS -LP",
+    "cd": "ENDS -LPe@",
+    "basename": "ENDS TEXT -az -s: --multiple --suffix: --zero",
+    "dirname": "ENDS TEXT -z --zero",
     "yes": "ANY TEXT",
-    "realpath": "-eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical --no-symlinks"
-        " --strip --quiet --relative-to/ --relative-base/ --zero",
-    "readlink": "-efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline"
+    "realpath": "ENDS -eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical"
+        " --no-symlinks --strip --quiet --relative-to/ --relative-base/ --zero",
+    "readlink": "ENDS -efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline"
         " --verbose",
     "which": "TEXT -as --all",
-    "type": "TEXT -afptP",
+    "type": "ENDS TEXT -afptP",
     "command": "TEXT -vV",
     "whereis": "TEXT -bmsu",
-    "date": "TEXT -uRj -I? -d: -v: --date: --utc --universal --iso-8601? --rfc-3339: --rfc-email --debug",
+    "date": "ENDS TEXT -uRj -I? -d: -v: --date: --utc --universal --iso-8601? --rfc-3339: --rfc-email"
+        " --debug",
     "test": "ANY",
     "[": "ANY",
     "set": "ANY TEXT",
     "env": "",
-    "printenv": "TEXT -0 --null",
-    "id": "TEXT -agGnruzZ",
+    "printenv": "ENDS TEXT -0 --null",
+    "id": "ENDS TEXT -agGnruzZ",
     "whoami": "",
     "uname": "-asnrvmpio --all --kernel-name --kernel-release --machine",
     "hostname": "-fisIdAy",
@@ -354,21 +358,21 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
     "wait": "TEXT -n",
     "export": "ANY",
     # --- files that are named are made, moved and removed
-    "mkdir": "-pv -m: --parents --verbose --mode:",
-    "rmdir": "-pv --parents --verbose --ignore-fail-on-non-empty",
-    "touch": "-acmh -d: -t: -r/ --no-create --date: --reference/ --no-dereference",
+    "mkdir": "ENDS -pv -m: --parents --verbose --mode:",
+    "rmdir": "ENDS -pv --parents --verbose --ignore-fail-on-non-empty",
+    "touch": "ENDS -acmh -d: -t: -r/ --no-create --date: --reference/ --no-dereference",
     "cp": _COPY_OPTIONS,
     "mv": _COPY_OPTIONS,
-    "rm": "-frRidv --force --recursive --verbose --dir -I --interactive? --one-file-system",
-    "tee": "-aip --append",
-    "ln": "-sfnvrT --symbolic --force --no-dereference --verbose --relative",
-    "truncate": "-c -s: --size:",
-    "chmod": "TEXT1 -Rcfv --recursive --changes --verbose --silent --quiet",
+    "rm": "ENDS -frRidv --force --recursive --verbose --dir -I --interactive? --one-file-system",
+    "tee": "ENDS -aip --append",
+    "ln": "ENDS -sfnvrT --symbolic --force --no-dereference --verbose --relative",
+    "truncate": "ENDS -c -s: --size:",
+    "chmod": "ENDS TEXT1 -Rcfv --recursive --changes --verbose --silent --quiet",
     "tar": "TAR -tcvzjJaOphk -f/ --list --create --verbose --gzip --bzip2 --xz --zstd --file/ --exclude:"
         " --strip-components: --wildcards --to-stdout --auto-compress --dereference",
     "zip": "-rqjv0123456789uy",
     "unzip": "-lqvZ",
-    "gzip": "-cdfklnqrtv123456789 --stdout --decompress --keep --list --test --best --fast",
+    "gzip": "ENDS -cdfklnqrtv123456789 --stdout --decompress --keep --list --test --best --fast",
     "gunzip": "-cfklqtv --stdout --keep --list --test",
     "zcat": "",
     # --- the network
