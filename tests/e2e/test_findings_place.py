@@ -73,7 +73,7 @@ def prepare(shop, agent):
     shop.home.mkdir(mode=0o700)
     provider = {"kind": "openai-compatible", "base_url": agent.server.base_url, "model": "fixer"}
     (shop.home / "config.json").write_text(json.dumps({"providers": {"local": provider}}))
-    shop.call("trust")
+    shop.call("trust", "--yes")
 
 
 class Player:

@@ -31,7 +31,7 @@ def play(shop, *exchanges):
 def read_only(shop):
     """Let agents read in this project without asking."""
     (shop.project / "a.txt").write_text("x" * 300_000)
-    shop.call("trust", "--read")
+    shop.call("trust", "--yes", "--read")
 
 
 @pytest.mark.spec(137)

@@ -166,7 +166,7 @@ def told(shop, servers):
     (shop.project / "keys.yaml").write_text(PIPELINE)
     (shop.project / "prompts").mkdir()
     (shop.project / "prompts" / "nobody.md").write_text("You do nothing.")
-    call_it("trust")
+    call_it("trust", "--yes")
     call_it("pipeline", "run", "keys.yaml", "--input", key("run input"))
     call_it("pipeline", "logs", "keys#1")
     for one in shop.json("sessions", "list", "--all"):

@@ -71,7 +71,7 @@ def window(shop):
         )
     )  # fmt: skip
     shop.path = f"{tools}:{os.environ['PATH']}"
-    shop.call("trust", ".")
+    shop.call("trust", "--yes", ".")
     made = Tmux(shop.argv(), cwd=shop.project, env=shop.env(PATH=shop.path), columns=160, rows=48)
     yield made
     made.close()
@@ -113,7 +113,7 @@ def test_it_is_started_watched_mended_and_resumed_and_ends_with_its_links(shop, 
     env = shop.env(PATH=shop.path)
     refused = shop.call("pipeline", "resume", "issue-research#1", code=1, env=env)
     assert "--as-it-is for the files as they are now, or --as-it-was" in refused.stderr
-    shop.call("trust", ".")
+    shop.call("trust", "--yes", ".")
     ended = shop.call("pipeline", "resume", "issue-research#1", "--as-it-is", env=env)
     assert "https://example.org/a/b/pull/1" in ended.stdout
     window.until("5 of 5  completed", "$0.11", "example.org/a/b/pull/1", "post-comment", gone=("× 1 failed",))

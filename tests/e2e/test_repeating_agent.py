@@ -41,7 +41,7 @@ def asked(shop):
 @pytest.mark.spec(137)
 def test_a_loop_pauses_the_run_says_why_and_is_continued(asked):
     shop, words = asked
-    shop.call("trust", "--read")
+    shop.call("trust", "--yes", "--read")
     done = shop.call(*words(*[LOOK] * 6, said("I stop.")), code=1)
     found = json.loads(done.stdout)
     assert (found["status"], found["reason"], found["exit"]) == ("paused", "loop", 1)
@@ -59,7 +59,7 @@ def test_a_read_that_waits_is_released_by_trust_from_another_process(asked):
     shop, words = asked
     run = shop.start(*words(LOOK, said("Read.")))
     (action,) = shop.waiting(1)
-    shop.call("trust", "--read")
+    shop.call("trust", "--yes", "--read")
     out, err = run.communicate(timeout=PATIENCE)
     assert (run.returncode, json.loads(out)["reply"]) == (0, "Read."), err
     row = shop.json("approvals", "show", action["id"])

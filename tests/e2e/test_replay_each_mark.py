@@ -71,7 +71,7 @@ def recorded(shop, terminals):
     folder = shop.project / ".workbench" / "pipelines"
     folder.mkdir(parents=True)
     (folder / "ship.yaml").write_text(PIPELINE)
-    shop.call("trust", str(shop.project))
+    shop.call("trust", "--yes", str(shop.project))
     found = {"pipeline": run_recorded(shop, terminals), "chat": talk_recorded(shop, terminals)}
     shop.call("host", "stop")
     return found
@@ -243,7 +243,7 @@ def test_a_fork_from_the_middle_goes_on_with_a_recorded_agent(shop, recorded, te
     key = re.search(r"Forked: (\S+),", said)[1]
     fork = next(one["id"] for one in shop.json("sessions", "list", "--all") if one["id"].startswith(key))
     assert (target / "hello.py").read_text() == before
-    shop.call("trust", str(target))
+    shop.call("trust", "--yes", str(target))
     goes_on = shop.start("run", "-p", "go on", "--session", fork, "--on-approval", "wait", cwd=target)
     shop.call("approvals", "approve", waiting(shop, "tool", "-C", str(target))["id"])
     out, err = goes_on.communicate(timeout=PATIENCE)

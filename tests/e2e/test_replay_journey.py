@@ -103,7 +103,7 @@ def graph(terminal):
 def test_the_graph_of_a_run_at_its_gate_is_the_one_that_was_live(shop, terminals):
     place = copy_example(shop.root / "demo")
     shop.home, project = place.home, place.project
-    shop.call("trust", str(project))
+    shop.call("trust", "--yes", str(project))
     words = ("pipeline", "run", "release", "--input", "1.2", "--grant-personas")
     run = shop.start(*words, cwd=project)
     live = terminals(str(project), columns=160, rows=48)

@@ -7,7 +7,7 @@ from tests.support.terminal import Terminal, leave
 
 @pytest.fixture
 def terminal(shop):
-    shop.call("trust", str(shop.project))
+    shop.call("trust", "--yes", str(shop.project))
     agent = shop.run("--on-approval", "wait", "--max-turns", "5")
     shop.waiting(2)
     made = Terminal(shop.argv(), cwd=shop.project, env=shop.env(), columns=120, rows=36)

@@ -188,7 +188,7 @@ class Desktop:
         shop.home.mkdir(exist_ok=True)
         (shop.home / "config.json").write_text(json.dumps(settings))
         (shop.project / "router.py").write_text(OLD)
-        shop.call("trust", str(shop.project))
+        shop.call("trust", "--yes", str(shop.project))
         self.opened = []
 
     def open(self):
@@ -337,7 +337,7 @@ def why_a_step_failed(place):
     folder = place.shop.project / ".workbench" / "pipelines"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "checks.yaml").write_text(PIPELINE)
-    place.shop.call("trust", str(place.shop.project))
+    place.shop.call("trust", "--yes", str(place.shop.project))
     place.shop.call("pipeline", "run", "checks", code=1)
     hands = place.open()
     hands.reset()

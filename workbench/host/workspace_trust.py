@@ -8,8 +8,6 @@ bounded summary of what these files would do. Nothing here runs anything.
 # checks away and keep the grants. Until a human answered for the new content, everything asks.
 
 import os
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +15,7 @@ from msgspec import Struct
 
 from workbench.changes.digest import action_digest
 from workbench.config.layers import load_config
-from workbench.config.types import Config, LoadedConfig, Origin, ToolHook
+from workbench.config.types import Config
 from workbench.domain.events import (
     ActionCancelled,
     ActionOpened,
@@ -26,149 +24,10 @@ from workbench.domain.events import (
     WorkspaceTrustRevoked,
 )
 from workbench.domain.rows import Action, Trust
-from workbench.domain.values import SYSTEM_SESSION, Actor, Guards, Json, JsonObject
+from workbench.domain.values import SYSTEM_SESSION, Actor, JsonObject
+from workbench.host.trust_facts import TrustSummary, summarize_workspace
 from workbench.journal.journal import Journal
 from workbench.policy import trust
-from workbench.text.safe import one_line, safe_text
-
-MAX_LISTED_FACTS = 50
-"""Hooks and servers that are kept in the question; the rest is counted."""
-_MAX_SHOWN_FACTS = 6
-_MAX_SHOWN_COMMAND = 300
-_MAX_KEPT_TEXT = 4000
-
-
-class HookFact(Struct, frozen=True, kw_only=True):
-    """A hook of the workspace."""
-
-    event: str
-    matcher: str
-    command: str
-
-
-class ServerFact(Struct, frozen=True, kw_only=True):
-    """A model server that the workspace's configuration names."""
-
-    provider: str
-    base_url: str
-    model: str
-    is_used: bool
-    """Whether a new conversation goes there unless something else is chosen."""
-
-
-class TrustSummary(Struct, frozen=True, kw_only=True):
-    """What a workspace's own files do once they act."""
-
-    hooks: tuple[HookFact, ...] = ()
-    denials: int = 0
-    servers: tuple[ServerFact, ...] = ()
-    commands: int = 0
-    """Lines of its pipelines that name a command."""
-    checker: str = ""
-    """The command that would check findings; it runs when somebody has findings fixed."""
-
-    @property
-    def guards(self) -> Guards:
-        """Return what protects calls only while the trust lasts."""
-        if self.hooks:
-            return "hooks"
-        return "denials" if self.denials else "none"
-
-    def sentences(self) -> Iterator[str]:
-        if self.hooks:
-            hook_texts = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
-            yield f"Its hooks would run: {hook_texts}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."
-        if self.checker:
-            yield f"Findings would be checked by: {one_line(self.checker, _MAX_SHOWN_COMMAND)}."
-        for server in [fact for fact in self.servers if fact.is_used][:1]:
-            model = f" (model {one_line(server.model, 80)})" if server.model else ""
-            yield f"The conversation would go to {one_line(server.base_url, 200)}{model}."
-        others = [one_line(fact.base_url, 120) for fact in self.servers if not fact.is_used]
-        if others:
-            yield (
-                f"It also names the model servers {', '.join(others[:_MAX_SHOWN_FACTS])}"
-                f"{_and_more(len(others), _MAX_SHOWN_FACTS)}."
-            )
-        if self.commands:
-            lines = "1 line" if self.commands == 1 else f"{self.commands} lines"
-            yield f"Its pipelines name commands on {lines}."
-
-    def facts(self) -> JsonObject:
-        hooks: list[Json] = [
-            {"event": fact.event, "matcher": fact.matcher, "argv": ["/bin/sh", "-c", fact.command]}
-            for fact in self.hooks[:MAX_LISTED_FACTS]
-        ]
-        servers: list[Json] = [
-            {"provider": fact.provider, "base_url": fact.base_url, "model": fact.model, "used": fact.is_used}
-            for fact in self.servers[:MAX_LISTED_FACTS]
-        ]
-        return {
-            "hooks": hooks, "hook_count": len(self.hooks), "servers": servers,
-            "pipeline_commands": self.commands, "denials": self.denials,
-            **({"checker": self.checker} if self.checker else {}),
-        }  # fmt: skip
-
-
-def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
-    """Say what the files of a workspace would do with trust."""
-    config = loaded.config
-    checker = loaded.origins.get("incidents.checker")
-    manifest = trust.manifest_commands(workspace)
-    return TrustSummary(
-        hooks=(
-            *_hook_facts("PreToolUse", config.hooks.pre_tool_use),
-            *_hook_facts("PostToolUse", config.hooks.post_tool_use),
-            *(HookFact(event="manifest", matcher="", command=_scrubbed_fact(line)) for line in manifest),
-        ),
-        denials=sum(pattern.origin.layer == "workspace" for pattern in config.approvals.deny),
-        servers=tuple(_server_facts(config, loaded)), commands=trust.count_pipeline_commands(workspace),
-        checker=_scrubbed_fact(config.incidents.checker or "") if _is_of_workspace(checker) else "",
-    )  # fmt: skip
-
-
-def _is_of_workspace(origin: Origin | None) -> bool:
-    return origin is not None and origin.layer == "workspace"
-
-
-def _hook_facts(event: str, hooks: tuple[ToolHook, ...]) -> Iterator[HookFact]:
-    for hook in hooks:
-        if hook.origin.layer == "workspace":
-            yield HookFact(
-                event=event, matcher=_scrubbed_fact(hook.matcher), command=_scrubbed_fact(hook.command)
-            )
-
-
-def _server_facts(config: Config, loaded: LoadedConfig) -> Iterator[ServerFact]:
-    chosen = loaded.origins.get("default_provider")
-    for name, provider in config.providers.items():
-        is_used = name == config.default_provider
-        names_it = is_used and _is_of_workspace(chosen)
-        if provider.base_url and (provider.origin.layer == "workspace" or names_it):
-            model = provider.model or (config.default_model if is_used else None) or ""
-            yield ServerFact(
-                provider=_scrubbed_fact(name),
-                base_url=_scrubbed_fact(provider.base_url),
-                model=_scrubbed_fact(model),
-                is_used=is_used,
-            )
-
-
-def _hook_in_words(hook: HookFact) -> str:
-    words = f"/bin/sh -c {shlex.quote(hook.command)}"
-    cut = f" … ({len(hook.command)} characters)" if len(words) > _MAX_SHOWN_COMMAND else ""
-    about = f"{hook.event} {hook.matcher}".strip()
-    return f"{one_line(words[:_MAX_SHOWN_COMMAND], _MAX_SHOWN_COMMAND * 8)}{cut} ({one_line(about, 80)})"
-
-
-def _and_more(count: int, shown: int) -> str:
-    return f" and {count - shown} more" if count > shown else ""
-
-
-def _scrubbed_fact(text: str) -> str:
-    from workbench.secrets.scrubber import scrub  # most folders have no such facts, and a screen starts here
-
-    return safe_text(scrub(text[:_MAX_KEPT_TEXT]).text)
-
 
 _ATTEMPTS: Final = 3
 
@@ -247,7 +106,14 @@ def open_trust_question(journal: Journal, workspace: str) -> str | None:
 
 def grant_trust(journal: Journal, workspace: str, read: bool, actor: Actor) -> None:
     """Record a human's trust in a workspace as it is now; it answers a waiting question."""
-    content = read_governing_content(journal, workspace)
+    grant_shown_trust(journal, read_governing_content(journal, workspace), read, actor)
+
+
+def grant_shown_trust(journal: Journal, content: "GoverningContent", read: bool, actor: Actor) -> None:
+    """Record a human's trust in the content that was shown; TrustRefused where the files changed since."""
+    workspace = content.workspace
+    if trust.governing_hash(workspace) != content.content_hash:
+        raise trust.TrustRefused("the files that control agents changed after they were shown")
     body = WorkspaceTrusted(
         workspace=workspace, content_hash=content.content_hash, read_grant=read, guards=content.summary.guards
     )

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -31,10 +31,10 @@ RUN_OUTPUT_FOLDERS: Final = frozenset(
 """Folders that hold workspaces, traces and results: what lies there is no prompt and no pipeline."""
 EMPTY_GOVERNING_HASH: Final = hashlib.sha256(b"").hexdigest()
 _HOOK_EVENT: Final = re.compile(r"\b(?:Pre|Post)ToolUse\b")
-_COMMAND_LINE: Final = re.compile(r"\bcommand\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)")
-_RUN_LINE: Final = re.compile(r"(?m)^[ \t-]*(?:command|script|run)[ \t]*:")
+_COMMAND_LINE: Final = re.compile(r"\bcommand[\"']?\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)")
+_RUN_LINE: Final = re.compile(r"(?m)^[ \t-]*[\"']?(?:command|script|run)[\"']?[ \t]*:")
 _NAMED_FILE: Final = re.compile(
-    r"\b(?:system_prompt_file|hooks_template|command)\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)"
+    r"\b(?:system_prompt_file|hooks_template|command)[\"']?\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)"
 )
 TRUST_ENDED_MARK: Final = "trust ended"
 TRUST_CHOICES: Final = (
@@ -89,23 +89,26 @@ def is_trusted(row: Trust | None, content_hash: str) -> bool:
     return row is not None and row.revoked_at is None and row.content_hash == content_hash
 
 
-def manifest_commands(workspace: str) -> tuple[str, ...]:
-    """Return the hook commands of the workspace's manifests; read by line, so rather too many."""
+def governing_yaml_texts(workspace: str) -> dict[str, str]:
+    """Return the governing YAML files of a workspace by path; one that cannot be read is empty."""
     root = os.path.realpath(workspace)
-    texts = [_governing_text(root, name) for name in PIPELINE_MANIFESTS]
+    names = (path for path in governing_files(root) if path.endswith((".yaml", ".yml")))
+    return {name: _governing_text(root, name) for name in names}
+
+
+def manifest_commands(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the hook commands of the workspace's manifests; read by line, so rather too many."""
     return tuple(
         match[1].strip().strip("\"'")
-        for text in texts
+        for text in (texts.get(name, "") for name in PIPELINE_MANIFESTS)
         if _HOOK_EVENT.search(text)
         for match in _COMMAND_LINE.finditer(text)
     )
 
 
-def count_pipeline_commands(workspace: str) -> int:
+def count_pipeline_commands(texts: Mapping[str, str]) -> int:
     """Count the lines of governing YAML files that name a command."""
-    root = os.path.realpath(workspace)
-    names = (path for path in governing_files(root) if path.endswith((".yaml", ".yml")))
-    return sum(len(_RUN_LINE.findall(_governing_text(root, name))) for name in names)
+    return sum(len(_RUN_LINE.findall(text)) for text in texts.values())
 
 
 def trust_ended_reason(guards: Guards | None, content_hash: str) -> str:

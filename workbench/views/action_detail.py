@@ -48,6 +48,12 @@ from workbench.views.status_icons import StatusName, action_status, call_status
 MAX_COMMAND_CHARACTERS: Final = 4_000
 _MAX_NAME_CELLS: Final = 120
 _MAX_FILES: Final = 2_000
+_FALLBACK: Final = "fallback of "
+_USE_LABELS: Final = {
+    "conversation": "conversation goes to",
+    "ask": "workbench ask goes to",
+    "pipelines": "pipelines ask",
+}
 TRUST_SENTENCE: Final = (
     "With your trust its hooks can run commands and its rules can allow calls. You are asked again "
     "when any of them changes."
@@ -124,6 +130,10 @@ def _trust_hooks(subject: JsonObject) -> NamedList:
         for hook in _object_items(subject.get("hooks"))
     ]
     rows = [*_with_rest(rows, subject.get("hook_count"))]
+    rows += [
+        (_joined_texts(command, "event", "matcher"), _argv_text(command.get("argv")))
+        for command in _object_items(subject.get("key_commands"))
+    ]
     checker = subject.get("checker")
     if isinstance(checker, str) and checker:
         rows.append(("to check findings", checker[:MAX_COMMAND_CHARACTERS]))
@@ -133,22 +143,40 @@ def _trust_hooks(subject: JsonObject) -> NamedList:
 def _model_servers(subject: JsonObject) -> NamedList:
     servers = sorted(_object_items(subject.get("servers")), key=lambda server: server.get("used") is not True)
     rows = [
-        (
-            "conversation goes to" if server.get("used") is True else "also names",
-            _joined_texts(server, "base_url", "model"),
-        )
+        (label, _joined_texts(server, "base_url", "model") + _key_note(server))
         for server in servers
+        for label in _server_labels(server)
     ]
     return NamedList(heading="model servers", rows=tuple(rows))
 
 
+def _server_labels(server: JsonObject) -> tuple[str, ...]:
+    """Return how a server is used, one label for each use; older questions record only whether it is."""
+    if server.get("used") is not True:
+        return ("also names",)
+    uses = [use for use in _list_items(server.get("uses")) if isinstance(use, str)]
+    return tuple(map(_use_label, uses)) or ("conversation goes to",)
+
+
+def _use_label(use: str) -> str:
+    name = use.removeprefix(_FALLBACK)
+    return _USE_LABELS.get(use, f"if {one_line(name, _MAX_NAME_CELLS)} is overloaded")
+
+
+def _key_note(server: JsonObject) -> str:
+    key = _joined_texts(server, "key_env")
+    return f" with the key in {key}" if key else ""
+
+
 def _pipeline_commands(subject: JsonObject) -> NamedList:
+    rows = [("starts as agents", name) for name in _list_items(subject.get("pipeline_programs"))] + [
+        ("asks for the model", name) for name in _list_items(subject.get("pipeline_models"))
+    ]
+    shown = [(label, text[:MAX_COMMAND_CHARACTERS]) for label, text in rows if isinstance(text, str)]
     count = subject.get("pipeline_commands")
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        return NamedList(heading="pipelines", rows=())
-    lines = "1 line" if count == 1 else f"{count} lines"
-    rows = (("when you start one", f"commands on {lines}"),)
-    return NamedList(heading="pipelines", rows=rows)
+    if isinstance(count, int) and not isinstance(count, bool) and count > 0:
+        shown.append(("when you start one", f"commands on {'1 line' if count == 1 else f'{count} lines'}"))
+    return NamedList(heading="pipelines", rows=tuple(shown))
 
 
 def _with_rest(rows: list[tuple[str, str]], count: Json) -> tuple[tuple[str, str], ...]:

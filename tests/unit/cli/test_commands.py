@@ -27,7 +27,7 @@ DOCTORS = [
 def test_trust_is_given_shown_and_taken_back(shell):
     (shell.workspace / ".workbench.json").write_text("{}")
     assert shell.json("trust", "--show", "--json")["trusted"] is False
-    assert shell("trust", "--read") == 0
+    assert shell("trust", "--yes", "--read") == 0
     assert "Files that control agents: .workbench.json" in shell.out
     shown = shell.json("trust", str(shell.workspace), "--show", "--json")
     assert (shown["trusted"], shown["read_grant"], shown["workspace"]) == (True, True, str(shell.workspace))
@@ -43,12 +43,12 @@ def test_trust_shows_what_the_files_would_run(shell):
     hook = {"hooks": {"PreToolUse": [{"matcher": "*", "command": "./check me"}]}}
     (shell.workspace / ".workbench.json").write_text(json.dumps(hook))
     shell("trust", "--show")
-    assert "Its hooks would run: /bin/sh -c './check me' (PreToolUse *)." in shell.out
+    assert "Its hooks would run:\n  /bin/sh -c './check me' (PreToolUse *)\n" in shell.out
     shown = shell.json("trust", "--show", "--json")
     assert shown["hooks"] == [
         {"event": "PreToolUse", "matcher": "*", "argv": ["/bin/sh", "-c", "./check me"]}
     ]
-    shell("trust")
+    shell("trust", "--yes")
     (shell.workspace / ".workbench.json").write_text("{}")
     assert "its hooks were in force" in shell.json("trust", "--show", "--json")["grants_closed"]
     shell("trust", "--show")
@@ -60,7 +60,7 @@ def test_trust_says_why_a_folder_cannot_be_judged(shell):
     assert shell("trust", "--show") == 0
     assert "It cannot be trusted as it is: wave.yaml: not a regular file" in shell.out
     assert "not a regular file" in shell.json("trust", "--show", "--json")["problem"]
-    assert shell("trust") != 0
+    assert shell("trust", "--yes") != 0
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def broken(shell):
 
 
 def test_a_table_that_lies_is_found_and_made_anew(shell):
-    shell("trust")
+    shell("trust", "--yes")
     database = sqlite3.connect(Home.open().database)
     database.execute("UPDATE trust SET read_grant = 1")
     database.commit()
@@ -286,7 +286,7 @@ def test_many_files_that_control_agents_are_told_by_folder(shell):
     for number in range(200):
         (folder / f"p{number}.md").write_text("You.\n")
     (shell.workspace / "wave.yaml").write_text("kind: WaveManifest\n")
-    assert shell("trust") == 0
+    assert shell("trust", "--yes") == 0
     lines = shell.out.splitlines()
     assert "201 files control agents (all: workbench trust --show --json):" in lines
     assert "  .wave/personas/  200 files" in lines and "  wave.yaml" in lines

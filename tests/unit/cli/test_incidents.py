@@ -201,7 +201,7 @@ def test_the_checker_of_a_workspace_counts_only_when_it_is_trusted(project):
     )
     assert project("incidents", "run", "--dry-run") == 2
     assert "neither a file nor a checker" in project.err.casefold()
-    assert project("trust") == 0
+    assert project("trust", "--yes") == 0
     assert project("incidents", "run", "--dry-run") == 0
     assert f".workbench.json line 1: {RUFF}" in project.err
     assert project.out.count("Please analyze the file") == 3

@@ -26,7 +26,7 @@ def place(tmp_path):
     root = tmp_path / "p"
     root.mkdir()
     project(root, STEPS)
-    assert said(root, "trust")[0] == 0
+    assert said(root, "trust", "--yes")[0] == 0
     return root
 
 
@@ -122,7 +122,7 @@ def test_wrong_words_are_refused_with_a_reason(place, words, why):
 
 def test_a_failed_run_says_how_to_go_on(place):
     project(place, command("a", "exit 3"))
-    said(place, "trust")
+    said(place, "trust", "--yes")
     code, _, err = said(place, "pipeline", "run", "p.yaml")
     assert code == 1
     assert "pipeline resume" in err
@@ -188,7 +188,7 @@ def test_validate_and_graph_take_the_name_of_a_pipeline_too(place):
 
 def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
     project(place, "- {id: g, gate: {prompt: go?}}\n" + command("z", dependencies="[g]"))
-    said(place, "trust")
+    said(place, "trust", "--yes")
     assert said(place, "pipeline", "run", "p.yaml", "--on-approval", "park")[0] == 3
     assert "that ran it is gone" not in said(place, "pipeline", "status")[1]
     real = pipeline_run.find_run
@@ -204,7 +204,7 @@ def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_nam
     project(
         place, f"- {{id: g, gate: {{prompt: go?, choices: {choices}}}}}\n" + command("z", dependencies="[g]")
     )
-    said(place, "trust")
+    said(place, "trust", "--yes")
     said(place, "pipeline", "run", "p.yaml", "--on-approval", "park")
     out, err, told = io.StringIO(), io.StringIO(), []
 
@@ -265,7 +265,7 @@ def test_the_dry_run_names_what_still_asks(patterns, asks):
 def test_nothing_is_offered_to_be_granted_to_personas_of_another_program(place):
     steps = "- id: a\n  persona: builder\n  exec: {type: prompt, source: x}\n"
     file = project(place, steps)
-    said(place, "trust")
+    said(place, "trust", "--yes")
     code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--output-format", "json")
     assert json.loads(out)["grants"] == ["Read", "Write"]
     assert json.loads(out)["still_asks"][0] == "every command"

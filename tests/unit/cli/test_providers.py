@@ -217,7 +217,7 @@ def test_removing_names_the_sessions_that_still_ask_it(shell, config):
 
 def test_a_provider_of_a_workspace_is_not_removed_from_the_users_file(shell, config):
     (shell.workspace / ".workbench.json").write_text(json.dumps({"providers": {"w": {"kind": "ollama"}}}))
-    assert shell("trust") == 0
+    assert shell("trust", "--yes") == 0
     assert shell("providers", "remove", "w", "--yes") == 1
     assert f"It is set in {shell.workspace}/.workbench.json" in shell.err.replace("W is", "It is")
 

@@ -201,7 +201,7 @@ def test_answers_are_refused_inside_an_agent(shell, monkeypatch):
     ):
         assert shell("approvals", *words) == 1, words
         assert "agents cannot answer for a human" in shell.err
-    assert shell("trust") == 1
+    assert shell("trust", "--yes") == 1
     assert [found["state"] for found in waiting(shell)] == ["pending"]
 
 

@@ -283,7 +283,7 @@ def test_a_workspace_cannot_send_the_conversation_elsewhere(shell, serving, conf
     configured("http://127.0.0.1:1/v1")
     local = {"kind": "openai-compatible", "base_url": "http://elsewhere.example/v1", "model": "m"}
     (shell.workspace / ".workbench.json").write_text(json.dumps({"providers": {"local": local}}))
-    assert shell("trust") == 0
+    assert shell("trust", "--yes") == 0
     assert shell("run", "-p", "hi") == 2
     assert "Only the workspace names the server elsewhere.example" in shell.err
 

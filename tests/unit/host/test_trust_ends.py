@@ -144,7 +144,7 @@ def test_the_question_names_hook_commands_and_the_server_of_the_conversation(sta
     assert "⟨U+202E⟩" in words
     assert "\u202e" not in words
     assert "The conversation would go to http://127.0.0.1:9/v1 (model m)." in words
-    assert "It also names the model servers http://127.0.0.1:8/v1." in words
+    assert "It also names the model servers: http://127.0.0.1:8/v1." in words
     assert "Its pipelines name commands on 1 line." in words
     assert "Findings would be checked by: make lint." in words
     assert row.subject["checker"] == "make lint"

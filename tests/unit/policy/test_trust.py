@@ -230,5 +230,6 @@ def test_commands_of_manifests_are_named_and_those_of_pipelines_counted(tmp_path
     )
     write(tmp_path, {"wave.yaml": manifest, ".wave/pipelines/p.yaml": b"- command: make\n  script: |\n"})
     write(tmp_path, {"workbench.yaml": b"adapters:\n  command: no hook\n"})
-    assert trust.manifest_commands(str(tmp_path)) == ("./check me",)
-    assert trust.count_pipeline_commands(str(tmp_path)) == 3
+    texts = trust.governing_yaml_texts(str(tmp_path))
+    assert trust.manifest_commands(texts) == ("./check me",)
+    assert trust.count_pipeline_commands(texts) == 3
