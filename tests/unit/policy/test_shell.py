@@ -236,7 +236,6 @@ UNPLAIN = [
     "git clone -c a=b x",
     "git fetch --upload-pack=x y",
     "git clone ext::sh x",
-    "cd x && git status",
     "cd x && ./run.sh",
     "rg --pre ./x y",
     "sort --compress-program=x y",
@@ -516,18 +515,18 @@ def test_a_cd_to_where_the_line_runs_anyway_moves_nothing(target):
 @pytest.mark.parametrize(
     "line",
     [
-        "cd /w/sub && git status", "cd /w && cd sub && ./run", "cd sub; (cd /w); git status",
-        "cd /v && ./run", "chdir sub && ./run",
+        "cd /w/sub && ./run", "cd /w && cd sub && ./run", "cd sub; (cd /w); ./run", "cd /v && ./run",
+        "chdir sub && ./run",
     ],
 )  # fmt: skip
-def test_a_relative_program_or_git_behind_another_cd_is_not_plain(line):
+def test_a_relative_program_behind_another_cd_is_not_plain(line):
     assert not view_command(line, "/w").plain
 
 
 def test_a_cd_that_does_more_is_no_such_cd():
     for line in ("cd /w", "X=1 cd /w && ls", "cd /w <x && ls", "cd /w x && ls", "cd -P /w && ls"):
         assert view_command(line, "/w").commands_to_cover == view_command(line, "/w").commands, line
-    assert not view_command("cd /w && git status").plain
+    assert not view_command("cd /w && ./x").plain
     assert not view_command("cd w && ./x", "w").plain
 
 

@@ -10,7 +10,8 @@
 # `2>&1`, here-documents without expansions and `<` from a named file do not ask; what is read through `<`
 # is part of the text that a pattern has to cover.
 #
-# `git` behind `cd`, and `git -C`, ask: git obeys the configuration of the folder that it is in.
+# `git -C` asks, and `git` behind a `cd` into another repository does (`command_paths`): git obeys the
+# configuration of the repository that it is in.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,6 +31,8 @@ from workbench.policy.shell.deny_texts import (
     runs_text,
     texts_by_real_name,
 )
+from workbench.policy.shell.inlined_text import with_inlined_messages
+from workbench.policy.shell.loops import ROUND_WORD, Loop, read_loop
 from workbench.policy.shell.parser import (
     QUOTED_TEXT,
     ShellToken,
@@ -68,6 +71,8 @@ _KEYWORDS: Final = frozenset({
 })  # fmt: skip
 _NOT_EXPANDED_IN_ASSIGNMENTS: Final = frozenset({"file name patterns", "braces"})
 _FOLDER_CHANGERS: Final = frozenset({"cd", "chdir"})
+_IDLE_BUILTINS: Final = frozenset({":", "true", "false", "test", "[", "break", "continue"})
+_LOOP_VARIABLE: Final = re.compile(r"[a-z][a-z0-9]*")
 _LOOPS: Final = frozenset({"for", "while", "until", "select"})
 
 
@@ -128,6 +133,11 @@ class SimpleCommand(Struct, frozen=True, kw_only=True):
         return " ".join((*self.assignments, *self.written))
 
     @property
+    def is_idle(self) -> bool:
+        """Say whether it is a builtin that only compares, or does nothing at all."""
+        return self.words[0] in _IDLE_BUILTINS and not (self.literal or self.assignments or self.inputs)
+
+    @property
     def moves(self) -> bool:
         """Say whether it changes the folder for the commands behind it."""
         return self.words[0] in _FOLDER_CHANGERS
@@ -154,8 +164,11 @@ class ShellView(Struct, frozen=True, kw_only=True):
 
     @property
     def commands_to_cover(self) -> tuple[SimpleCommand, ...]:
-        """Return the commands that a grant has to cover: all but a `cd` to where the line runs anyway."""
-        return tuple(simple for simple in self.commands if not simple.stays) or self.commands
+        """Return the commands that a grant has to cover: all but those that change nothing.
+
+        These are a `cd` to where the line runs anyway, and conditions such as `true` and `test -f x`.
+        """
+        return tuple(each for each in self.commands if not (each.stays or each.is_idle)) or self.commands
 
     @property
     def without_redundant_cd(self) -> "ShellView":
@@ -168,11 +181,77 @@ class ShellView(Struct, frozen=True, kw_only=True):
 
 def view_command(command: str, folder: str | None = None, path: str | None = None) -> ShellView:
     """Look at a command; without a folder to run in, programs are not followed through links."""
-    view = _view_without_links(command, folder)
+    view = _read_view(command, folder)
     if folder is None:
         return view
     more = dict.fromkeys((*view.deny_texts, *texts_by_real_name(view.deny_texts, folder, path)))
     return replace(view, deny_texts=tuple(more))
+
+
+def _read_view(command: str, folder: str | None) -> ShellView:
+    """Look at a line in which messages stand in quotes and the loop is unrolled, where that is possible."""
+    line = with_inlined_messages(command)
+    loop = read_loop(line, folder)
+    view = (_unrolled_view(loop, folder) if loop is not None else None) or _view_without_links(line, folder)
+    if view.raw == command:
+        return view
+    return replace(view, raw=command, deny_texts=tuple(dict.fromkeys((command, *view.deny_texts))))
+
+
+def _unrolled_view(loop: Loop, folder: str | None) -> ShellView | None:
+    """Return a line with the commands of every round; None where they are not certain."""
+    view = _view_without_links(loop.command, folder)
+    if not view.plain or not _begins_loop(loop) or any(map(_steers_by_round, view.commands)):
+        return None
+    if len(loop.values) * sum(map(len, view.deny_texts)) > MAX_DENY_TEXT:
+        return None
+    commands = [each for simple in view.commands for each in _rounds_of_command(simple, loop.values)]
+    verdicts = [assess_command(simple.words) for simple in commands]
+    reasons = dict.fromkeys(reason for verdict in verdicts for reason in verdict.reasons)
+    judged = tuple(
+        replace(simple, spelled=verdict.spelled, literal=verdict.literal, text=verdict.text)
+        for simple, verdict in zip(commands, verdicts, strict=True)
+    )
+    return replace(
+        view,
+        plain=not reasons,
+        reasons=tuple(reasons),
+        segments=tuple(" ".join(simple.words) for simple in judged),
+        commands=() if reasons else judged,
+        deny_texts=tuple(
+            dict.fromkeys(each for text in view.deny_texts for each in _rounds(text, loop.values))
+        ),
+    )
+
+
+def _begins_loop(loop: Loop) -> bool:
+    """Return whether the grammar has the loop where it was found, and not a text that looks like one."""
+    line = loop.command.encode("utf-8", "surrogatepass")
+    return any(
+        line[loop.start : start].strip() == b"for"
+        for start, _ in parser.parse_grammar(loop.command).variables
+    )
+
+
+def _steers_by_round(simple: SimpleCommand) -> bool:
+    """Return whether the variable of a loop names a program or is a part of an assignment."""
+    return any(ROUND_WORD in word for word in (simple.words[0], *simple.assignments))
+
+
+def _rounds(text: str, values: Sequence[str]) -> Iterator[str]:
+    yield from (text.replace(ROUND_WORD, value) for value in values) if ROUND_WORD in text else (text,)
+
+
+def _rounds_of_command(simple: SimpleCommand, values: Sequence[str]) -> Iterator[SimpleCommand]:
+    if not any(ROUND_WORD in word for word in (*simple.words, *simple.sources)):
+        yield simple
+        return
+    for value in values:
+        words, written, inputs, sources = (
+            tuple(word.replace(ROUND_WORD, value) for word in group)
+            for group in (simple.words, simple.written, simple.inputs, simple.sources)
+        )
+        yield replace(simple, words=words, written=written, inputs=inputs, sources=sources)
 
 
 @lru_cache(maxsize=256)
@@ -371,7 +450,7 @@ def _judge_tokens(
         if token.expands and not (token.start in assigned and token.expands in _NOT_EXPANDED_IN_ASSIGNMENTS):
             reasons[token.expands] = None
     for start, end in tree.variables:
-        _add_reason(reasons, assignment_risk(_token_text(by_start, start, end)))
+        _add_reason(reasons, _loop_variable_risk(_token_text(by_start, start, end)))
     commands: list[tuple[int, int, SimpleCommand]] = []
     owned = _words_by_command(tokens, tree.commands)
     if owned is None or not all(map(_has_all_words, tree.commands, (own.words for own in owned))):
@@ -446,6 +525,13 @@ def _has_all_words(node: parser.GrammarCommand, words: Sequence[ShellToken]) -> 
 def _token_text(by_start: dict[int, ShellToken], start: int, end: int) -> str:
     token = by_start.get(start)
     return token.text if token is not None and token.end == end else "?"
+
+
+def _loop_variable_risk(name: str) -> str | None:
+    """Return why a loop may not set a variable: a program that runs in it may obey the variable."""
+    if _LOOP_VARIABLE.fullmatch(name):
+        return variable_risk(name) or variable_risk(name.upper())
+    return assignment_risk(name)
 
 
 def _add_reason(reasons: dict[str, None], why: str | None) -> None:
@@ -533,8 +619,6 @@ def _reasons_after_cd(simples: Sequence[SimpleCommand], folder: str | None, reas
         head = simple.words[0]
         if moved and ("/" in head and not head.startswith("/")):
             reasons["a program with a relative path after cd"] = None
-        if moved and program_name(head) == "git":
-            reasons["git after cd obeys the configuration of that folder"] = None
         is_here = simple.words[1:] in ((".",), ("--", ".")) or _stays_in_folder(simple, folder)
         moved = moved or (simple.moves and not is_here)
 

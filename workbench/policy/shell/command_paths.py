@@ -277,6 +277,8 @@ class _LineWalk:
     def _reasons(self, simple: SimpleCommand) -> Iterator[str]:
         folders = tuple(dict.fromkeys(self._now.values()))
         yield from self._places.program(folders, simple.words[0])
+        if program_name(simple.words[0]) == "git":
+            yield from self._places.other_repository(folders)
         inner = tuple(self._places.inner(folders, simple.words))
         letters = value_option_letters(simple.words)
         for word in (*simple.sources, *words_that_may_be_paths(simple)):
@@ -406,6 +408,16 @@ class _PathLookup:
                 real = self._real(start, folder)
                 if real is None or not is_below(real, self.root):
                     yield f"{_shortened_path(word)} {_LEAVES_WORKSPACE}"
+
+    def other_repository(self, folders: Sequence[str]) -> Iterator[str]:
+        """Yield why git may not run in a folder: it obeys a repository that begins below the workspace."""
+        for folder in folders:
+            current = folder
+            while current != self.root:
+                if os.path.lexists(f"{current}/.git") or is_bare_repository(current):
+                    yield f"git obeys the configuration of another repository in {_shortened_path(folder)}"
+                    break
+                current = current.rpartition("/")[0]
 
     def inner(self, folders: Sequence[str], words: Sequence[str]) -> Iterator[str]:
         """Yield the folders that options such as `-C` name."""
