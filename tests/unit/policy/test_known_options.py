@@ -12,7 +12,7 @@ from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.spelled_commands import SPELLED
 from workbench.cli.check import check_command
 from workbench.policy.permissions import PermissionPattern, first_permission_covering
-from workbench.policy.shell import known_programs
+from workbench.policy.shell import command_risk, known_command_match, known_programs
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.known_command_match import TABLE_WORDS, _table_row, match_known_command
 from workbench.policy.shell.known_programs import (
@@ -356,6 +356,77 @@ def test_options_for_another_program_are_spelled_out_unless_a_row_has_them(key):
         assert not match_known_command(words[0], [*words, "--", option, "1"]).literal or inner[option]
 
 
+# --- systems with other tools
+
+
+@pytest.fixture(params=["darwin", "freebsd14", "openbsd7"])
+def bsd(request, monkeypatch):
+    monkeypatch.setattr(known_command_match.sys, "platform", request.param)
+    command_risk._assess_cached.cache_clear()
+    yield
+    command_risk._assess_cached.cache_clear()
+
+
+GNU_ROWS = sorted(key for key in KNOWN_PROGRAMS if "GNU" in _table_row(key).words)
+
+
+def test_options_of_gnu_are_spelled_out_where_the_tools_are_those_of_bsd(bsd):
+    assert {"ls", "find", "grep", "sed", "tar", "sort", "ps"} <= set(GNU_ROWS)
+    for name in GNU_ROWS:
+        for option in ("-a", "--zzz", *_table_row(name).options):
+            facts = match_known_command(name, [name, option, "x"])
+            assert 1 in facts.literal, (name, option)
+        if name in KNOWN_OPERANDS or name == "tar":
+            assert len(match_known_command(name, [name, "x"]).literal) == 2
+        else:
+            assert match_known_command(name, [name, "x"]).literal == frozenset()
+
+
+def test_a_tool_of_gnu_by_its_other_name_is_known_there(bsd):
+    assert match_known_command("ls", ["gls", "-l"]).literal == frozenset()
+    assert match_known_command("ls", ["/opt/bin/gls", "-l"]).literal == frozenset()
+    assert match_known_command("ls", ["ls", "-l"]).literal == {1}
+    assert match_known_command("git", ["git", "log", "-3"]).literal == frozenset()
+
+
+def test_the_tools_of_linux_are_known(monkeypatch):
+    monkeypatch.setattr(known_command_match.sys, "platform", "linux")
+    assert match_known_command("ls", ["ls", "-l"]).literal == frozenset()
+
+
+# --- operands that name code to fetch
+
+FETCHED = """
+mvn org.codehaus.mojo:exec-maven-plugin:3.0.0:exec
+mvn org.codehaus.mojo:exec-maven-plugin:exec
+mvn -q test a:b:c
+mvn -- a:b:c
+mvn exec:exec
+mvn exec:exec@x
+mvn @args
+mvn http://x/y
+docker build github.com/x/y
+docker build git@example.com:x/y
+docker build https://x/y.git
+docker build example.com:x
+"""
+
+
+@each_row("line", FETCHED.strip().splitlines())
+def test_an_operand_that_names_code_elsewhere_asks(line):
+    words = line.split()
+    assert verdict(line, *(f"Bash({' '.join(words[:end])} *)" for end in range(1, len(words)))) == "ask"
+
+
+@each_row(
+    "line",
+    ["mvn test", "mvn clean verify -q", "mvn dependency:tree", "docker build .", "docker build -t a:1 src"],
+)
+def test_a_phase_a_goal_and_a_folder_pass(line):
+    words = line.split()
+    assert verdict(line, f"Bash({' '.join(words[: 1 + (words[0] == 'docker')])} *)") == "allow"
+
+
 STRICT = (
     "head -n -x a", "head -n", "git log --grep --output=x", "grep -e -f a", "jq --arg a", "jq --arg=a b", "sort -k --x a",
     "ls --all=x", "make -j4x -C", "make -C", "tsc -p", "tsc -px", "gcc -Idir -c a.c", "git commit -mx -Fy", "ls @x", "ls http://x",
@@ -418,7 +489,7 @@ def test_an_option_with_a_value_that_is_not_known_asks(name):
 def test_operands_that_are_not_known_ask():
     bad = {
         "git clone": "file:///x", "date": "01010101", "hostname": "evil", "env": "X=1", "ps": "auxe",
-        "curl": "file:/etc/x", "jq": 'import "x" as y; .',
+        "curl": "file:/etc/x", "jq": 'import "x" as y; .', "mvn": "a:b:c", "docker build": "github.com/x/y",
     }  # fmt: skip
     assert bad.keys() == KNOWN_OPERANDS.keys()
     for key, operand in bad.items():

@@ -15,6 +15,7 @@
 # out unless the row `KEY --` has them. With neither, `--` is unknown: `find -- . -delete` deletes.
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -31,6 +32,7 @@ from workbench.policy.shell.known_programs import (
 TABLE_WORDS: Final = frozenset({
     "ANY",  # every word that begins with `-` is an operand, or a test
     "ENDS",  # `--` ends the options: this was tried with the real program
+    "GNU",  # tried with the program of GNU or Linux only; BSD and macOS have another one of that name
     "MARKS",  # parentheses and `!` are operands that name nothing
     "PASSES",  # the words behind `--` are for another program
     "REMOTE",  # the first operand is the name of a remote, the others are text
@@ -88,6 +90,8 @@ def match_known_command(name: str, words: Sequence[str]) -> KnownCommand:
     """Return what the tables know of a command; `name` is its program without folder and version."""
     if name not in KNOWN_PROGRAMS or not _is_program_itself(words[0]):
         return KnownCommand(literal=steering_words(words, 1))
+    if "GNU" in _table_row(name).words and has_bsd_tools() and not _is_gnu_copy(name, words[0]):
+        return _match_unlisted_tool(name, words)
     key, start = name, 1
     text: set[int] = set()
     while "SUB" in _table_row(key).words:
@@ -99,7 +103,7 @@ def match_known_command(name: str, words: Sequence[str]) -> KnownCommand:
             return KnownCommand(text=frozenset(text))
         index = reading.operands[0]
         key, start = f"{key} {words[index]}", index + 1
-        if key not in KNOWN_PROGRAMS:
+        if key not in KNOWN_PROGRAMS or " " in words[index]:
             return (
                 _spelled_whole(words, index)
                 if name == "git"
@@ -108,6 +112,22 @@ def match_known_command(name: str, words: Sequence[str]) -> KnownCommand:
                 )
             )
     return _match_reading(_read_words(key, words, start), words, text)
+
+
+def has_bsd_tools() -> bool:
+    """Return whether this system has its own tools in place of those of GNU."""
+    return sys.platform == "darwin" or "bsd" in sys.platform
+
+
+def _is_gnu_copy(name: str, head: str) -> bool:
+    return head.rpartition("/")[2] == f"g{name}"
+
+
+def _match_unlisted_tool(name: str, words: Sequence[str]) -> KnownCommand:
+    """Match a tool whose options are not known here: each is spelled out, and so are operands that act."""
+    if "TAR" in _table_row(name).words or name in KNOWN_OPERANDS:
+        return _spelled_whole(words)
+    return KnownCommand(literal=steering_words(words, 1))
 
 
 def steering_words(words: Sequence[str], start: int) -> frozenset[int]:

@@ -200,7 +200,7 @@ KNOWN_DEV_TOOLS: Final[dict[str, str]] = {
     "ctest": "WHOLE -V -VV -Q -N -R: -E: -L: -LE: -j? --output-on-failure --test-dir/ --rerun-failed -C:"
         " --timeout: --parallel? --verbose --extra-verbose --progress --quiet --stop-on-failure --repeat:"
         " --preset: --show-only? --no-tests: --version",
-    "gcc": "WHOLE -c -S -E -v -w -g -g3 -ggdb -O0 -O1 -O2 -O3 -Os -Og -Wall -Wextra -Wpedantic -Werror"
+    "gcc": "GNU WHOLE -c -S -E -v -w -g -g3 -ggdb -O0 -O1 -O2 -O3 -Os -Og -Wall -Wextra -Wpedantic -Werror"
         " -Wshadow -Wconversion -pedantic -fsyntax-only -fPIC -pthread -std: -M -MM -m32 -m64 -D: -l: -I/"
         " --version -dumpversion -dumpmachine",
     "mvn": "WHOLE -q -B -e -X -U -o -N -T: -pl: -am -fae -ff -ntp -Dtest: -DskipTests -DskipITs"

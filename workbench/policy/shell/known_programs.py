@@ -207,10 +207,11 @@ KNOWN_GIT: Final[dict[str, str]] = {
 }  # fmt: skip
 """By sub-command, the options that are known to be harmless."""
 _COPY_OPTIONS: Final = (
-    "ENDS -f -i -n -u -v -p -T -t/ --force --interactive --no-clobber --update? --verbose --target-directory/"
+    "GNU ENDS -f -i -n -u -v -p -T -t/ --force --interactive --no-clobber --update? --verbose"
+    " --target-directory/"
 )
 _GREP_OPTIONS: Final = (
-    "ENDS SCRIPT -abcEFGhHiIlLnoPqrRsTUvVwxyzZ -A: -B: -C: -m: -e: -f/ -d: -D: -# --extended-regexp"
+    "GNU ENDS SCRIPT -abcEFGhHiIlLnoPqrRsTUvVwxyzZ -A: -B: -C: -m: -e: -f/ -d: -D: -# --extended-regexp"
     " --fixed-strings --basic-regexp --perl-regexp --regexp: --file/ --ignore-case --no-ignore-case"
     " --word-regexp --line-regexp --null-data --no-messages --invert-match --version --max-count:"
     " --byte-offset --line-number --line-buffered --with-filename --no-filename --label: --only-matching"
@@ -223,43 +224,43 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
     **KNOWN_GIT,
     **KNOWN_DEV_TOOLS,
     # --- files are listed, read and compared
-    "ls": "ENDS -aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I: -T: -w: --all --almost-all --author --escape"
+    "ls": "GNU ENDS -aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 -I: -T: -w: --all --almost-all --author --escape"
         " --block-size: --color? --directory --dired --classify? --file-type --format: --full-time"
         " --group-directories-first --no-group --human-readable --si --dereference --hide: --hyperlink?"
         " --indicator-style: --inode --ignore: --kibibytes --numeric-uid-gid --literal --hide-control-chars"
         " --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style:"
         " --tabsize: --width: --context --zero --version",
-    "cat": "ENDS -AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs"
-        " --show-nonprinting",
-    "head": "ENDS -qvz -c: -n: -# --bytes: --lines: --quiet --silent --verbose --zero-terminated",
-    "tail": "ENDS -fFqrvz -c: -n: -s: -# --bytes: --lines: --follow? --retry --quiet --silent --verbose"
+    "cat": "GNU ENDS -AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank"
+        " --show-tabs --show-nonprinting",
+    "head": "GNU ENDS -qvz -c: -n: -# --bytes: --lines: --quiet --silent --verbose --zero-terminated",
+    "tail": "GNU ENDS -fFqrvz -c: -n: -s: -# --bytes: --lines: --follow? --retry --quiet --silent --verbose"
         " --sleep-interval: --max-unchanged-stats: --zero-terminated --pid:",
-    "wc": "ENDS -cmlLw --bytes --chars --lines --max-line-length --words --total:",
-    "nl": "ENDS -p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering: --number-format:"
+    "wc": "GNU ENDS -cmlLw --bytes --chars --lines --max-line-length --words --total:",
+    "nl": "GNU ENDS -p -b: -d: -f: -h: -i: -l: -n: -s: -v: -w: --body-numbering: --number-format:"
         " --number-width: --number-separator:",
-    "tac": "ENDS -br -s: --before --regex --separator:",
-    "rev": "ENDS",
-    "fold": "ENDS -bs -w: --bytes --spaces --width:",
-    "column": "ENDS -tenxJrL -s: -o: -c: -N: -R: -H: -W: -d --table --separator: --output-separator:"
+    "tac": "GNU ENDS -br -s: --before --regex --separator:",
+    "rev": "GNU ENDS",
+    "fold": "GNU ENDS -bs -w: --bytes --spaces --width:",
+    "column": "GNU ENDS -tenxJrL -s: -o: -c: -N: -R: -H: -W: -d --table --separator: --output-separator:"
         " --columns: --json",
-    "sort": "ENDS -bdfghiMnRrVcCmsuz -k: -t: -S: --ignore-leading-blanks --dictionary-order --ignore-case"
-        " --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort"
-        " --random-sort --reverse --sort: --version-sort --check? --merge --key: --field-separator: --stable"
-        " --unique --zero-terminated --parallel: --buffer-size: --debug",
-    "uniq": "-cdDiuz -f: -s: -w: --count --repeated --all-repeated? --skip-fields: --ignore-case"
+    "sort": "GNU ENDS -bdfghiMnRrVcCmsuz -k: -t: -S: --ignore-leading-blanks --dictionary-order"
+        " --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort"
+        " --numeric-sort --random-sort --reverse --sort: --version-sort --check? --merge --key:"
+        " --field-separator: --stable --unique --zero-terminated --parallel: --buffer-size: --debug",
+    "uniq": "GNU -cdDiuz -f: -s: -w: --count --repeated --all-repeated? --skip-fields: --ignore-case"
         " --skip-chars: --unique --zero-terminated --check-chars: --group?",
-    "cut": "ENDS -nsz -b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --complement"
+    "cut": "GNU ENDS -nsz -b: -c: -d: -f: --bytes: --characters: --delimiter: --fields: --complement"
         " --only-delimited --output-delimiter: --zero-terminated",
-    "tr": "ENDS TEXT -cCdst --complement --delete --squeeze-repeats --truncate-set1",
-    "paste": "ENDS -sz -d: --delimiters: --serial --zero-terminated",
-    "join": "ENDS -iz -a: -e: -1: -2: -j: -o: -t: -v:",
-    "comm": "ENDS -123iz --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
-    "diff": "ENDS -aBbcdeEilnNpqrstTuwyZ -C: -F: -I: -U: -W: -x: -# --brief --report-identical-files"
+    "tr": "GNU ENDS TEXT -cCdst --complement --delete --squeeze-repeats --truncate-set1",
+    "paste": "GNU ENDS -sz -d: --delimiters: --serial --zero-terminated",
+    "join": "GNU ENDS -iz -a: -e: -1: -2: -j: -o: -t: -v:",
+    "comm": "GNU ENDS -123iz --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
+    "diff": "GNU ENDS -aBbcdeEilnNpqrstTuwyZ -C: -F: -I: -U: -W: -x: -# --brief --report-identical-files"
         " --unified? --context? --side-by-side --width: --left-column --suppress-common-lines"
         " --show-c-function --recursive --new-file --ignore-case --ignore-all-space --ignore-space-change"
         " --ignore-blank-lines --ignore-trailing-space --ignore-matching-lines: --text --strip-trailing-cr"
         " --minimal --color? --exclude: --label: --normal --no-dereference",
-    "cmp": "ENDS -bls -i: -n: --print-bytes --verbose --silent --quiet --bytes: --ignore-initial:",
+    "cmp": "GNU ENDS -bls -i: -n: --print-bytes --verbose --silent --quiet --bytes: --ignore-initial:",
     "grep": _GREP_OPTIONS,
     "zgrep": _GREP_OPTIONS,
     "rg": "ENDS SCRIPT -abcFHiIlLnNopPqsSuUvwx0. -A: -B: -C: -d: -e: -E: -f/ -g: -j: -m: -M: -r: -t: -T:"
@@ -274,42 +275,42 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
         " --json --color: --column --crlf --debug --encoding: --one-file-system --context-separator:"
         " --field-match-separator: --no-context-separator --no-unicode --engine: --colors: --binary"
         " --no-require-git",
-    "find": "WHOLE MARKS -H -L -P -name: -iname: -path: -ipath: -wholename: -iwholename: -regex: -iregex:"
-        " -regextype: -type: -xtype: -maxdepth: -mindepth: -mtime: -mmin: -atime: -amin: -ctime: -cmin:"
-        " -size: -newer/ -newermt: -empty -print -print0 -printf: -ls -prune -quit -not -and -or -a -o"
-        " -true -false -perm: -user: -group: -uid: -gid: -depth -xdev -mount -follow -daystart -links:"
+    "find": "GNU WHOLE MARKS -H -L -P -name: -iname: -path: -ipath: -wholename: -iwholename: -regex:"
+        " -iregex: -regextype: -type: -xtype: -maxdepth: -mindepth: -mtime: -mmin: -atime: -amin: -ctime:"
+        " -cmin: -size: -newer/ -newermt: -empty -print -print0 -printf: -ls -prune -quit -not -and -or -a"
+        " -o -true -false -perm: -user: -group: -uid: -gid: -depth -xdev -mount -follow -daystart -links:"
         " -inum: -readable -writable -executable -samefile/ -lname: -ilname: -nouser -nogroup -noleaf",
     "fd": "ENDS SCRIPT -HIugFsialLp0qF1 -d: -t: -e: -E: -S: -j: --hidden --no-ignore --no-ignore-vcs"
         " --unrestricted --glob --regex --fixed-strings --case-sensitive --ignore-case --absolute-path"
         " --list-details --follow --full-path --print0 --max-depth: --min-depth: --exact-depth: --type:"
         " --extension: --exclude: --size: --changed-within: --changed-before: --color: --max-results:"
         " --quiet --and: --prune --one-file-system --threads:",
-    "sed": "ENDS SCRIPT -nErsuz -e: -l: --quiet --silent --expression: --regexp-extended --null-data"
+    "sed": "GNU ENDS SCRIPT -nErsuz -e: -l: --quiet --silent --expression: --regexp-extended --null-data"
         " --unbuffered --posix --debug --sandbox --separate --line-length:",
-    "awk": "ENDS TEXT1 -F: -v: --field-separator: --assign: --posix --re-interval --sandbox",
+    "awk": "GNU ENDS TEXT1 -F: -v: --field-separator: --assign: --posix --re-interval --sandbox",
     "jq": "TEXT1 -acCeMnrRsSj --compact-output --color-output --monochrome-output --null-input --raw-output"
         " --join-output --slurp --raw-input --sort-keys --exit-status --ascii-output --tab --indent:"
         " --arg:: --argjson:: --stream --seq",
     "tree": "ENDS -adfilpqstuvrghDFJXNnC -L: -I: -P: --dirsfirst --noreport --gitignore --prune --du --si"
         " --charset: --filelimit: --inodes --device --matchdirs --ignore-case --sort? --filesfirst",
-    "du": "ENDS -0abcDhHklLmsSx -B: -d: -t: --all --apparent-size --block-size: --bytes --total --max-depth:"
-        " --human-readable --summarize --exclude: --one-file-system --separate-dirs --si --threshold:"
-        " --time?",
-    "df": "ENDS -ahHiklPTv -B: -t: -x: --all --human-readable --inodes --local --print-type --total"
+    "du": "GNU ENDS -0abcDhHklLmsSx -B: -d: -t: --all --apparent-size --block-size: --bytes --total"
+        " --max-depth: --human-readable --summarize --exclude: --one-file-system --separate-dirs --si"
+        " --threshold: --time?",
+    "df": "GNU ENDS -ahHiklPTv -B: -t: -x: --all --human-readable --inodes --local --print-type --total"
         " --output? --type: --exclude-type:",
-    "stat": "ENDS -fLtx -c: --dereference --file-system --format: --printf: --terse",
+    "stat": "GNU ENDS -fLtx -c: --dereference --file-system --format: --printf: --terse",
     "file": "-bhiIkLNnprsvz0 -F: -e: --brief --mime --mime-type --mime-encoding --dereference --separator:"
         " --exclude:",
     "xxd": "-abeEiprRu -c: -g: -l: -o: -s: -n:",
-    "hexdump": "ENDS -bcCdovx -n: -s: -e:",
-    "od": "ENDS -abcdfilosvx -A: -j: -N: -S: -t: -w?",
-    "md5sum": "ENDS -btz --binary --text --tag --zero",
-    "sha1sum": "ENDS -btz --binary --text --tag --zero",
-    "sha256sum": "ENDS -btz --binary --text --tag --zero",
-    "cksum": "ENDS",
-    "strings": "ENDS -a -f -n: -t: -e: --all --bytes: --radix:",
-    "base64": "ENDS -diD -w: --decode --ignore-garbage --wrap:",
-    "iconv": "ENDS -f: -t: -c -l --from-code: --to-code: --list",
+    "hexdump": "GNU ENDS -bcCdovx -n: -s: -e:",
+    "od": "GNU ENDS -abcdfilosvx -A: -j: -N: -S: -t: -w?",
+    "md5sum": "GNU ENDS -btz --binary --text --tag --zero",
+    "sha1sum": "GNU ENDS -btz --binary --text --tag --zero",
+    "sha256sum": "GNU ENDS -btz --binary --text --tag --zero",
+    "cksum": "GNU ENDS",
+    "strings": "GNU ENDS -a -f -n: -t: -e: --all --bytes: --radix:",
+    "base64": "GNU ENDS -diD -w: --decode --ignore-garbage --wrap:",
+    "iconv": "GNU ENDS -f: -t: -c -l --from-code: --to-code: --list",
     "bat": "-pAn -l: -r: --plain --style: --color: --line-range: --language: --number --show-all",
     # --- words, names and facts
     "echo": "ANY TEXT",
@@ -317,64 +318,64 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
     "true": "ANY TEXT",
     "false": "ANY TEXT",
     ":": "ANY TEXT",
-    "sleep": "TEXT",
-    "seq": "TEXT -w -f: -s: -# --equal-width --format: --separator:",
-    "expr": "ANY TEXT",
+    "sleep": "GNU TEXT",
+    "seq": "GNU TEXT -w -f: -s: -# --equal-width --format: --separator:",
+    "expr": "GNU ANY TEXT",
     "pwd": "ENDS -LP",
     "cd": "ENDS -LPe@",
-    "basename": "ENDS TEXT -az -s: --multiple --suffix: --zero",
-    "dirname": "ENDS TEXT -z --zero",
-    "yes": "ANY TEXT",
-    "realpath": "ENDS -eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical"
+    "basename": "GNU ENDS TEXT -az -s: --multiple --suffix: --zero",
+    "dirname": "GNU ENDS TEXT -z --zero",
+    "yes": "GNU ANY TEXT",
+    "realpath": "GNU ENDS -eLmPqsz --canonicalize-existing --canonicalize-missing --logical --physical"
         " --no-symlinks --strip --quiet --relative-to/ --relative-base/ --zero",
-    "readlink": "ENDS -efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline"
-        " --verbose",
-    "which": "TEXT -as --all",
+    "readlink": "GNU ENDS -efmnqsvz --canonicalize --canonicalize-existing --canonicalize-missing"
+        " --no-newline --verbose",
+    "which": "GNU TEXT -as --all",
     "type": "ENDS TEXT -afptP",
     "command": "TEXT -vV",
-    "whereis": "TEXT -bmsu",
-    "date": "ENDS TEXT -uRj -I? -d: -v: --date: --utc --universal --iso-8601? --rfc-3339: --rfc-email"
+    "whereis": "GNU TEXT -bmsu",
+    "date": "GNU ENDS TEXT -uRj -I? -d: -v: --date: --utc --universal --iso-8601? --rfc-3339: --rfc-email"
         " --debug",
     "test": "ANY",
     "[": "ANY",
     "set": "ANY TEXT",
-    "env": "",
-    "printenv": "ENDS TEXT -0 --null",
-    "id": "ENDS TEXT -agGnruzZ",
-    "whoami": "",
-    "uname": "-asnrvmpio --all --kernel-name --kernel-release --machine",
-    "hostname": "-fisIdAy",
-    "arch": "",
-    "nproc": "--all --ignore:",
-    "uptime": "-ps",
-    "free": "-bkmghtwl -s: -c:",
-    "groups": "TEXT",
-    "tty": "-s",
-    "ps": "TEXT -AaCcdefFHhjlLMmNOrSTvVwXxyZ -p: -u: -U: -o: -g: -G: -t: --forest --no-headers --sort:"
+    "env": "GNU",
+    "printenv": "GNU ENDS TEXT -0 --null",
+    "id": "GNU ENDS TEXT -agGnruzZ",
+    "whoami": "GNU",
+    "uname": "GNU -asnrvmpio --all --kernel-name --kernel-release --machine",
+    "hostname": "GNU -fisIdAy",
+    "arch": "GNU",
+    "nproc": "GNU --all --ignore:",
+    "uptime": "GNU -ps",
+    "free": "GNU -bkmghtwl -s: -c:",
+    "groups": "GNU TEXT",
+    "tty": "GNU -s",
+    "ps": "GNU TEXT -AaCcdefFHhjlLMmNOrSTvVwXxyZ -p: -u: -U: -o: -g: -G: -t: --forest --no-headers --sort:"
         " --pid: --user: --format: --ppid: --width:",
-    "pgrep": "TEXT -afilnovwxc -u: -U: -P: -g: -t: -d:",
+    "pgrep": "GNU TEXT -afilnovwxc -u: -U: -P: -g: -t: -d:",
     "lsof": "-nPtlaR -i? -p: -u: -c:",
     "exit": "TEXT",
     "wait": "TEXT -n",
     "export": "ANY",
     # --- files that are named are made, moved and removed
-    "mkdir": "ENDS -pv -m: --parents --verbose --mode:",
-    "rmdir": "ENDS -pv --parents --verbose --ignore-fail-on-non-empty",
-    "touch": "ENDS -acmh -d: -t: -r/ --no-create --date: --reference/ --no-dereference",
+    "mkdir": "GNU ENDS -pv -m: --parents --verbose --mode:",
+    "rmdir": "GNU ENDS -pv --parents --verbose --ignore-fail-on-non-empty",
+    "touch": "GNU ENDS -acmh -d: -t: -r/ --no-create --date: --reference/ --no-dereference",
     "cp": _COPY_OPTIONS,
     "mv": _COPY_OPTIONS,
-    "rm": "ENDS -frRidv --force --recursive --verbose --dir -I --interactive? --one-file-system",
-    "tee": "ENDS -aip --append",
-    "ln": "ENDS -sfnvrT --symbolic --force --no-dereference --verbose --relative",
-    "truncate": "ENDS -c -s: --size:",
-    "chmod": "ENDS TEXT1 -Rcfv --recursive --changes --verbose --silent --quiet",
-    "tar": "TAR -tcvzjJaOphk -f/ --list --create --verbose --gzip --bzip2 --xz --zstd --file/ --exclude:"
+    "rm": "GNU ENDS -frRidv --force --recursive --verbose --dir -I --interactive? --one-file-system",
+    "tee": "GNU ENDS -aip --append",
+    "ln": "GNU ENDS -sfnvrT --symbolic --force --no-dereference --verbose --relative",
+    "truncate": "GNU ENDS -c -s: --size:",
+    "chmod": "GNU ENDS TEXT1 -Rcfv --recursive --changes --verbose --silent --quiet",
+    "tar": "GNU TAR -tcvzjJaOphk -f/ --list --create --verbose --gzip --bzip2 --xz --zstd --file/ --exclude:"
         " --strip-components: --wildcards --to-stdout --auto-compress --dereference",
     "zip": "-rqjv0123456789uy",
     "unzip": "-lqvZ",
-    "gzip": "ENDS -cdfklnqrtv123456789 --stdout --decompress --keep --list --test --best --fast",
-    "gunzip": "-cfklqtv --stdout --keep --list --test",
-    "zcat": "",
+    "gzip": "GNU ENDS -cdfklnqrtv123456789 --stdout --decompress --keep --list --test --best --fast",
+    "gunzip": "GNU -cfklqtv --stdout --keep --list --test",
+    "zcat": "GNU",
     # --- the network
     "curl": "-#0123456fgGiIjkLNqsSvZ -A: -d: -e: -F: -H: -m: -o: -r: -u: -w: -X: -b: --http1.1 --http2"
         " --ipv4 --ipv6 --fail --fail-with-body --globoff --get --include --head --insecure --location"
@@ -422,6 +423,8 @@ KNOWN_OPERANDS: Final[dict[str, str]] = {
     "ps": r"[A-DF-Za-df-z]+|[\d,]+",
     "curl": r"(?i:https?)://\S+|[A-Za-z0-9.-]+(?::\d+)?(?:[/?#]\S*)?",
     "jq": r"(?s)(?!.*\b(?:import|include)\b).*",
+    "mvn": r"[a-z][a-z-]*(?::[a-z][A-Za-z-]*)?",
+    "docker build": r"(?!github\.com/)[^:@]+",
 }  # fmt: skip
 """Expressions for the harmless operands of programs that also have others."""
 REQUIRED_OPTIONS: Final[dict[str, frozenset[str]]] = {
