@@ -21,6 +21,7 @@ from workbench.policy.permissions import (
     first_permission_covering,
     is_within_ceiling,
     parse_permission,
+    permission_doubt,
     permission_matches,
     permission_names_tool,
 )
@@ -313,7 +314,7 @@ def _grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | 
     if passed.marks or _text_oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
-        return _inner_deny_verdict(passed, context) or _command_grant_verdict(passed, context)
+        return _possible_deny_verdict(passed, context) or _command_grant_verdict(passed, context)
     glob = first_matching_permission(context.allow, *_match_arguments(passed), purpose="grant")
     if glob is not None:
         return _pattern_verdict(glob)
@@ -341,19 +342,46 @@ def _text_oddity(passed: ScreenedCall) -> str | None:
     return None
 
 
-def _inner_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
-    """Ask, whatever was granted, where a deny matches a later word of an unknown program."""
-    has_denials = context.deny or rules.rules_in_force("deny", context.rules, _rule_moment(context))
-    if not has_denials or passed.view is None or not passed.view.plain:
+def _possible_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
+    """Ask, whatever was granted, where a deny may be meant: it cannot be told from the words."""
+    denying = rules.rules_in_force("deny", context.rules, _rule_moment(context))
+    if not (context.deny or denying) or passed.view is None:
         return None
-    inner = inner_command_view(passed.view, context.workspace)
+    verdict = _doubtful_deny_verdict(passed, context, denying)
+    if verdict is None and passed.view.plain:
+        verdict = _inner_deny_verdict(passed, context)
+    return verdict if verdict is None or context.can_ask else _denied_as_nobody_answers(verdict)
+
+
+def _doubtful_deny_verdict(
+    passed: ScreenedCall, context: GateContext, denying: Sequence[Rule]
+) -> GateVerdict | None:
+    """Return the question about a denial whose option a command has under another name, or may have."""
+    for glob in context.deny:
+        if doubt := permission_doubt(glob, passed.descriptor, passed.view):
+            verdict = GateVerdict(outcome="ask", step="grants", by=glob.origin or "deny", pattern=glob.text)
+            return replace(verdict, reason=_doubt_reason(glob.text, doubt))
+    subject = _rule_subject(passed)
+    for rule in denying:
+        if doubt := rules.rule_doubt(rule, subject):
+            verdict = _rule_verdict("ask", "grants", rule, "may deny this")
+            return replace(verdict, reason=_doubt_reason(rule.pattern, doubt))
+    return None
+
+
+def _doubt_reason(pattern: str, doubt: str) -> str:
+    return f"the denial {one_line(pattern, 120)} may apply: {_shown_text(doubt, 200)}"
+
+
+def _inner_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
+    """Return the question about a denial that matches a later word of an unknown program."""
+    inner = inner_command_view(passed.view, context.workspace) if passed.view is not None else None
     denial_verdict = deny_verdict(replace(passed, view=inner), context) if inner is not None else None
     if denial_verdict is None:
         return None
-    denial = one_line(denial_verdict.pattern or denial_verdict.by, 120)
-    why = f"the denial {denial} may apply: a later word of it may run as a command"
-    verdict = replace(denial_verdict, outcome="ask", step="grants", reason=why)
-    return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
+    pattern = denial_verdict.pattern or denial_verdict.by
+    why = _doubt_reason(pattern, "a later word of it may run as a command")
+    return replace(denial_verdict, outcome="ask", step="grants", reason=why)
 
 
 def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:

@@ -19,9 +19,11 @@ from workbench.domain.values import JsonObject, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell.analysis import ShellView, SimpleCommand
+from workbench.policy.shell.denials import denial_doubt, doubtful_text, is_denied, parse_denial
 from workbench.policy.shell.deny_texts import could_contain
 from workbench.policy.shell.parser import WORD_GAP, dequoted_pattern
 from workbench.policy.shell.risk_lists import is_harmless_assignment
+from workbench.policy.wildcards import form_fits, wildcard_matches
 from workbench.text.safe import one_line
 
 _EDIT_TOOLS: Final = frozenset({"replace_string_in_file"})
@@ -242,7 +244,7 @@ def _covers_any_spelling(parsed: ParsedPermission, spellings: _Spellings) -> boo
     if parsed.is_bare or parsed.argument is None:
         return any(not spans for _, spans in spellings)
     return any(
-        _form_fits(form, text) and (not spans or _spells_out_places(form, text, spans))
+        form_fits(form, text) and (not spans or _spells_out_places(form, text, spans))
         for pattern in _pattern_spellings(parsed.argument)
         for form in _pattern_forms(pattern)
         for text, spans in spellings
@@ -343,12 +345,28 @@ def _denies_command(argument: str, view: ShellView) -> bool:
     patterns = [pattern.replace(WORD_GAP, " ") for pattern in _pattern_spellings(argument)]
     if any(_covers_command(pattern, text) for pattern in patterns for text in view.deny_texts):
         return True
-    return not view.has_all_deny_texts and any(could_contain(pattern, view.raw) for pattern in patterns)
+    if not view.has_all_deny_texts and any(could_contain(pattern, view.raw) for pattern in patterns):
+        return True
+    denial = parse_denial(argument)
+    return denial is not None and is_denied(denial, view.deny_commands)
+
+
+def permission_doubt(glob: PermissionPattern, descriptor: ToolDescriptor, view: ShellView | None) -> str:
+    """Return why a pattern that does not match a command for certain may deny it; empty if it does not."""
+    parsed = parse_permission(glob.text)
+    if view is None or parsed.problem is not None or descriptor.command_parameter is None:
+        return ""
+    denial = parse_denial(parsed.argument or "")
+    if denial is None or not permission_names_tool(parsed, descriptor, "deny"):
+        return ""
+    if not view.has_all_deny_texts and could_contain(denial.reading.key, view.raw):
+        return "the line is too long to compare every word"
+    return denial_doubt(denial, view.deny_commands) or doubtful_text(denial, view.doubtful_commands)
 
 
 def _covers_command(pattern: str, text: str) -> bool:
     """`x *` and `x:*` are x with or without more words, `x*` any beginning."""
-    return any(_form_fits(form, text) for form in _pattern_forms(pattern))
+    return any(form_fits(form, text) for form in _pattern_forms(pattern))
 
 
 @lru_cache(maxsize=1024)
@@ -357,27 +375,6 @@ def _pattern_forms(pattern: str) -> tuple[tuple[str, ...], ...]:
     normal = " ".join(pattern.split(" ")) if WORD_GAP in pattern else " ".join(pattern.split())
     forms = [normal.removesuffix(" *"), normal] if normal.endswith(" *") else [normal]
     return tuple(tuple(form.split("*")) for form in dict.fromkeys([*forms, pattern]))
-
-
-def wildcard_matches(pattern: str, text: str) -> bool:
-    """Say whether a pattern, in which `*` is any text, matches a whole text; linear in both."""
-    return _form_fits(tuple(pattern.split("*")), text)
-
-
-def _form_fits(form: tuple[str, ...], text: str) -> bool:
-    first = form[0]
-    if len(form) == 1:
-        return text == first
-    last = form[-1]
-    if not text.startswith(first) or len(text) < len(first) + len(last) or not text.endswith(last):
-        return False
-    position, end = len(first), len(text) - len(last)
-    for part in form[1:-1]:
-        start = text.find(part, position, end)
-        if start < 0:
-            return False
-        position = start + len(part)
-    return True
 
 
 def _domain_matches(domain: str, url: str, purpose: MatchPurpose) -> bool:

@@ -133,9 +133,19 @@ def _obstructs_call(rule: Rule, subject: RuleSubject) -> bool:
         is_whole = subject.view is None or subject.view.has_all_deny_texts
         return not is_whole or _finds_any(rule.pattern, _obstructing_texts(subject), in_doubt=True)
     glob = permissions.PermissionPattern(text=rule.pattern)
-    return permissions.permission_matches(
+    if permissions.permission_matches(
         glob, subject.descriptor, subject.parameters, subject.targets, subject.view, purpose="deny"
-    )
+    ):
+        return True
+    return rule.effect == "ask" and bool(rule_doubt(rule, subject))
+
+
+def rule_doubt(rule: Rule, subject: RuleSubject) -> str:
+    """Return why a rule that does not match a command for certain may be meant for it; empty if it is not."""
+    if rule.pattern_kind == "regex" or not rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor):
+        return ""
+    glob = permissions.PermissionPattern(text=rule.pattern)
+    return permissions.permission_doubt(glob, subject.descriptor, subject.view)
 
 
 def _obstructing_texts(subject: RuleSubject) -> Iterator[str]:

@@ -26,8 +26,11 @@ from workbench.policy.shell import parser
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.deny_texts import (
     MAX_DENY_TEXT,
-    command_variants,
-    deny_texts_of,
+    CommandForm,
+    DenyForms,
+    command_forms,
+    commands_by_real_name,
+    deny_forms_of,
     runs_text,
     texts_by_real_name,
 )
@@ -157,6 +160,10 @@ class ShellView(Struct, frozen=True, kw_only=True):
     is_certain: bool = True
     deny_texts: tuple[str, ...] = ()
     """Every text that a deny pattern has to be tried on, the raw one first."""
+    deny_commands: tuple[tuple[str, ...], ...] = ()
+    """The simple commands of those texts, word by word."""
+    doubtful_commands: tuple[tuple[str, ...], ...] = ()
+    """Words that may be a command, or data that only looks like one: a denial of one asks."""
     has_all_deny_texts: bool = True
     """Whether those are all; if not, a deny has to search loosely."""
     marks: tuple[str, ...] = field(default=())
@@ -185,7 +192,8 @@ def view_command(command: str, folder: str | None = None, path: str | None = Non
     if folder is None:
         return view
     more = dict.fromkeys((*view.deny_texts, *texts_by_real_name(view.deny_texts, folder, path)))
-    return replace(view, deny_texts=tuple(more))
+    commands = dict.fromkeys((*view.deny_commands, *commands_by_real_name(view.deny_commands, folder, path)))
+    return replace(view, deny_texts=tuple(more), deny_commands=tuple(commands))
 
 
 def _read_view(command: str, folder: str | None) -> ShellView:
@@ -221,6 +229,9 @@ def _unrolled_view(loop: Loop, folder: str | None) -> ShellView | None:
         deny_texts=tuple(
             dict.fromkeys(each for text in view.deny_texts for each in _rounds(text, loop.values))
         ),
+        deny_commands=tuple(
+            dict.fromkeys(each for words in view.deny_commands for each in _word_rounds(words, loop.values))
+        ),
     )
 
 
@@ -240,6 +251,14 @@ def _steers_by_round(simple: SimpleCommand) -> bool:
 
 def _rounds(text: str, values: Sequence[str]) -> Iterator[str]:
     yield from (text.replace(ROUND_WORD, value) for value in values) if ROUND_WORD in text else (text,)
+
+
+def _word_rounds(words: tuple[str, ...], values: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    if not any(ROUND_WORD in word for word in words):
+        yield words
+        return
+    for value in values:
+        yield tuple(word.replace(ROUND_WORD, value) for word in words)
 
 
 def _rounds_of_command(simple: SimpleCommand, values: Sequence[str]) -> Iterator[SimpleCommand]:
@@ -264,7 +283,7 @@ def _view_without_links(command: str, folder: str | None) -> ShellView:
         else ShellScan(segments=tuple(map(_as_scanned, commands)), is_certain=not reasons)
     )
     scan = _with_agreed_commands(scan, commands)
-    texts, is_whole = deny_texts_of(command, scan) if is_short or commands else ((command,), False)
+    forms = deny_forms_of(command, scan) if is_short or commands else DenyForms((command,), is_whole=False)
     segments = tuple(" ".join(segment.words) for segment in scan.segments)
     if commands:
         segments = tuple(" ".join(simple.words) for simple in commands)
@@ -275,8 +294,10 @@ def _view_without_links(command: str, folder: str | None) -> ShellView:
         raw=command,
         commands=() if reasons else tuple(commands),
         is_certain=not reasons or (is_short and scan.is_certain),
-        deny_texts=texts,
-        has_all_deny_texts=is_whole and (is_short or not reasons),
+        deny_texts=forms.texts,
+        deny_commands=forms.commands,
+        doubtful_commands=forms.doubtful,
+        has_all_deny_texts=forms.is_whole and (is_short or not reasons),
         marks=tuple(dict.fromkeys(_command_marks(scan))),
     )
 
@@ -647,16 +668,30 @@ _OPENING_PROGRAMS: Final = OPENERS.keys() - {"bun", "pnpm", "yarn"}
 def inner_command_view(view: ShellView, folder: str | None = None) -> ShellView | None:
     """Return a plain line as a deny would see it if words of unknown programs were commands; None if none."""
     texts: dict[str, None] = {}
+    commands: dict[tuple[str, ...], None] = {}
     length = 0
     for simple in view.commands:
-        for text in _inner_texts(simple.words, simple.text):
+        for form in _inner_forms(simple.words, simple.text):
+            text = " ".join(form.words)
             length += 0 if text in texts else len(text)
             texts[text] = None
+            if form.is_command:
+                commands[tuple(form.words)] = None
             if length > MAX_DENY_TEXT:
-                return replace(view, deny_texts=tuple(texts), has_all_deny_texts=False)
+                return _inner_view(view, texts, commands, is_whole=False)
     if folder is not None:
         texts.update(dict.fromkeys(tuple(texts_by_real_name(texts, folder, None))))
-    return replace(view, deny_texts=tuple(texts), has_all_deny_texts=True) if texts else None
+        commands.update(dict.fromkeys(tuple(commands_by_real_name(commands, folder, None))))
+    return _inner_view(view, texts, commands, is_whole=True) if texts else None
+
+
+def _inner_view(
+    view: ShellView, texts: Iterable[str], commands: Iterable[tuple[str, ...]], *, is_whole: bool
+) -> ShellView:
+    return replace(
+        view, deny_texts=tuple(texts), deny_commands=tuple(commands), doubtful_commands=(),
+        has_all_deny_texts=is_whole,
+    )  # fmt: skip
 
 
 def takes_only_data(head: str) -> bool:
@@ -666,26 +701,26 @@ def takes_only_data(head: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _inner_texts(words: tuple[str, ...], text: frozenset[int]) -> tuple[str, ...]:
-    return () if takes_only_data(words[0]) else tuple(_bounded_texts(_inner_commands(words, text)))
+def _inner_forms(words: tuple[str, ...], text: frozenset[int]) -> tuple[CommandForm, ...]:
+    return () if takes_only_data(words[0]) else tuple(_bounded_forms(_inner_commands(words, text)))
 
 
-def _bounded_texts(texts: Iterable[str]) -> Iterator[str]:
+def _bounded_forms(forms: Iterable[CommandForm]) -> Iterator[CommandForm]:
     length = 0
-    for text in texts:
-        yield text
-        length += len(text)
+    for form in forms:
+        yield form
+        length += sum(map(len, form.words)) + len(form.words)
         if length > MAX_DENY_TEXT:
             return
 
 
-def _inner_commands(words: tuple[str, ...], text: frozenset[int]) -> Iterator[str]:
+def _inner_commands(words: tuple[str, ...], text: frozenset[int]) -> Iterator[CommandForm]:
     for index, word in enumerate(words[1:], 1):
         if index in text:
             continue
         for head in dict.fromkeys((word, word.partition("=")[2])):
             if head and not head.startswith("-"):
-                yield from command_variants((head, *words[index + 1 :]))
+                yield from command_forms((head, *words[index + 1 :]))
             if " " in head or "\n" in head:
                 for segment in scan_commands(head).segments:
-                    yield from command_variants(segment.bare)
+                    yield from command_forms(segment.bare)

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from workbench.policy.paths import MAX_PATH_LENGTH
 from workbench.policy.shell.command_risk import assess_command, runs_nothing
@@ -30,8 +30,20 @@ from workbench.policy.shell.risk_lists import (
 )
 from workbench.policy.shell.scanner import ScannedCommand, ShellScan, decode_ansi_words, scan_commands
 
+Words = tuple[str, ...]
 MAX_DENY_TEXT: Final = 120_000
 """Characters of spellings; a line with more is only searched loosely."""
+
+
+class CommandForm(NamedTuple):
+    """A command as a deny pattern may have it."""
+
+    words: Sequence[str]
+    is_command: bool = True
+    """Whether it is a command with all of its words, and under the name of its program."""
+    is_certain: bool = True
+
+
 _REDIRECT: Final = re.compile(r"[0-9]*(?:&?>{1,2}|<{1,3})[&|-]?(.*)", re.DOTALL)
 _CRUDE_EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]!]+")
 _INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]!]+")
@@ -56,17 +68,41 @@ _MAX_CODE_LENGTH: Final = 4096
 _MAX_LINKS: Final = 20
 
 
-def deny_texts_of(command: str, scan: ShellScan) -> tuple[tuple[str, ...], bool]:
-    """Return the texts, the raw one first, and whether they are all there are."""
-    texts: dict[str, None] = {}
+class DenyForms(NamedTuple):
+    """What a deny pattern has to be tried on."""
+
+    texts: tuple[str, ...]
+    """The raw one first."""
+    commands: tuple[Words, ...] = ()
+    """The simple commands, word by word."""
+    doubtful: tuple[Words, ...] = ()
+    """More that may be commands, or data: they are cut out of text."""
+    is_whole: bool = True
+    """Whether those are all there are."""
+
+
+def deny_forms_of(command: str, scan: ShellScan) -> DenyForms:
+    """Return every form of a line that a deny pattern has to be tried on."""
+    texts: dict[str, None] = dict.fromkeys((command, command.strip()))
+    commands: dict[Words, None] = {}
+    doubtful: dict[Words, None] = {}
     length = 0
-    for text in _all_texts(command, scan):
+    for form in _all_forms(command, scan):
+        text = " ".join(form.words)
+        if form.is_command:
+            (commands if form.is_certain else doubtful)[tuple(form.words)] = None
         if text not in texts:
             texts[text] = None
-            length += len(text) if len(texts) > 2 else 0
+            length += len(text)
             if length > MAX_DENY_TEXT:
-                return tuple(texts), False
-    return tuple(texts), True
+                return DenyForms(tuple(texts), tuple(commands), tuple(doubtful), is_whole=False)
+    return DenyForms(tuple(texts), tuple(commands), tuple(doubtful))
+
+
+def deny_texts_of(command: str, scan: ShellScan) -> tuple[tuple[str, ...], bool]:
+    """Return the texts, the raw one first, and whether they are all there are."""
+    forms = deny_forms_of(command, scan)
+    return forms.texts, forms.is_whole
 
 
 def runs_text(scan: ShellScan) -> bool:
@@ -74,9 +110,7 @@ def runs_text(scan: ShellScan) -> bool:
     return any(_words_run_text(words) for segment in scan.segments for words in _command_forms(segment))
 
 
-def _all_texts(command: str, scan: ShellScan) -> Iterator[str]:
-    yield command
-    yield command.strip()
+def _all_forms(command: str, scan: ShellScan) -> Iterator[CommandForm]:
     # The bracket behind a pattern of `case` closes no substitution, though the scan takes it for that.
     has_code = not scan.is_certain or _CASE_WORD.search(command) is not None
     segments = dict.fromkeys(scan.segments)
@@ -85,34 +119,38 @@ def _all_texts(command: str, scan: ShellScan) -> Iterator[str]:
         for words in _command_forms(segment):
             has_code = has_code or _words_run_text(words)
             looked_into.add(words)
-            yield from command_variants(words, _MAX_DEPTH)
+            yield from command_forms(words, _MAX_DEPTH)
     yield from _code_commands(command, _MAX_DEPTH, is_written=False)
     if has_code:
-        yield from _echoed_commands(segments)
+        yield from map(_as_doubtful, _echoed_commands(segments))
         joined = command.replace("\\\n", "")
         for line in dict.fromkeys(
             (command, decode_ansi_words(command), joined, _QUOTE_SIGNS.sub("", joined))
         ):
             for words in dict.fromkeys(_crude_commands(line)):
                 if words not in looked_into:
-                    yield from command_variants(words)
+                    yield from map(_as_doubtful, command_forms(words))
 
 
-def _echoed_commands(segments: Iterable[ScannedCommand]) -> Iterator[str]:
+def _as_doubtful(form: CommandForm) -> CommandForm:
+    return form._replace(is_certain=False)
+
+
+def _echoed_commands(segments: Iterable[ScannedCommand]) -> Iterator[CommandForm]:
     """Yield what `echo` gives a shell that reads it: `echo git push | sh`."""
     for words in (words for segment in segments for words in _command_forms(segment)):
         if words[0] in _ECHO_PROGRAMS:
             printed = " ".join(words[1:]).split()
             for start in range(min(len(printed), _MAX_ECHOED)):
-                yield from command_variants(printed[start:])
+                yield from command_forms(printed[start:])
 
 
-def _code_commands(text: str, deep: int, *, is_written: bool = True) -> Iterator[str]:
+def _code_commands(text: str, deep: int, *, is_written: bool = True) -> Iterator[CommandForm]:
     for line in dict.fromkeys((text, _with_expansions(text))):
         if is_written or line != text:
             for segment in scan_commands(line).segments:
                 for words in _command_forms(segment):
-                    yield from command_variants(words, deep)
+                    yield from command_forms(words, deep)
 
 
 def _with_expansions(text: str) -> str:
@@ -161,11 +199,11 @@ def _without_signs(words: Iterable[str]) -> Iterator[str]:
             yield redirect.group(1) if redirect else word
 
 
-def command_variants(written: Sequence[str], deep: int = 0) -> Iterator[str]:
-    """Yield a simple command in every way in which a deny pattern may have been written."""
+def command_forms(written: Sequence[str], deep: int = 0) -> Iterator[CommandForm]:
+    """Yield a simple command in every way in which a deny pattern may have been written, word by word."""
     words = _command_words(written)
     if len(words) < len(written):
-        yield " ".join(written)
+        yield CommandForm(written, is_command=False)
     if not words:
         return
     yield from _word_spellings(words)
@@ -203,7 +241,7 @@ def _command_words(words: Sequence[str]) -> Sequence[str]:
     return words[start:]
 
 
-def _word_spellings(words: Sequence[str]) -> Iterator[str]:
+def _word_spellings(words: Sequence[str]) -> Iterator[CommandForm]:
     if not words:
         return
     rest = words[1:]
@@ -212,8 +250,9 @@ def _word_spellings(words: Sequence[str]) -> Iterator[str]:
     if sys.platform == "darwin":
         heads += [base.lower(), program_name(words[0].lower())]  # its file systems do not tell them apart
     for head in dict.fromkeys(heads):
-        yield " ".join((head, *rest))
-        yield from (" ".join((head, *remaining)) for remaining in _without_options(program_name(head), rest))
+        yield CommandForm((head, *rest), is_command=head == base)
+        for remaining in _without_options(program_name(head), rest):
+            yield CommandForm((head, *remaining), is_command=False)
 
 
 def _without_options(head: str, rest: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -240,6 +279,13 @@ def _crude_commands(command: str) -> Iterator[tuple[str, ...]]:
 
 
 # --- behind links ------------------------------------------------------------------------------------
+
+
+def commands_by_real_name(commands: Iterable[Words], folder: str, path: str | None) -> Iterator[Words]:
+    """Yield commands again under the names of the programs that their first words lead to."""
+    path = path or os.environ.get("PATH", "")
+    for words in commands:
+        yield from ((name, *words[1:]) for name in _real_program_names(words[0], folder, path))
 
 
 def texts_by_real_name(texts: Iterable[str], folder: str, path: str | None) -> Iterator[str]:
