@@ -425,50 +425,75 @@ def command_boundary(context: GateContext) -> CommandBoundary:
         workspace=context.workspace,
         closed=context.protected,
         governing=lambda: (*_hook_named_paths(context.workspace), *context.hook_files),
-        is_denied=_read_denial_test(context),
+        is_denied=_path_denial_test(context, _is_reader, _exists),
+        is_write_denied=_path_denial_test(context, _is_writer, _looks_like_path),
         unwritable=autorun_files.AutorunNames(os.path.realpath(context.workspace)).destination_reason,
     )
 
 
-def _read_denial_test(context: GateContext) -> Callable[[ResolvedPath], bool] | None:
+def _is_reader(descriptor: ToolDescriptor) -> bool:
+    return descriptor.capability == "read" and bool(descriptor.path_parameters)
+
+
+def _is_writer(descriptor: ToolDescriptor) -> bool:
+    return descriptor.capability == "write" and bool(descriptor.path_parameters)
+
+
+def _path_denial_test(
+    context: GateContext,
+    is_meant: Callable[[ToolDescriptor], bool],
+    names_path: Callable[[ResolvedPath], bool],
+) -> Callable[[ResolvedPath], bool] | None:
+    """Return a test whether a denial of some tools covers a path; None where no denial names them."""
     standing = [rule for rule in context.rules if rule.effect == "deny"]
     if not context.deny and not standing:
         return None
-    readers = {
-        descriptor.id: descriptor
-        for descriptor in context.descriptors.values()
-        if descriptor.capability == "read" and descriptor.path_parameters
-    }
+    tools = {each.id: each for each in context.descriptors.values() if is_meant(each)}
     # Each pattern is tried on one of the tools that it names: it says the same of a path for all of them.
     patterns = [
-        (glob, reader)
+        (glob, tool)
         for glob in context.deny
-        for reader in [
-            r for r in readers.values() if permission_names_tool(parse_permission(glob.text), r, "deny")
+        for tool in [
+            each
+            for each in tools.values()
+            if permission_names_tool(parse_permission(glob.text), each, "deny")
         ][:1]
     ]
+    if not patterns and not any(
+        rules.rule_names_tool(rule.tool, rule.pattern_kind, tool)
+        for rule in standing
+        for tool in tools.values()
+    ):
+        return None
     ruled = replace(context, deny=(), rules=tuple(standing))
 
     def covers(target: ResolvedPath) -> bool:
         if any(
-            permission_matches(glob, reader, {}, {"": target}, None, purpose="deny")
-            for glob, reader in patterns
+            permission_matches(glob, tool, {}, {"": target}, None, purpose="deny") for glob, tool in patterns
         ):
             return True
-        passed = (_read_call(reader, target) for reader in readers.values() if standing)
+        passed = (_path_call(tool, target) for tool in tools.values() if standing)
         return any(_first_rule("deny", each, ruled) is not None for each in passed)
 
-    # Where all reading is denied, a word that names no file is no path.
+    # Where every path is denied, a word that does not look like one is none.
     nowhere = ResolvedPath(
         path=f"{context.workspace}/{UNRELATED_WORD}", relative=UNRELATED_WORD, exists=False
     )
-    return lambda target: covers(target) and (target.exists or not covers(nowhere))
+    return lambda target: covers(target) and (names_path(target) or not covers(nowhere))
 
 
-def _read_call(reader: ToolDescriptor, target: ResolvedPath) -> ScreenedCall:
-    parameters: JsonObject = dict.fromkeys(reader.path_parameters, target.relative)
+def _exists(target: ResolvedPath) -> bool:
+    return target.exists
+
+
+def _looks_like_path(target: ResolvedPath) -> bool:
+    return target.exists or not {"/", "."}.isdisjoint(os.path.normpath(target.given))
+
+
+def _path_call(tool: ToolDescriptor, target: ResolvedPath) -> ScreenedCall:
+    parameters: JsonObject = dict.fromkeys(tool.path_parameters, target.relative)
     return ScreenedCall(
-        descriptor=reader, parameters=parameters, targets=dict.fromkeys(parameters, target),
+        descriptor=tool, parameters=parameters, targets=dict.fromkeys(parameters, target),
         canonical=canonical.dumps(parameters),
     )  # fmt: skip
 

@@ -178,6 +178,8 @@ _FOLDER_CHANGERS: Final = frozenset({
     "rm", "rmdir", "shred", "srm", "trash", "trash-put", "chmod", "chown", "chgrp", "chcon", "chattr",
     "setfacl",
 })  # fmt: skip
+_FOLDER_WRITERS: Final = _FOLDER_CHANGERS | COPYING_PROGRAMS | {"git checkout", "git restore", "git rm"}
+"""Programs that change whole folders, so that a file in them is written that may not be."""
 _FOLDER_WALKERS: Final = frozenset({"rg", "ag", "ack", "fd", "find", "tree", "grep", "ls", "du"})
 """Programs that look through the folder they run in when nothing else is named."""
 _PATHSPEC_MAGIC: Final = re.compile(r"\([^)]*\)|[/!^]+")
@@ -196,6 +198,7 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
     governing: Callable[[], Iterable[str]] = tuple
     """Returns further absolute paths that govern the workspace, such as its hook scripts."""
     is_denied: Callable[[ResolvedPath], bool] | None = None
+    is_write_denied: Callable[[ResolvedPath], bool] | None = None
     unwritable: Callable[[str], str] | None = None
     """Returns why no grant covers writing a real path, such as one that another program runs by itself."""
 
@@ -316,6 +319,8 @@ class _LineWalk:
             yield from self._copied(simple, folders, operands)
         elif name in _FOLDER_CHANGERS:
             yield from (why for path in operands for why in places.holding(folders, path))
+        if name in _FOLDER_WRITERS:
+            yield from (why for path in operands for why in places.holding_write_denied(folders, path))
         if places.closed_inside:
             start = (".",) if name in _FOLDER_WALKERS else ()
             yield from (why for path in (*start, *operands) for why in places.holding_closed(folders, path))
@@ -373,6 +378,7 @@ class _PathLookup:
         self.has_denials = boundary.is_denied is not None
         self._known: dict[tuple[str, str], str] = {}
         self._why_unwritable: dict[str, str] = {}
+        self._write_denials: dict[tuple[str, str], bool] = {}
         self._bare: dict[str, bool] = {}
         self._left = _MAX_LOOKUP_COST
 
@@ -521,14 +527,41 @@ class _PathLookup:
 
     def writing(self, folders: Sequence[str], path: str) -> Iterator[str]:
         """Yield why no grant covers writing a path."""
-        unwritable = self._boundary.unwritable
-        if unwritable is None or not path or path in ALWAYS_ALLOWED_PLACES or len(path) > MAX_PATH_LENGTH:
+        if not path or path in ALWAYS_ALLOWED_PLACES or len(path) > MAX_PATH_LENGTH:
             return
-        for real in self.real_folders(folders, path):
-            if real not in self._why_unwritable:
-                self._why_unwritable[real] = unwritable(real)
-            if why := self._why_unwritable[real]:
-                yield f"{_shortened_path(path)}: {why}"
+        for folder in folders:
+            for real in self.real_folders((folder,), path):
+                if why := self._unwritable_reason(real):
+                    yield f"{_shortened_path(path)}: {why}"
+                elif self._is_write_denied(folder, path, real):
+                    yield f"writing {_shortened_path(path)} is denied here"
+
+    def _unwritable_reason(self, real: str) -> str:
+        if self._boundary.unwritable is None:
+            return ""
+        if real not in self._why_unwritable:
+            self._why_unwritable[real] = self._boundary.unwritable(real)
+        return self._why_unwritable[real]
+
+    def _is_write_denied(self, folder: str, path: str, real: str) -> bool:
+        denied = self._boundary.is_write_denied
+        if denied is None:
+            return False
+        if (real, path) not in self._write_denials:
+            relative, spelled = (
+                os.path.relpath(place, self.root)
+                for place in (real, os.path.join(folder, path))  # noqa: PTH118 -- text
+            )
+            target = ResolvedPath(path=real, relative=relative, exists=os.path.lexists(real), given=spelled)
+            self._write_denials[real, path] = denied(target)
+        return self._write_denials[real, path]
+
+    def holding_write_denied(self, folders: Sequence[str], path: str) -> Iterator[str]:
+        """Yield why a folder may not be changed as a whole: it holds a file that may not be written."""
+        denied = self._boundary.is_write_denied
+        for real in self.real_folders(folders, path) if denied is not None else ():
+            if why := self._denied_inside(real, denied, "written"):
+                yield f"{_shortened_path(path)} {why}"
 
     def holding(self, folders: Sequence[str], path: str) -> Iterator[str]:
         """Yield what is protected in a folder, which may not be changed as a whole."""
@@ -546,26 +579,25 @@ class _PathLookup:
     def holding_denied(self, folders: Sequence[str], path: str) -> Iterator[str]:
         """Yield why a folder may not be copied as a whole: it holds a file that may not be read."""
         for real in self.real_folders(folders, path):
-            if why := self._denied_inside(real):
+            if why := self._denied_inside(real, self._boundary.is_denied, "read"):
                 yield f"{_shortened_path(path)} {why}"
 
-    def _denied_inside(self, folder: str) -> str:
+    def _denied_inside(self, folder: str, denied: Callable[[ResolvedPath], bool] | None, done: str) -> str:
         left, waiting = _MOST_PACKED, [folder]
         while waiting:
             for entry in _entries(waiting.pop()):
                 left -= 1
                 if left < 0:
-                    return "holds too many files to compare with what may not be read"
-                if self._is_denied(entry.path):
-                    return "holds files that may not be read"
+                    return f"holds too many files to compare with what may not be {done}"
+                if denied is not None and denied(self._existing_target(entry.path)):
+                    return f"holds files that may not be {done}"
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
         return ""
 
-    def _is_denied(self, real: str) -> bool:
+    def _existing_target(self, real: str) -> ResolvedPath:
         relative = os.path.relpath(real, self.root)
-        target = ResolvedPath(path=real, relative=relative, exists=True, given=relative)
-        return self._boundary.is_denied is not None and self._boundary.is_denied(target)
+        return ResolvedPath(path=real, relative=relative, exists=True, given=relative)
 
     def holding_closed(self, folders: Sequence[str], path: str) -> Iterator[str]:
         for folder in folders:
