@@ -1,7 +1,7 @@
-"""Textual driver that writes each frame in one piece, directly where the terminal can take it.
+"""Textual driver that writes each frame in one piece and reads the terminal's input with our own reader.
 
-The event loop never waits for a slow terminal: then the writer thread writes. Loaded by the app when it
-starts on a real terminal.
+The event loop never waits for a slow terminal: then the writer thread writes. What input means is decided in
+`terminal_input`. Loaded by the app when it starts on a real terminal.
 """
 
 # A frame is written by the loop itself, in one piece, where a pseudo-terminal of Linux has room. The
@@ -9,21 +9,35 @@ starts on a real terminal.
 # behind, a large frame, and anything that is no pseudo-terminal goes by the thread; nothing overtakes what
 # the thread has not written.
 
+import errno
 import os
 import select
 import sys
+import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable
 from threading import Lock
-from typing import IO, Any, Final, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, Protocol, cast
 
+from textual import constants
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from workbench.tui.terminal_input import PasteStalled, TerminalInput
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
 
 POLLOUT: Final = 4
 """What `poll` says of a terminal that takes more; with another flag beside it, it is gone."""
 _MAX_DIRECT_WRITE: Final = 16_384
 """Letters that are written at once: a pseudo-terminal that takes any takes more than these."""
+_MAX_READ: Final = 65_536
+_MAX_WAIT_SECONDS: Final = 0.1
+"""How long the reading thread waits at most before it looks whether it has to end."""
+PASTE_STALLED: Final = "A paste has no end mark yet, so keys go into it. esc esc or ctrl+c ctrl+c ends it."
 
 
 class WritableProbe(Protocol):
@@ -109,12 +123,75 @@ class FrameDriver(LinuxDriver):
         file = cast("IO[str]", sys.__stderr__ if is_shown else sys.__stdout__)
         self._terminal = TerminalWriter(file, writable_probe(file))
         self._file = cast("Any", self._terminal)
+        self._input = TerminalInput(constants.ESCAPE_DELAY)
 
     @property
     def has_unread(self) -> bool:
-        """Return whether something was typed that the thread which reads keys has not read yet."""
-        return bool(select.select([self.fileno], [], [], 0)[0])
+        """Return whether something was typed that the thread which reads keys has not handed on yet."""
+        return self._input.is_waiting or self._can_read(0)
 
     def write(self, data: str) -> None:
         """Write to the terminal."""
         self._terminal.send(data, super().write)
+
+    # --- input ------------------------------------------------------------------------------------
+
+    def _run_input_thread(self) -> None:
+        """Read input until the end; an error ends the screen as an error of the screen itself does."""
+        try:
+            self.run_input_thread()
+        except BaseException as error:  # noqa: BLE001 -- a thread has nobody above it who would report one
+            self._app.call_later(_raise, error)
+
+    def run_input_thread(self) -> None:
+        """Read input and send its events until the driver stops."""
+        self._input = TerminalInput(constants.ESCAPE_DELAY)
+        # What is no UTF-8 is no reason to end: it becomes the replacement character.
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        is_joined = False
+        while not self.exit_event.is_set():
+            is_ready = self._can_read(0)
+            is_joined = is_joined and is_ready
+            if is_ready or self._can_read(self._seconds_until_due()):
+                data = self._read()
+                if not data:
+                    self._app.call_later(self._app.exit)
+                    return
+                self._send(self._input.feed(decode(data), time.monotonic(), is_joined=is_joined))
+                is_joined = True
+            else:
+                is_joined = False
+                self._send(self._input.elapse(time.monotonic()))
+        self._send(self._input.close())
+
+    def _can_read(self, seconds: float) -> bool:
+        return bool(select.select([self.fileno], [], [], seconds)[0])
+
+    def _seconds_until_due(self) -> float:
+        due = self._input.due
+        if due is None:
+            return _MAX_WAIT_SECONDS
+        return min(_MAX_WAIT_SECONDS, max(0.0, due - time.monotonic()))
+
+    def _read(self) -> bytes:
+        """Read what the terminal sent; nothing where it is gone."""
+        try:
+            return os.read(self.fileno, _MAX_READ)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return b""
+
+    def _send(self, messages: list[Message]) -> None:
+        for message in messages:
+            if isinstance(message, PasteStalled):
+                app = cast("WorkbenchApp", self._app)
+                app.call_later(app.main.say, PASTE_STALLED)
+            else:
+                self.process_message(message)
+
+
+def _raise(error: BaseException) -> NoReturn:
+    if isinstance(error, Exception):
+        raise error
+    raise RuntimeError("the reading thread ended") from error
