@@ -39,6 +39,8 @@ screen.require_terminal = lambda: None
 real, seen, frames = screen.show_screen, {}, []
 
 def show(*given):
+    from textual.drivers.headless_driver import HeadlessDriver
+
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.main.screen import MainScreen
 
@@ -59,6 +61,7 @@ def show(*given):
         seen.update(collects=gc.isenabled())
         app.exit(0)
 
+    WorkbenchApp.get_driver_class = lambda app: HeadlessDriver
     MainScreen.after_first_frame, WorkbenchApp._after_first_frame = drawn, after
     WorkbenchApp._display = displayed
     return real(*given)
@@ -80,6 +83,8 @@ command.require_terminal = lambda: None
 from_journal = []
 
 def show(*given, real=command._show_replay):
+    from textual.drivers.headless_driver import HeadlessDriver
+
     from workbench.journal import replay as stored
     from workbench.tui.replay.replay_app import ReplayApp
     from workbench.tui.replay.replay_screen import ReplayScreen
@@ -102,6 +107,7 @@ def show(*given, real=command._show_replay):
             json.dump(seen, file)
         app.exit(0)
 
+    ReplayApp.get_driver_class = lambda app: HeadlessDriver
     stored.ReplayReader._events = counted
     ReplayScreen.after_first_frame, ReplayApp._after_first_frame = drawn, after
     return real(*given)
@@ -122,7 +128,6 @@ def first_frame(tmp_path_factory):
     stage.drive()
     stage.journal.close()
     env = {**os.environ, "WORKBENCH_HOME": str(root / "home"), "COLUMNS": "160", "LINES": "48"}
-    env["TEXTUAL_DRIVER"] = "textual.drivers.headless_driver:HeadlessDriver"
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(stage.workspace), str(root / "seen")],
         capture_output=True, text=True, env=env, timeout=PATIENCE, check=False,
@@ -163,7 +168,6 @@ def test_a_replay_from_the_shell_loads_no_text_field_and_reads_not_ahead(tmp_pat
     stage.journal.append(noted, strict=False)
     stage.journal.close()
     env = {**os.environ, "WORKBENCH_HOME": str(tmp_path / "home"), "COLUMNS": "160", "LINES": "48"}
-    env["TEXTUAL_DRIVER"] = "textual.drivers.headless_driver:HeadlessDriver"
     done = subprocess.run(
         [sys.executable, "-c", REPLAY, str(tmp_path / "seen")], cwd=stage.workspace,
         capture_output=True, text=True, env=env, timeout=PATIENCE, check=False,

@@ -26,7 +26,13 @@ from workbench.cli.console import Console, color_depth, terminal_encoding
 from workbench.cli.context import find_session, open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError, sentence
 from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, session_json
-from workbench.cli.screen import exit_on_signals, require_terminal, screen_config, usable_config
+from workbench.cli.screen import (
+    exit_on_signals,
+    raise_unrequested_end,
+    require_terminal,
+    screen_config,
+    usable_config,
+)
 from workbench.config.types import Config
 from workbench.domain.codec import event_to_object
 from workbench.domain.messages import asked_models
@@ -166,8 +172,7 @@ def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "N
     )  # fmt: skip
     with _followed(opened), _followed(other), exit_on_signals(app.end_soon):
         app.run()
-    if app.failure is not None:
-        raise app.failure
+    raise_unrequested_end(app)
     return EXIT_OK
 
 

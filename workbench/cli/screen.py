@@ -261,6 +261,18 @@ class ConfigFollower:
             self._app.call_from_thread(self._app.configure, ui, change.words)
 
 
+def raise_unrequested_end(app: "WorkbenchApp") -> None:
+    """Raise the error that ended a screen; also where a screen ended without an error and without a request.
+
+    Args:
+        app: What was run.
+    """
+    if app.failure is not None:
+        raise app.failure
+    if app.return_code is None:
+        raise RuntimeError("the screen ended, and nothing had asked it to")
+
+
 def show_screen(
     journal: Journal, workspace: str, backend: Backend, config: Config,
     session_id: str | None = None, then: OpenedScreen | None = None,
@@ -306,8 +318,7 @@ def show_screen(
     try:
         with exit_on_signals(app.end_soon):
             code = app.run()
-        if app.failure is not None:
-            raise app.failure
+        raise_unrequested_end(app)
         return code
     finally:
         backend.keep_draft(app.draft)
