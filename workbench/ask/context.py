@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +38,8 @@ MOST_TERMINAL_BYTES: Final = 64 * 1024
 _DOCS: Final = "docs"
 _DOCS_DEPTH: Final = 2
 _MOST_DOCS: Final = 500
+_MOST_NAMED: Final = 5
+"""Files that a note names."""
 _LINES_BEFORE: Final = 200
 """Lines that are looked at and not sent: a key that begins in one of them is recognised in what is sent."""
 _TMUX_SECONDS: Final = 2.0
@@ -116,41 +118,48 @@ def _tool_text(tool: BuildTool) -> str:
 
 
 def collect_context(
-    folder: str, settings: AskSettings, *, data_folder: Path, environ: Mapping[str, str]
-) -> AskContext:
+    folder: str, settings: AskSettings, *, data_folder: Path, environ: Mapping[str, str],
+    is_denied: Callable[[str], bool],
+) -> AskContext:  # fmt: skip
     """Collect what a model is told for a command in a folder.
 
     `data_folder` is the home, where the preferences are unless `settings` name another folder; the file is
-    made once. `environ` says which pane of tmux this is. Nothing is refused: what cannot be read is a note.
+    made once. `environ` says which pane of tmux this is. `is_denied` returns whether reading a file, by its
+    relative path, is denied: such a file is not opened. Nothing is refused: what cannot be read is a note.
     """
     notes: list[str] = []
     preferences = _preferences(settings.preferences_dir, data_folder, environ, notes)
     tmux, terminal = _terminal(settings.terminal_lines, environ, notes)
-    documentation, tools = _folder_facts(folder, notes)
+    documentation, tools = _folder_facts(folder, is_denied, notes)
     return AskContext(
         preferences=preferences, terminal=terminal, documents=documentation.documents, tools=tools, tmux=tmux,
         notes=(*notes, *documentation.notes),
     )  # fmt: skip
 
 
-def _folder_facts(folder: str, notes: list[str]) -> tuple[Documentation, tuple[BuildTool, ...]]:
+def _folder_facts(
+    folder: str, is_denied: Callable[[str], bool], notes: list[str]
+) -> tuple[Documentation, tuple[BuildTool, ...]]:
     """Return what the files of a folder say; only its own names and those of docs/ are looked at."""
     try:
         with Root(folder) as root:
-            files = _Files(root)
+            files = _Files(root, is_denied)
             paths = (*document_names(files.names()), *docs_names(files.below_docs()))
             documentation = read_documentation(paths, files.beginning, files.size)
-            return documentation, read_build_tools(files.beginning)
+            tools = read_build_tools(files.beginning)
+            notes.extend(files.denial_notes())
+            return documentation, tools
     except FileRefused as error:
         notes.append(f"The files of this folder were left out: {error}")
         return Documentation(), ()
 
 
 class _Files:
-    """The files of one folder: links are followed as long as they stay in it, nothing is waited for."""
+    """The files of one folder that may be read: no link is followed, nothing is waited for."""
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, root: Root, is_denied: Callable[[str], bool]) -> None:
+        self._root, self._is_denied = root, is_denied
+        self._denied: list[str] = []
 
     def names(self) -> list[str]:
         with contextlib.suppress(OSError), os.scandir(self._root.path) as items:
@@ -169,22 +178,25 @@ class _Files:
 
     def beginning(self, name: str, most: int) -> bytes | None:
         """Return the first bytes of a file, one more than `most` if there are more; None: it is none."""
-        with contextlib.suppress(FileRefused, OSError), self._root.open_read(self._inside(name)) as file:
+        path = os.path.normpath(name)
+        if self._is_denied(path):
+            with contextlib.suppress(FileRefused):
+                self._denied += [path] if self._root.stat(path).kind == "file" else []
+            return None
+        with contextlib.suppress(FileRefused, OSError), self._root.open_read(path) as file:
             return file.read(most + 1)
         return None
 
     def size(self, name: str) -> int:
         with contextlib.suppress(FileRefused):
-            return self._root.stat(self._inside(name)).size
+            return self._root.stat(name).size
         return 0
 
-    def _inside(self, name: str) -> str:
-        """Return where a name leads, relative to the folder; the name itself where it leads out of it."""
-        path = os.path.join(self._root.path, name)  # noqa: PTH118 -- many names, most of them of no file
-        if not os.path.islink(path):  # noqa: PTH114
-            return name
-        target = os.path.relpath(os.path.realpath(path), self._root.path)
-        return name if target.startswith("..") else target
+    def denial_notes(self) -> Iterator[str]:
+        if self._denied:
+            names = ", ".join(one_line(name, 60) for name in self._denied[:_MOST_NAMED])
+            more = f" and {len(self._denied) - _MOST_NAMED} more" if len(self._denied) > _MOST_NAMED else ""
+            yield f"Reading is denied, so this was left out: {names}{more}."
 
 
 def _clean(text: str) -> str:

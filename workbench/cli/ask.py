@@ -334,6 +334,7 @@ def open_command_session(
     """Return a session that nothing was said in yet, and the root of its folder, to be closed."""
     from workbench.ask.context import collect_context
     from workbench.cli.run_session import plan_session, require_valid_url
+    from workbench.host.call_context import folder_read_denials
     from workbench.host.command_session import CommandPlan, CommandSession
     from workbench.host.driver_context import open_driver_context
     from workbench.host.provider_keys import register_secrets
@@ -347,7 +348,6 @@ def open_command_session(
     settings = config.ask
     if options.context_lines is not None:
         settings = replace(settings, terminal_lines=options.context_lines)
-    ask_context = collect_context(workspace, settings, data_folder=journal.home.path, environ=os.environ)
     context = open_driver_context(
         journal.home,
         journal,
@@ -356,6 +356,10 @@ def open_command_session(
         pipelines=_pipeline_starter,
         tools=ToolRegistry(()),
     )
+    ask_context = collect_context(
+        workspace, settings, data_folder=journal.home.path, environ=os.environ,
+        is_denied=folder_read_denials(journal, workspace, context.loaded()),
+    )  # fmt: skip
     command_plan = CommandPlan(
         provider=plan.provider, model=plan.model, configuration=plan.configuration, context=ask_context
     )

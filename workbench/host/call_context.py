@@ -34,7 +34,14 @@ from workbench.host.driver_context import (
 from workbench.host.session_provider import provider_kind
 from workbench.journal.journal import Journal
 from workbench.policy import hooks
-from workbench.policy.gate import GateCall, GateContext, ScreenedCall, read_deny_verdict, recheck_call
+from workbench.policy.gate import (
+    GateCall,
+    GateContext,
+    ScreenedCall,
+    command_boundary,
+    read_deny_verdict,
+    recheck_call,
+)
 from workbench.policy.hooks import HookPayload, HookRule
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path
 from workbench.policy.permissions import PermissionPattern
@@ -187,6 +194,38 @@ class _ReadDenialTest:
             return self._has_denials and read_deny_verdict(target, gate) is not None
         except (PathRefused, ValueError):
             return True
+
+
+def folder_read_denials(journal: Journal, workspace: str, loaded: LoadedConfig) -> Callable[[str], bool]:
+    """Return whether reading a file of a folder is denied, given its relative path; no session asks.
+
+    The denials of every layer count, also those of a workspace that is not trusted: they only narrow.
+    """
+
+    def gate() -> GateContext:
+        from workbench.tools.registry import tool_registry  # checked in whole, and only denials need it
+
+        deny, standing = loaded.config.approvals.deny, tuple(journal.rules())
+        has_denials = bool(deny) or any(rule.effect == "deny" for rule in standing)
+        return GateContext(
+            descriptors=tool_registry().descriptors() if has_denials else {}, provider="", session_id="",
+            workspace=workspace, protected=(str(journal.home.path),), deny=_patterns_as_globs(deny),
+            rules=standing, now=journal.now(),
+        )  # fmt: skip
+
+    return _FolderReadDenials(gate)
+
+
+class _FolderReadDenials(_ReadDenialTest):
+    """Denies also what any other reading tool is denied, such as a search."""
+
+    def __call__(self, relative: str) -> bool:
+        return super().__call__(relative) or self._is_denied_to_a_tool(relative)
+
+    def _is_denied_to_a_tool(self, relative: str) -> bool:
+        is_denied, path = command_boundary(self._gate).is_denied, f"{self._gate.workspace}/{relative}"
+        target = ResolvedPath(path=path, relative=relative, exists=True, given=relative)
+        return is_denied is not None and is_denied(target)
 
 
 def session_facts(writer: SessionWriter) -> SessionFacts:

@@ -32,9 +32,15 @@ def folders(tmp_path):
     return tmp_path / "work", tmp_path / "home"
 
 
-def collected(folders, environ=None, **settings):
+def collected(folders, environ=None, denied=(), **settings):
     work, home = folders
-    return collect_context(str(work), AskSettings(**settings), data_folder=home, environ=environ or {})
+    return collect_context(
+        str(work),
+        AskSettings(**settings),
+        data_folder=home,
+        environ=environ or {},
+        is_denied=denied.__contains__,
+    )
 
 
 @pytest.mark.spec(185)
@@ -86,28 +92,48 @@ def test_preferences_that_cannot_be_read_or_are_too_long_are_a_note(folders):
 
 
 @pytest.mark.spec(183, 184)
-def test_the_files_of_the_folder_are_read_and_links_only_inside_of_it(folders, tmp_path):
+def test_the_files_of_the_folder_are_read_and_no_link_is_followed(folders, tmp_path):
     work, _ = folders
     (tmp_path / "secret.md").write_text("## Usage\n\nsecret words")
     (work / "docs").mkdir()
     (work / "docs" / "usage.md").write_text("## Usage\n\nfrom docs")
     (work / "README.md").symlink_to("docs/usage.md")
     (work / "INSTALL.md").symlink_to(tmp_path / "secret.md")
+    (work / "docs" / "more").symlink_to(tmp_path)
     (work / "AGENTS.md").write_text("## Test\n\nmake test")
     os.mkfifo(work / "CLAUDE.md")
     (work / "Makefile").write_text("test: ## Run the tests\n")
+    (work / "package.json").symlink_to("other.json")
+    (work / "other.json").write_text('{"scripts": {"linked": "x"}}')
     context = collected(folders)
     assert context.documents == (
-        Document(path="README.md", content="## Usage\n\nfrom docs", size=19),
         Document(path="AGENTS.md", content="## Test\n\nmake test", size=18),
+        Document(path="docs/usage.md", content="## Usage\n\nfrom docs", size=19),
     )
     assert (
         context.documentation
-        == "## README.md\n\n## Usage\n\nfrom docs\n\n## AGENTS.md\n\n## Test\n\nmake test"
+        == "## AGENTS.md\n\n## Test\n\nmake test\n\n## docs/usage.md\n\n## Usage\n\nfrom docs"
     )
     assert context.build_tools == "make (Makefile):\nmake test  # Run the tests"
     assert context.tmux == TmuxInfo()
     assert context.notes == ()
+
+
+def test_what_may_not_be_read_is_a_note_and_nothing_of_it_is_sent(folders):
+    work, _ = folders
+    (work / "docs").mkdir()
+    for name in ("README.md", "docs/y.md", "INSTALL.md"):
+        (work / name).write_text(f"## Usage\n\nmake {name}")
+    (work / "Makefile").write_text("include ./own.mk\nshown: ## x\n")
+    (work / "own.mk").write_text("hidden: ## y\n")
+    (work / "Cargo.toml").write_text('[package]\nname = "x"\n')
+    denied = ("README.md", "docs/y.md", "own.mk", "Cargo.toml", "Taskfile.yml")
+    context = collected(folders, denied=denied)
+    assert [document.path for document in context.documents] == ["INSTALL.md"]
+    assert context.build_tools == "make (Makefile):\nmake shown  # x"
+    assert context.notes == (
+        "Reading is denied, so this was left out: README.md, docs/y.md, own.mk, Cargo.toml.",
+    )
 
 
 def test_a_folder_that_is_gone_is_a_note(folders):

@@ -237,6 +237,33 @@ def test_what_is_collected_goes_out_before_the_words_and_is_in_the_log(shell):
     assert log_document()["iterations"][0]["model_input"]["user_prompt"] == content
 
 
+@pytest.mark.parametrize("layer", ["user", "workspace", "rule", "another tool"])
+def test_no_layer_that_denies_reading_lets_the_model_have_the_file(shell, layer):
+    work = shell.workspace
+    (work / "docs").mkdir()
+    (work / "docs" / "y.md").write_text("## Usage\n\n    ./run denied-words")
+    (work / "docs" / "z.md").write_text("## Usage\n\n    ./run shown-words")
+    (work / ".env").write_text("## Usage\n\n    ./run linked-words")
+    (work / "README.md").symlink_to(".env")
+    (work / "package.json").write_text('{"scripts": {"denied-script": "x"}}')
+    patterns = ["Read(docs/y.md)", "Read(package.json)"]
+    if layer == "another tool":
+        patterns = [pattern.replace("Read", "context.read") for pattern in patterns]
+    denials = {"approvals": {"deny": patterns}}
+    if layer in ("user", "another tool"):
+        configure(**denials)
+    elif layer == "workspace":
+        (work / ".workbench.json").write_text(json.dumps(denials))
+    else:
+        for pattern in patterns:
+            assert shell("rules", "add", "Read", pattern, "--glob", "--effect", "deny", "-d", "mine") == 0
+    with ChatServer(said(json.dumps({"command": "ls", "explanation": ""}))) as server:
+        assert shell("ask", "--base-url", server.base_url, "--model", "m", "--print", "list files") == 0
+        sent = json.dumps([asked.json for asked in server.asked])
+    assert "shown-words" in sent
+    assert [word for word in ("denied-words", "linked-words", "denied-script") if word in sent] == []
+
+
 def test_a_megabyte_of_words_is_taken_and_more_is_refused(shell):
     words = "é" * 500_000
     assert shell("ask", "--print", "--recording", shell.recording(reply("ls")), words) == 0, shell.err
