@@ -3,7 +3,7 @@
 Input that cannot be read is dropped and never raises. Takes the time of each read from its caller.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from textual import events
@@ -33,9 +33,7 @@ class EventDecoder:
 
     def alt_key(self, text: str) -> list[Message]:
         """Return the key of ESC and a character."""
-        # pyright: ignore below: the framework calls this after a delay, which is over here.
-        read = self._parser._sequence_to_key_events  # pyright: ignore[reportPrivateUsage]
-        return self.sequence(text) or self._guarded(lambda: read(text[1:], alt=True))
+        return self.sequence(text) or [_with_alt(event) for event in self.keys(text[1:])]
 
     def sequence(self, text: str) -> list[Message]:
         """Return the events of a sequence; none for one that is unknown or makes no sense."""
@@ -57,14 +55,18 @@ class EventDecoder:
         return new
 
     def _decode(self, text: str) -> list[Message]:
-        return self._guarded(lambda: self._parser.feed(text))
-
-    def _guarded(self, read: Callable[[], Iterable[Message]]) -> list[Message]:
         try:
-            return list(read())
+            return list(self._parser.feed(text))
         except Exception:  # noqa: BLE001 -- no input may end the screen, whatever the parser makes of it
             self._parser = self._fresh_parser()
             return []
+
+
+def _with_alt(event: Message) -> Message:
+    if not isinstance(event, events.Key) or len(event.key) != 1:
+        return event
+    name = f"shift+{event.key.lower()}" if event.key.isupper() else event.key
+    return events.Key(f"alt+{name}", event.character)
 
 
 def _is_sound(event: Message) -> bool:
