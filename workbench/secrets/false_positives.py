@@ -393,6 +393,24 @@ def is_macro_value(match: re.Match[str]) -> bool:
     return is_literal(match) and _has("[0-9]", secret_text(match))
 
 
+_FOLDER_NAME_BEFORE: Final = r"(?:\A|\n)[ \t]{0,8}(?:(?:export|declare -x|env)[ \t])?(?:OLD)?PWD=[\"']?\Z"
+_FOLDER_VALUE: Final = (
+    r"(?:/[A-Za-z_.-]{1,64}|/[\w.@~-]{1,255}(?:/[\w.@~-]{1,255}){1,64})/?(?=[\"']?[ \t]{0,8}\r?(?:\n|\Z))"
+)
+_LONGEST_FOLDER_HEAD: Final = 40
+
+
+def is_working_folder(match: re.Match[str]) -> bool:
+    """Return whether a line of an environment says where a shell is: `PWD=/home/ana/shop`.
+
+    Only exactly `PWD` and `OLDPWD`, as the first word of a line, with an absolute path as its last.
+    """
+    start = match.start(match.lastgroup or 0)
+    before = match.string[max(0, start - _LONGEST_FOLDER_HEAD) : start]
+    is_named = _has(_FOLDER_NAME_BEFORE, before if start > _LONGEST_FOLDER_HEAD else f"\n{before}")
+    return is_named and compiled_pattern(_FOLDER_VALUE).match(match.string, start) is not None
+
+
 _CONTEXT_CHARACTERS: Final = 200
 """Characters of the lines around a match that are looked at."""
 

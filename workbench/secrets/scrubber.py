@@ -253,7 +253,8 @@ class TextScrubber:
 
 def _judge_match(match: re.Match[str], pattern: SecretRule, spans: list[_Span]) -> int:
     start, end = match.span(match.lastgroup or 0)
-    if pattern.is_secret is None or pattern.is_secret(match):
+    is_folder = pattern.kind == "password" and false_positives.is_working_folder(match)
+    if not is_folder and (pattern.is_secret is None or pattern.is_secret(match)):
         spans.append((start, end))
     elif match.lastgroup and end - start <= _LONGEST_REREAD:
         return match.start() + 1
