@@ -18,6 +18,7 @@ from workbench.host.trust_facts import WHOLE, TrustSummary
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.journal.journal import Journal
 from workbench.policy import rule_validation, rules
+from workbench.policy.denial_senses import DenialSense, denial_sense, rule_sense
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
@@ -45,7 +46,20 @@ def execute_list(options: Namespace, console: Console) -> int:
     warnings = warnings_by_rule(listed_rules, {tool.id: tool for tool in tool_descriptors()})
     facts = [rule_json(rule, warnings.get(rule.id, ())) for rule in listed_rules]
     lines = [rule_line(rule, now, warnings.get(rule.id, ())) for rule in listed_rules]
-    return console.result(facts, lines or ["No rule: every call is asked about."], is_json=options.json)
+    lines = lines or ["No rule: every call is asked about."]
+    configured = [] if options.json else _configured_denials(workspace_path(options.directory))
+    return console.result(facts, [*lines, *configured], is_json=options.json)
+
+
+def _configured_denials(workspace: str) -> list[str]:
+    """Return the lines of the denials in configuration files, and how each is understood."""
+    from workbench.cli.config import read_configuration
+
+    return [
+        f"{'':<4} {'deny':<8} {one_line(pattern.text, _PATTERN_CELLS)}"
+        f"\n     {pattern.origin.where()}{_sense_lines(denial_sense(pattern.text))}"
+        for pattern in read_configuration(workspace).config.approvals.deny
+    ]
 
 
 ADD_EXAMPLE = r"""workbench rules add Bash 'Bash(git diff *)' --glob -d 'look at changes'
@@ -205,7 +219,14 @@ def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
             rule, "description created_at created_from expires_at revoked_at last_used_at use_count"
         ),
         "warnings": list(warnings),
+        **_sense_json(rule),
     }
+
+
+def _sense_json(rule: Rule) -> JsonFields:
+    """Return how a rule that denies or asks about commands is understood."""
+    sense = rule_sense(rule)
+    return {} if sense is None else {"means": sense.text, "stops": list(sense.examples)}
 
 
 def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
@@ -219,7 +240,14 @@ def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
     what = f"{one_line(rule.tool, 24)}  {one_line(rule.pattern, _PATTERN_CELLS)}"
     about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
-    return f"{rule.id:<4} {state:<8} {what}\n     {about}{wrong}"
+    return f"{rule.id:<4} {state:<8} {what}\n     {about}{_sense_lines(rule_sense(rule))}{wrong}"
+
+
+def _sense_lines(sense: DenialSense | None) -> str:
+    if sense is None:
+        return ""
+    stops = f"\n     such as {one_line('  |  '.join(sense.examples), 240)}" if sense.examples else ""
+    return f"\n     means {one_line(sense.text, 320)}{stops}"
 
 
 TRUST_EXAMPLE = """workbench trust

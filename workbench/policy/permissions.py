@@ -351,6 +351,12 @@ def _denies_command(argument: str, view: ShellView) -> bool:
     return denial is not None and is_denied(denial, view.deny_commands)
 
 
+def stops_command(pattern: str, view: ShellView) -> bool:
+    """Say whether a pattern that denies commands denies this one."""
+    argument = parse_permission(pattern).argument
+    return argument is not None and _denies_command(argument, view)
+
+
 def permission_doubt(glob: PermissionPattern, descriptor: ToolDescriptor, view: ShellView | None) -> str:
     """Return why a pattern that does not match a command for certain may deny it; empty if it does not."""
     parsed = parse_permission(glob.text)

@@ -44,17 +44,19 @@ def rule_rows(
     wanted: str = "",
     has_past: bool = False,
     warnings: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    senses: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
     ended: Collection[str] = frozenset(),
 ) -> tuple[RuleRow, ...]:
     """Return the rules that hold every wanted word: those in force first, in each group the newest first.
 
-    `titles` are those of sessions by id; `has_past` adds those that hold no more; `warnings` go by number;
-    `ended` are ids of sessions and runs that have ended.
+    `titles` are those of sessions by id; `has_past` adds those that hold no more; `warnings` go by number, as
+    do `senses`: how denials are understood. `ended` are ids of sessions and runs that have ended.
     """
     rows = [
         _rule_row(
             rule, _rule_state(rule, now, workspace, session_id, ended), now,
             _scope_text(rule, workspace, session_id, titles), warnings.get(rule.id, ()),
+            senses.get(rule.id, ()),
         )
         for rule in rules
     ]  # fmt: skip
@@ -71,7 +73,14 @@ def _matches_words(row: RuleRow, wanted: str) -> bool:
     return all(word in text.casefold() for word in wanted.casefold().split())
 
 
-def _rule_row(rule: Rule, state: RuleState, now: int, where: str, warnings: Sequence[str]) -> RuleRow:
+def _rule_row(
+    rule: Rule,
+    state: RuleState,
+    now: int,
+    where: str,
+    warnings: Sequence[str],
+    senses: Sequence[tuple[str, str]],
+) -> RuleRow:
     last = "" if rule.last_used_at is None else _ago(rule.last_used_at, now)
     until = _until_text(rule, state, now)
     kind = "regular expression" if rule.pattern_kind == "regex" else "glob"
@@ -84,6 +93,7 @@ def _rule_row(rule: Rule, state: RuleState, now: int, where: str, warnings: Sequ
         ("used", counted(rule.use_count, "time") + (f", last {last}" if last else "")),
         ("made", f"{_ago(rule.created_at, now)}, by {rule.origin}{from_call}"),
         ("tool", rule.tool),
+        *senses,
         *(("warning", text) for text in warnings),
     ]
     return RuleRow(

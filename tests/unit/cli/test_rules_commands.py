@@ -160,3 +160,31 @@ def test_rules_of_before_say_what_asks_now_and_what_else_they_match(capsys):
     assert fourth == ""
     out = run(capsys, "list")[1]
     assert "     ! asks now: Bash(*) would allow everything" in out
+
+
+def test_a_denial_is_listed_with_what_it_means_and_stops(capsys, tmp_path):
+    run(capsys, "add", "Bash", "Bash(git push --force *)", "--glob", "--effect", "deny", "-d", "mine")
+    run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look at changes")
+    out = run(capsys, "list")[1]
+    assert "means git push with --force (also -f, --mirror, +BRANCH), in any order and spelling" in out
+    assert "--force-with-lease asks" in out
+    assert (
+        "such as git push origin main -f  |  git push origin +main  |  git push --mirror origin main" in out
+    )
+    denied, allowed = json.loads(run(capsys, "list", "--json")[1])
+    assert denied["stops"][0] == "git push origin main -f"
+    assert "means" not in allowed
+
+
+def test_denials_of_the_configuration_are_listed_too(capsys, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.json").write_text(
+        '{"approvals": {"deny": ["Bash(rm -rf *)", "Read(.env)"]}}'
+    )
+    out = run(capsys, "list")[1]
+    assert (
+        "deny     Bash(rm -rf *)" in out
+        and "config.json line 1" in out
+        and "rm --recursive --force build" in out
+    )
+    assert out.count("means") == 1

@@ -211,6 +211,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
         return warnings_by_rule(self._rules, self._main.backend.rules.known_tools())
 
+    def _senses(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        from workbench.policy.denial_senses import sense_facts_by_rule
+
+        return sense_facts_by_rule(self._rules)
+
     def _show(self) -> None:
         state = self._main.state
         rows = rule_rows(
@@ -218,6 +223,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
             wanted=self._wanted, has_past=self._has_past, warnings=self._wrong, ended=self._ended,
+            senses=self._senses(),
         )  # fmt: skip
         count = human.counted(len(rows), "rule")
         past = ", with revoked, expired and ended ones" if self._has_past else ""
