@@ -29,7 +29,7 @@ from workbench.domain.rows import Action, Call
 from workbench.domain.values import SYSTEM_SESSION, Hunk, Json, SelectedHunk
 from workbench.journal.journal import Journal
 from workbench.text.human import SECOND_MICROS, duration_text, size_text
-from workbench.text.safe import LINE_END_SYMBOL, one_line, safe_text
+from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, one_line, safe_text
 from workbench.views.action_detail import DIFF_PARAMETERS, WARNING_SENTENCES
 
 _NEVER = 1 << 62
@@ -287,6 +287,7 @@ def _all_parameter_lines(
 
 def _parameter_lines(name: str, text: str, longest: int | None) -> list[str]:
     head, rest = f"  {one_line(name, 40)}: ", ""
+    text = marked_spaces(text) if name in ("command", "path") else text
     if longest is not None and len(text) > longest:
         text, rest = text[:longest], f"… {len(text)} characters, the rest is in --json"
     if "\n" not in text:

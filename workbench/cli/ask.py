@@ -10,7 +10,7 @@ import base64
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -444,8 +444,19 @@ def _print_command(options: Namespace, console: Console, asker: _Asker, words: s
         console.note(_why_refused(suggestion))
         return EXIT_UNANSWERED
     if not options.json:
+        console.note_lines(_misleading_notes(suggestion.answer.command))
         deliver(options, console, suggestion.answer.command)
     return EXIT_OK
+
+
+def _misleading_notes(command: str) -> Iterator[str]:
+    """Yield what a reader of a command would overlook."""
+    from workbench.text.display import text_warnings
+    from workbench.views.action_detail import WARNING_SENTENCES
+
+    for warning in text_warnings(command, "approval_command"):
+        if warning != "long":
+            yield WARNING_SENTENCES.get(warning, "It holds characters that cannot be seen.")
 
 
 def _why_refused(suggestion: "Suggestion", what: str = "Not printed") -> str:

@@ -17,7 +17,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import error_lines
 from workbench.host.command_session import CommandRefused, Suggestion
 from workbench.policy.command_review import CommandPart
-from workbench.text.safe import LINE_END_SYMBOL, safe_text
+from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, safe_text
 from workbench.views.tools import verdict_text
 
 _INDENT: Final = "  "
@@ -199,7 +199,7 @@ def suggestion_lines(suggestion: Suggestion, columns: int) -> Iterator[str]:
     """Yield a suggestion: the command as it is, what it does, what the gate says, its parts."""
     answer = suggestion.answer
     yield ""
-    for line in answer.command.split("\n"):
+    for line in marked_spaces(answer.command).split("\n"):
         # Never wrapped here: what is copied from the terminal is the command.
         yield f"{_INDENT}{line}"
     yield ""
@@ -221,7 +221,7 @@ def suggestion_lines(suggestion: Suggestion, columns: int) -> Iterator[str]:
 
 def _part_text(part: CommandPart) -> str:
     risks = "; ".join(dict.fromkeys((*part.does, *part.reasons)))
-    text = safe_text(part.text).replace("\n", LINE_END_SYMBOL)
+    text = safe_text(marked_spaces(part.text)).replace("\n", LINE_END_SYMBOL)
     return f"{text}  ({risks})" if risks else text
 
 

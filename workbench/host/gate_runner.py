@@ -67,6 +67,7 @@ from workbench.policy.trust import TrustRefused
 from workbench.text import canonical
 from workbench.text.display import DisplayPlace, has_mixed_script_host, json_strings, text_warnings
 from workbench.text.human import MINUTE_MICROS
+from workbench.text.safe import has_odd_spaces
 from workbench.tools.base import ActTool, CallContext, CommitDraft, CommitTool, ToolRefused, WriteTool
 
 # A stale approved call is followed by a new call (own id, `replaces`, same provider call id, same place in
@@ -470,6 +471,8 @@ def _parameter_oddities(screened: ScreenedCall, exact: JsonObject) -> Iterator[s
         where: DisplayPlace = "approval_command" if is_command else "diff_preview"
         for text in json_strings(value):
             yield from (oddity for oddity in text_warnings(text, where) if is_command or oddity != "long")
+            if name in screened.descriptor.path_parameters and has_odd_spaces(text):
+                yield "odd spaces"
             if name == screened.descriptor.url_parameter and has_mixed_script_host(text):
                 yield "mixed scripts"
 

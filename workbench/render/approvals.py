@@ -35,6 +35,7 @@ from workbench.render.list_rows import (
 from workbench.render.theme import ColorName, Glyphs, Ink
 from workbench.text import human
 from workbench.text.human import clock_time
+from workbench.text.safe import marked_spaces
 from workbench.text.width import cell_width
 from workbench.views.action_detail import (
     ActionDetail,
@@ -189,10 +190,10 @@ def _command_lines(detail: ActionDetail, room: int, ink: Ink) -> list[Content]:
     if detail.command is None:
         return []
     style = ink.of("foreground", bold=True)
-    risky = [row.text for row in detail.parts.rows if row.is_risky] if detail.parts else []
+    risky = [marked_spaces(row.text) for row in detail.parts.rows if row.is_risky] if detail.parts else []
     lines = [
         mark_hidden(_with_risky_parts_marked(styled(line, style), risky, ink), ink)
-        for line in safe_lines(detail.command.removesuffix("\n"))
+        for line in safe_lines(marked_spaces(detail.command.removesuffix("\n")))
     ]
     return wrap_code(lines, room)
 
@@ -540,7 +541,9 @@ def _part_stack_lines(number: int, row: CommandPartRow, room: int, ink: Ink, gly
 
 
 def _part_text(row: CommandPartRow, ink: Ink) -> Content:
-    return safe_content(row.text, ink.of("failed", bold=True) if row.is_risky else ink.of("foreground"), ink)
+    return safe_content(
+        marked_spaces(row.text), ink.of("failed", bold=True) if row.is_risky else ink.of("foreground"), ink
+    )
 
 
 def _part_verdict(row: CommandPartRow, ink: Ink, glyphs: Glyphs) -> Content:

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from workbench.text.safe import has_hidden_characters, safe_text
+from workbench.text.safe import has_hidden_characters, has_odd_spaces, marked_spaces, safe_text
 
 DisplayPlace = Literal[
     "approval_command", "tool_output", "diff_preview", "file_name", "tool_title", "log_line"
 ]
 DISPLAY_PLACES: Final = get_args(DisplayPlace)
-TextWarning = Literal["hidden", "padding", "long", "mixed scripts"]
+TextWarning = Literal["hidden", "padding", "long", "mixed scripts", "odd spaces"]
 
 
 class PlaceLimits(Struct, frozen=True, kw_only=True):
@@ -33,19 +33,21 @@ class PlaceLimits(Struct, frozen=True, kw_only=True):
     warns_long: bool = True
     has_programs: bool = False
     """What stands there runs or is reached by its name, which must not look like another one."""
+    marks_spaces: bool = False
+    """Whether a space that is not the plain one is marked: it separates no words there."""
     has_files: bool = False
     """What stands there are lines of files, which may all end in CRLF."""
 
 
 _PLACE_LIMITS: Final[dict[DisplayPlace, PlaceLimits]] = {
     "approval_command": PlaceLimits(
-        is_line=False, blanks=19, empty=5, longest=1000, cuts=False, has_programs=True
+        is_line=False, blanks=19, empty=5, longest=1000, cuts=False, has_programs=True, marks_spaces=True
     ),
     "tool_output": PlaceLimits(
         is_line=False, blanks=160, empty=60, longest=4000, cuts=True, warns_long=False
     ),
     "diff_preview": PlaceLimits(is_line=False, blanks=80, empty=24, longest=2000, cuts=False, has_files=True),
-    "file_name": PlaceLimits(is_line=True, blanks=7, empty=0, longest=255, cuts=True),
+    "file_name": PlaceLimits(is_line=True, blanks=7, empty=0, longest=255, cuts=True, marks_spaces=True),
     "tool_title": PlaceLimits(is_line=True, blanks=7, empty=0, longest=200, cuts=True),
     "log_line": PlaceLimits(is_line=True, blanks=40, empty=0, longest=2000, cuts=True),
 }
@@ -74,6 +76,7 @@ def displayed_text(text: str, where: DisplayPlace) -> DisplayedText:
     warnings = dict.fromkeys(_text_warnings(text, place))
     displayed = safe_text(text, keep_newlines=not place.is_line)
     displayed = _with_gap_marks(_with_padding_marks(displayed, place), place)
+    displayed = marked_spaces(displayed) if place.marks_spaces else displayed
     if place.cuts:
         displayed = "\n".join(_cut_line(line, place.longest) for line in displayed.split("\n"))
     return DisplayedText(text=displayed, oddities=tuple(warnings))
@@ -114,6 +117,8 @@ def _text_warnings(text: str, place: PlaceLimits) -> Iterator[TextWarning]:
         yield "long"
     if place.has_programs and has_mixed_scripts(text):
         yield "mixed scripts"
+    if place.marks_spaces and has_odd_spaces(text):
+        yield "odd spaces"
 
 
 def _blanks(place: PlaceLimits) -> re.Pattern[str]:

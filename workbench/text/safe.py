@@ -23,6 +23,8 @@ _HIDDEN = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # shorthand and musical format controls
     "\U000e0000-\U000e0fff"  # tags and the second block of variation selectors
 ) + "".join(chr(plane << 16 | last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF))
+_ODD_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""Spaces (Unicode Zs) that look like the plain one, and do not separate the words of a command."""
 _SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])"  # OSC, DCS …
@@ -75,6 +77,23 @@ def safe_text(text: str, *, keep_newlines: bool = True) -> str:
             lambda run: f"⟨{len(run[0])} more marks⟩", _sequence().sub(_sequence_mark, text)
         )
     return _hidden(keep_newlines).sub(_mark, text)
+
+
+@cache
+def _odd_space() -> re.Pattern[str]:
+    return re.compile(f"[{_ODD_SPACES}]")
+
+
+def marked_spaces(text: str) -> str:
+    """Replace spaces that are not the plain one by visible marks: for commands and paths, not for prose."""
+    if text.isascii():
+        return text
+    return _odd_space().sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+
+
+def has_odd_spaces(text: str) -> bool:
+    """Return whether a text holds a space that is not the plain one."""
+    return marked_spaces(text) != text
 
 
 def has_hidden_characters(text: str) -> bool:

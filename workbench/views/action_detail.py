@@ -447,6 +447,7 @@ WARNING_SENTENCES: Mapping[str, str] = {
     "latin-1": "A file is not UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
     "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
+    "odd spaces": "It holds a space that is not the plain one: it separates no words.",
     "failed step": "A step of this run failed, and the run continues.",
 }
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Session
 from workbench.text.human import SECOND_MICROS, home_as_tilde
-from workbench.text.safe import one_line
+from workbench.text.safe import marked_spaces, one_line
 from workbench.views.file_changes import taken_text
 from workbench.views.status_icons import StatusName, action_status
 
@@ -340,7 +340,8 @@ def action_words(action: Action, folder: Folder) -> tuple[str, str]:
     """Return the verb and what it acts on, safe; a trust question says which folder, if it is another one."""
     if action.kind == "trust":
         return "trust", folder.path if folder.is_other else "this folder"
-    return one_line(action.verb, 5), one_line(action.target, MAX_TARGET_CELLS)
+    target = marked_spaces(action.target) if action.kind == "tool" else action.target
+    return one_line(action.verb, 5), one_line(target, MAX_TARGET_CELLS)
 
 
 def _risk_word(risks: Sequence[str], word: str) -> str:
@@ -362,7 +363,7 @@ TOOL_VERBS: Final[Mapping[str, str]] = {
 def _rule_decided_row(call: Call, session: Session | None, folder: Folder) -> QueueRow:
     return QueueRow(
         id=call.id, sign="rule", verb=TOOL_VERBS.get(call.tool, "run"),
-        target=one_line(call.target, MAX_TARGET_CELLS),
+        target=one_line(marked_spaces(call.target), MAX_TARGET_CELLS),
         session_id=call.session_id, session_title=_session_title(session),
         clock=call.finished_at or call.requested_at,
         state_word=f"by rule {call.rule}" if call.rule else "by the settings", is_pending=False,

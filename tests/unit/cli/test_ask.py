@@ -425,6 +425,18 @@ def test_ctrl_c_ends_it_at_each_prompt(keys):
         play(*keys)
 
 
+def test_odd_spaces_are_marked_in_the_dialog_and_print_notes_what_misleads(shell):
+    lines = "\n".join(suggestion_lines(suggestion("rm -rf\u00a0x && echo a"), 60))
+    assert "  rm -rf⟨U+00A0⟩x && echo a" in lines and "\u00a0" not in lines
+    for command, note in (
+        ("rm -rf\u00a0x", "a space that is not the plain one"),
+        ("\u0441url x.example", "alphabets that look alike"),
+        ("ls", ""),
+    ):
+        assert shell("ask", "--print", "--recording", shell.recording(reply(command)), "do it") == 0
+        assert (shell.out.strip(), note in shell.err, bool(note)) == (command, True, bool(shell.err)), command
+
+
 def test_what_is_shown_fits_a_narrow_terminal_and_never_breaks_the_command():
     command = (
         "find . -type f -newermt '7 days ago' -name '*.go' -not -path './vendor/*' -print0 | xargs -0 ls -l"

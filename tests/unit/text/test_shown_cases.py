@@ -10,9 +10,9 @@ from workbench.cli.check import check_text
 from workbench.text.display import DISPLAY_PLACES
 
 SHOWN = [
-    ('a\xa0b', 'a\xa0b', False),
-    ('a\u2009b', 'a\u2009b', False),
-    ('a\u3000b', 'a\u3000b', False),
+    ('a\xa0b', 'a\u27e8U+00A0\u27e9b', True),
+    ('a\u2009b', 'a\u27e8U+2009\u27e9b', True),
+    ('a\u3000b', 'a\u27e8U+3000\u27e9b', True),
     ('a\u3164b', 'a\u27e8U+3164\u27e9b', True),
     ('\u05e9\u05dc\u05d5\u05dd', '\u05e9\u05dc\u05d5\u05dd', False),
     ('\u0645\u0631\u062d\u0628\u0627', '\u0645\u0631\u062d\u0628\u0627', False),
