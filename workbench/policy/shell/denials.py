@@ -90,7 +90,7 @@ def denial_doubt(denial: Denial, commands: Iterable[tuple[str, ...]]) -> str:
 def doubtful_text(denial: Denial, commands: Iterable[tuple[str, ...]]) -> str:
     """Return that words which may be data are the denied command; empty if they are not."""
     for words in _commands_of(denial, commands):
-        if match_command(denial, words) != NO_MATCH:
+        if match_command(denial, words).is_certain:
             return f"{' '.join(words)} may run as a command"
     return ""
 
@@ -143,10 +143,10 @@ def _doubt(why: str) -> DenialMatch:
 
 
 def _unknown_subcommand_doubt(wanted: CommandReading, line: CommandReading) -> DenialMatch:
-    program, _, subcommand = wanted.key.partition(" ")
-    if line.is_key_sure or line.key.partition(" ")[0] != program:
+    program, *subcommand = wanted.key.split(" ")
+    if line.is_key_sure or line.key.split(" ")[0] != program or not {*subcommand} <= {*line.words}:
         return NO_MATCH
-    return _doubt(f"{line.unknown[0]} is not known, so what {program} {subcommand} is cannot be told")
+    return _doubt(f"{line.unknown[0]} is not known, so this may be {wanted.key}")
 
 
 def _is_same_command(wanted: str, given: str) -> bool:
@@ -186,8 +186,8 @@ def _option_doubt(line: CommandReading, wanted: GivenOption) -> str:
     """Return why an option that is similar, cut short or not known may do what the denied one does."""
     if not line.similar.isdisjoint(wanted.names):
         return f"it has an option that is similar to {wanted.name}"
-    if not line.candidates.isdisjoint(wanted.names):
-        return f"{line.unknown[0]} may be short for {wanted.name}"
+    if wanted.name in line.shortened:
+        return f"{line.shortened[wanted.name]} may be short for {wanted.name}"
     if not line.unknown:
         return ""
     where = "" if line.is_listed else f", as no option of {line.key} is"

@@ -22,8 +22,10 @@ _SWITCH: Final = (
     "--guess -q|--quiet --recurse-submodules? --progress -m|--merge --conflict: -d|--detach -t|--track?"
     " --orphan: --overwrite-ignore --ignore-other-worktrees"
 )
-_STASH_PUSH: Final = "-k|--keep-index -S|--staged -p|--patch -q|--quiet -u|--include-untracked -a|--all"
-f" -m|--message: {_PATHSPEC_FILE}"
+_STASH_PUSH: Final = (
+    "-k|--keep-index -S|--staged -p|--patch -q|--quiet -u|--include-untracked -a|--all -m|--message:"
+    f" {_PATHSPEC_FILE}"
+)
 _STASH_APPLY: Final = "-q|--quiet --index"
 GIT_OPTION_NAMES: Final[dict[str, str]] = {
     "git": "SUB -C: -c: -p|--paginate -P|--no-pager --git-dir: --work-tree: --namespace: --exec-path?"

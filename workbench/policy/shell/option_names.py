@@ -131,7 +131,7 @@ OPTION_NAMES: Final[dict[str, str]] = {
         " --key-type: --krb: --libcurl: --limit-rate: -l|--list-only --local-port: -L|--location"
         " --location-trusted --login-options: --mail-auth: --mail-from: --mail-rcpt: --mail-rcpt-allowfails"
         " -M|--manual --max-filesize: --max-redirs: -m|--max-time: --metalink --mptcp --negotiate -n|--netrc"
-        " --netrc-file: --netrc-optional --next|-: --no-alpn -N|--no-buffer --no-clobber --no-keepalive"
+        " --netrc-file: --netrc-optional --next --no-alpn -N|--no-buffer --no-clobber --no-keepalive"
         " --no-npn"
         " --no-progress-meter --no-sessionid --noproxy: --ntlm --ntlm-wb --oauth2-bearer: -o|--output:"
         " --output-dir: -Z|--parallel --parallel-immediate --parallel-max: --pass: --path-as-is"

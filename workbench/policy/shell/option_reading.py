@@ -67,14 +67,15 @@ class CommandReading(Struct, kw_only=True):
 
     key: str
     """Program and sub-command by their real names: `git push`."""
+    words: tuple[str, ...] = ()
     is_listed: bool = True
     options: list[GivenOption] = field(default_factory=list[GivenOption])
     operands: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     """Each with all of its names."""
     similar: set[str] = field(default_factory=set[str])
     """Titles of options that others of the command resemble."""
-    candidates: set[str] = field(default_factory=set[str])
-    """Titles of options that a shortened name may stand for."""
+    shortened: dict[str, str] = field(default_factory=dict[str, str])
+    """By title, options for which a name that is cut short may stand, and that name."""
     unknown: list[str] = field(default_factory=list[str])
     """Options that no table has."""
     is_key_sure: bool = True
@@ -124,7 +125,7 @@ class _Reader:
     def __init__(self, words: Sequence[str], *, is_denial: bool) -> None:
         self._words = _respelled_words(tuple(words))
         self._is_denial = is_denial
-        self._reading = CommandReading(key=program_name(self._words[0]))
+        self._reading = CommandReading(key=program_name(self._words[0]), words=self._words)
         self._operand_count = 0
         self._rows: tuple[OptionRow, ...] = ()
         self._index = 1
@@ -136,14 +137,20 @@ class _Reader:
             word = self._words[self._index]
             self._index += 1
             if word == "--":
-                self._reading.ends_options = True
-                self._add_operands(self._words[self._index :])
+                self._end_options()
                 break
             if _is_option(word) and not (self._reading.key == "chmod" and _is_chmod_mode(word)):
                 self._read_option(word)
             elif self._read_operand(word):
                 break
         return self._finished()
+
+    def _end_options(self) -> None:
+        self._reading.ends_options = True
+        if self._rows and "INNER" in self._rows[0].words:
+            self._reading.inner = self._words[self._index :]
+        else:
+            self._add_operands(self._words[self._index :])
 
     # --- sub-commands and operands -----------------------------------------------------------------
 
@@ -248,8 +255,7 @@ class _Reader:
         if len(candidates) == 1:
             self._add_known(candidates.pop(), value if equals else None, may_follow=not equals)
         elif candidates:
-            self._reading.candidates |= candidates
-            self._add_unknown(word)
+            self._reading.shortened.update(dict.fromkeys(candidates, word))
         else:
             self._add_unknown(word)
 

@@ -91,7 +91,7 @@ _PACKAGE_OPTIONS: Final = (
     " --update-notifier --usage -h|--help -v|--version --message|-m: --git-tag-version --sign-git-tag"
     " --preid: --allow-same-version --proxy: --https-proxy: --noproxy: --strict-ssl --ca: --cafile: --cert:"
     " --key: --fetch-retries: --fetch-timeout: --maxsockets: --node-options: --heading: --init-author-name:"
-    " --editor: --viewer: --browser? --git: --engine-strict --save-prefix: --pack-destination:"
+    " --editor: --viewer: --browser? --git: --save-prefix: --pack-destination:"
     " --expect-results"
 )
 _YARN_OPTIONS: Final = (

@@ -1,0 +1,30 @@
+"""Denials by meaning: every denial on every spelling, as the programs take them."""
+
+from tests.unit.policy.denied_spellings import DENIALS, SPELLINGS, expected_verdict, rows_of
+from tests.unit.policy.gate_cases import SHELL
+from workbench.policy.permissions import PermissionPattern, permission_doubt, permission_matches
+from workbench.policy.shell.analysis import view_command
+
+ROWS, DENIED = rows_of(SPELLINGS), rows_of(DENIALS)
+
+
+def verdict(pattern, command, folder=None):
+    """Return what a denial does with a command: `deny`, `ask`, or `-` for nothing."""
+    glob, seen = PermissionPattern(text=f"Bash({pattern})"), view_command(command, folder)
+    if permission_matches(glob, SHELL, {"command": command}, {}, seen, purpose="deny"):
+        return "deny"
+    return "ask" if permission_doubt(glob, SHELL, seen) else "-"
+
+
+def test_the_table_is_as_large_as_promised():
+    assert len(DENIED) >= 40 and len(ROWS) >= 300
+
+
+def test_every_denial_stops_what_its_program_would_do_and_nothing_else():
+    wrong = [
+        f"{denial[2]} on {spelling[2]}: {found}, not {expected}"
+        for spelling in ROWS
+        for denial in DENIED
+        if (found := verdict(denial[2], spelling[2])) != (expected := expected_verdict(denial, spelling))
+    ]
+    assert not wrong, f"{len(wrong)} of {len(DENIED) * len(ROWS)}:\n" + "\n".join(wrong[:60])
