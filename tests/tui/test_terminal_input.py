@@ -133,6 +133,11 @@ def test_one_key_alone_leaves_a_paste_open_that_may_only_be_slow(keys):
     assert found == [("alpha\r\nbeta" + keys + "more",), "x"]
 
 
+def test_keys_that_leave_are_pasted_text_where_they_come_right_behind_pasted_text():
+    assert read(START + "a", SOON, "\x03", SOON, "\x03", 0.3, "b" + END, "x") == [("a\x03\x03b",), "x"]
+    assert read(START + "a", 0.3, "\x03", 0.3, "\x03", 0.05, "b" + END, "x") == [("a\x03\x03b",), "x"]
+
+
 def test_an_end_mark_that_comes_after_the_way_out_is_dropped():
     assert read(LOST, 1.0, "\x1b", 0.3, "\x1b", 0.3, "[201~", 0.3, "x") == [("alpha\r\nbeta",), "x"]
 
@@ -292,6 +297,14 @@ def test_a_sequence_that_never_ends_is_dropped():
     assert read("\x1b[12", 1.5, "x") == ["x"]
     assert read("\x1b]0;title", 1.5, "x") == ["x"]
     assert read("\x1b]0;" + "t" * 10_000, "t" * 10_000, "\x1b", "\\", "x") == ["x"]
+
+
+@pytest.mark.parametrize("begin", ["\x1b[", "\x1b]0;"])
+def test_a_sequence_without_an_end_is_not_kept_whole(begin):
+    reader = TerminalInput(DELAY)
+    for piece in (begin, *["1" * 10_000] * 3):
+        reader.feed(piece, 1.0, is_joined=True)
+        assert len(reader._tokens._pending) < 1_000
 
 
 def framework(data):

@@ -232,7 +232,7 @@ class TokenReader:
             tokens.append(Token("escape"))
         elif not _HEAD.match(sequence):
             tokens.append(Token("alt", sequence))
-        elif sequence[1] in "[O" and len(sequence) <= _MAX_SEQUENCE and sequence != PASTE_END:
+        elif sequence[1] in "[O" and len(sequence) <= _MAX_SEQUENCE:
             tokens.append(Token("sequence", sequence))
 
     def _after_late(self, late: str, data: str, at: float) -> str:
