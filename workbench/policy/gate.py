@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, GateVerdict, JsonObject, ToolDescriptor
-from workbench.policy import autorun_files, rules, run_grants, schemas, trust
+from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path, resolve_path
 from workbench.policy.permissions import (
     UNRELATED_WORD,
@@ -150,6 +150,10 @@ def _with_grant_obstacles(passed: ScreenedCall, context: GateContext) -> Screene
             if why := autorun_files.autorun_reason(target.path, root):
                 obstacles[autorun_files.AUTORUN_MARK] = (
                     f"no rule can allow changing {one_line(target.relative, 120)}: {why}"
+                )
+            if why := odd_names.new_name_reason(target.path, root):
+                obstacles[odd_names.ODD_NAME_MARK] = (
+                    f"no rule can allow creating {one_line(target.relative, 120)}: {why}"
                 )
     return (
         replace(passed, marks=tuple(obstacles), no_grant_reason="; ".join(obstacles.values()))

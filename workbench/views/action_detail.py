@@ -441,6 +441,7 @@ WARNING_SENTENCES: Mapping[str, str] = {
     "long": "It holds a very long line.",
     "runs net": "It runs what it loads from the network.",
     "runs by itself": "Other programs run or obey this file without being asked to.",
+    "odd name": "It creates a name that looks like another one, or that Windows takes for something else.",
     "trust ended": "Trust in this folder ended while its own checks were in force; no rule or grant counts "
     "until the trust question is answered.",
     "binary": "It changes a binary file; its bytes are not shown.",
