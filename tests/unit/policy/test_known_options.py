@@ -427,6 +427,44 @@ def test_a_phase_a_goal_and_a_folder_pass(line):
     assert verdict(line, f"Bash({' '.join(words[: 1 + (words[0] == 'docker')])} *)") == "allow"
 
 
+ENDING = """
+awk base64 basename cat cd chmod cksum cmp column comm cp cut date df diff dirname du fd fold grep gzip head
+hexdump iconv id join ln ls md5sum mkdir mv nl od paste printenv pwd readlink realpath rev rg rm rmdir sed
+sha1sum sha256sum sort stat strings tac tail tee touch tr tree truncate type wc zgrep
+"""
+ENDING_OF_GIT = """
+add annotate apply archive blame branch check-attr check-ignore checkout clean clone commit describe diff
+diff-files diff-index diff-tree for-each-ref grep log ls-files ls-remote ls-tree merge merge-base mv name-rev reflog reset restore rev-list rev-parse rm shortlog show show-ref stash-list stash-push stash-save
+stash-show status switch tag whatchanged
+"""
+PASSING = {
+    "cmake", "tox",
+    *(f"cargo-{name}" for name in ("test", "t", "build", "b", "check", "c", "bench", "run", "r", "clippy", "fmt")),
+    *(f"{maker}-{name}" for maker in ("npm", "pnpm", "yarn") for name in ("test", "t", "run", "run-script", "start")),
+}  # fmt: skip
+"""Rows by what `--` does in them, again: a mark that is put in or taken out has to be put in or taken out twice."""
+
+
+def rows_with(mark):
+    return {key.replace(" ", "-") for key in KNOWN_PROGRAMS if mark in _table_row(key).words}
+
+
+def test_what_two_dashes_do_is_written_down_twice():
+    of_git = {f"git-{name}" for name in ENDING_OF_GIT.split()}
+    assert rows_with("ENDS") == set(ENDING.split()) | of_git
+    assert rows_with("PASSES") == PASSING
+    assert not rows_with("ENDS") & (rows_with("PASSES") | rows_with("ANY"))
+
+
+@each_row("line", [
+    "git log -- a", "git log --oneline -3 -- -x", "git diff HEAD -- src", "git checkout -- a", "git add -- a b",
+    "git restore -- a", "git grep a -- src", "git show HEAD -- a", "rm -f -- -x", "grep -rn -- -x src", "cat -- -x",
+    "ls -l -- -x", "rg -- -x src", "mkdir -p -- -x", "cp -- -x b", "git stash push -m x -- a", "git ls-files -- src",
+])  # fmt: skip
+def test_two_dashes_that_end_the_options_pass(line):
+    assert verdict(line, f"Bash({line.split()[0]} *)") == "allow"
+
+
 STRICT = (
     "head -n -x a", "head -n", "git log --grep --output=x", "grep -e -f a", "jq --arg a", "jq --arg=a b", "sort -k --x a",
     "ls --all=x", "make -j4x -C", "make -C", "tsc -p", "tsc -px", "gcc -Idir -c a.c", "git commit -mx -Fy", "ls @x", "ls http://x",
@@ -475,6 +513,7 @@ BAD_VALUES = {
     "git pull -s": "evil",
     **dict.fromkeys((name for name in KNOWN_VALUES if name.startswith("kubectl")), "go-template-file=x"),
     **dict.fromkeys((name for name in KNOWN_VALUES if name.startswith("go ")), "./evil"),
+    **dict.fromkeys((name for name in KNOWN_VALUES if name.startswith("dotnet ")), "Debug;PreBuildEvent=./evil"),
 }  # fmt: skip
 
 
@@ -490,6 +529,7 @@ def test_operands_that_are_not_known_ask():
     bad = {
         "git clone": "file:///x", "date": "01010101", "hostname": "evil", "env": "X=1", "ps": "auxe",
         "curl": "file:/etc/x", "jq": 'import "x" as y; .', "mvn": "a:b:c", "docker build": "github.com/x/y",
+        **dict.fromkeys(("dotnet test", "dotnet build", "dotnet restore"), "/p:PreBuildEvent=./evil"),
     }  # fmt: skip
     assert bad.keys() == KNOWN_OPERANDS.keys()
     for key, operand in bad.items():

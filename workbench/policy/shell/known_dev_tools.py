@@ -42,7 +42,7 @@ _PACKAGE_SUBCOMMANDS: Final = (
 )  # fmt: skip
 _QUERY_SUBCOMMANDS: Final = ("view", "info", "explain", "root", "prefix", "bin", "ping", "search")
 _CARGO_BUILD_SUBCOMMANDS: Final = (
-    "test", "t", "build", "b", "check", "c", "bench", "run", "r", "nextest run",
+    "test", "t", "build", "b", "check", "c", "bench", "run", "r",
 )  # fmt: skip
 _CARGO_TEST_OPTIONS: Final = (
     "TEXT -q --nocapture --no-capture --test-threads: --exact --ignored --include-ignored --show-output"
@@ -170,7 +170,10 @@ KNOWN_DEV_TOOLS: Final[dict[str, str]] = {
     "cargo metadata": "-q --no-deps --format-version: --offline --locked",
     "cargo clean": "-q -p: --release",
     "cargo nextest": "SUB",
-    **{f"cargo {sub} --": _CARGO_TEST_OPTIONS for sub in ("test", "t", "nextest run")},
+    "cargo nextest run": "-r -p: -j: --release --workspace --all-targets --all-features --features: -F: --lib"
+        " --bins --no-default-features --package: --exclude: --bin: --tests --test: --examples --example:"
+        " --benches --bench: --offline --locked --frozen --color: --no-run --no-fail-fast",
+    **{f"cargo {sub} --": _CARGO_TEST_OPTIONS for sub in ("test", "t")},
     "cargo clippy --": "TEXT -D: -W: -A: -F: --deny: --warn: --allow: --forbid: --cap-lints:",
     "rustc": "WHOLE --version -V -vV --explain:",
     "rustfmt": "-l -q -v --check --edition: --color: --files-with-diff --version",

@@ -389,6 +389,13 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
         " --content-on-error",
 }  # fmt: skip
 """By program, or program and sub-command, the options that are known to be harmless."""
+_DOTNET_BUILDS: Final = ("dotnet test", "dotnet build", "dotnet restore")
+_DOTNET_VALUES: Final = {
+    **dict.fromkeys(("-c", "--configuration"), "Debug|Release"),
+    **dict.fromkeys(("-f", "--framework"), r"net[\w.]+"),
+    **dict.fromkeys(("-v", "--verbosity"), "q|quiet|m|minimal|n|normal|d|detailed|diag|diagnostic"),
+    "--filter": r"[\w.=~&|!() -]+",
+}  # fmt: skip
 _KUBE_OUTPUT: Final = r"wide|json|yaml|name|(?:jsonpath|custom-columns|go-template)=.*"
 KNOWN_VALUES: Final[dict[str, str]] = {
     "pytest -p": r"no:[\w.-]+",
@@ -412,6 +419,7 @@ KNOWN_VALUES: Final[dict[str, str]] = {
     **dict.fromkeys(("kubectl -o", "kubectl --output"), "wide|json|yaml|name"),
     **{f"go {sub} -mod": "readonly|vendor|mod" for sub in ("test", "build", "vet", "list", "install", "fmt")},
     **{f"git {sub} -s": "ours|recursive|resolve|octopus|subtree|ort" for sub in ("merge", "pull")},
+    **{f"{key} {option}": value for key in _DOTNET_BUILDS for option, value in _DOTNET_VALUES.items()},
     "ps -u": r"x|(?!x)[\w.,-]+",
 }  # fmt: skip
 """Expressions for the harmless values of options that also have others."""
@@ -424,6 +432,7 @@ KNOWN_OPERANDS: Final[dict[str, str]] = {
     "curl": r"(?i:https?)://\S+|[A-Za-z0-9.-]+(?::\d+)?(?:[/?#]\S*)?",
     "jq": r"(?s)(?!.*\b(?:import|include)\b).*",
     "mvn": r"[a-z][a-z-]*(?::[a-z][A-Za-z-]*)?",
+    **dict.fromkeys(_DOTNET_BUILDS, r"(?!/)[\w./-]+"),
     "docker build": r"(?!github\.com/)[^:@]+",
 }  # fmt: skip
 """Expressions for the harmless operands of programs that also have others."""
