@@ -139,12 +139,14 @@ def execute_run(options: Namespace, console: Console) -> int:
             if not options.dry_run:
                 provider_and_model(context, work_options)  # refused before anything is read, if there is none
             findings = _findings(context, options, console)
+            console.status(f"listing {counted(len(findings.incidents), 'incident')}")
             list_id = list_incidents(
                 journal, workspace, findings, source=_source(options), checker=options.checker,
                 baseline=_baseline(context, options), actor=user_actor(), driver=lock.driver,
             )  # fmt: skip
             incident_list = read_list(journal, list_id)
             rows = [row for row in incident_list.rows if is_wanted(row.incident)]
+            console.clear_status()
             _say_what_was_found(console, incident_list, findings, len(rows))
             plan = plan_incidents(rows, work_options, options.checker)
             if options.dry_run:
@@ -270,7 +272,8 @@ def _print_plan(
     from workbench.cli.incident_lists import row_json
     from workbench.incidents.request import incident_prompt
 
-    rows = [row for row in incident_list.rows if row.incident.id in set(ids)]
+    wanted = frozenset(ids)
+    rows = [row for row in incident_list.rows if row.incident.id in wanted]
     prompts = [incident_prompt(row.incident, workspace) for row in rows]
     if options.output_format in ("json", "stream-json", "s2"):
         console.json(

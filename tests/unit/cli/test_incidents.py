@@ -5,6 +5,7 @@ import re
 import uuid
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.incident_lists import FAULTS, FIX_NONE, FIX_OS, FIX_SYS, RUFF, edit
 from tests.support.tables import each_row
@@ -65,6 +66,35 @@ def test_the_result_is_one_object(project):
         "completed",
         {"fixed": 3},
     )
+
+
+def test_more_findings_than_a_list_holds_are_said_where_the_plan_is_printed(project, monkeypatch):
+    from workbench.formats.findings import read
+
+    monkeypatch.setattr(read, "MOST_INCIDENTS", 20)
+    file = report(project, *[ruff(line, message=f"m{line}") for line in range(1, 31)], "no finding")
+    assert project("incidents", "run", file, "--dry-run") == 0
+    assert "It has 30 findings; the first 20 are listed, 10 are left out." in project.err
+    assert "20 incidents would be asked about" in project.err
+
+
+def test_a_plan_is_looked_up_once_and_not_for_every_row(project, monkeypatch):
+    from workbench.cli import incidents
+
+    class Ids(tuple):
+        reads = 0
+
+        def __iter__(self):
+            Ids.reads += 1
+            return super().__iter__()
+
+    plan = incidents.plan_incidents
+    monkeypatch.setattr(
+        incidents, "plan_incidents", lambda *given: replace(made := plan(*given), ids=Ids(made.ids))
+    )
+    file = report(project, *[ruff(line, message=f"m{line}") for line in range(1, 31)])
+    assert project("incidents", "run", file, "--dry-run") == 0
+    assert "30 incidents would be asked about" in project.err and Ids.reads <= 2
 
 
 def test_events_are_one_a_line(project):

@@ -467,7 +467,15 @@ def test_a_list_has_a_bound_and_the_rest_is_counted(workspace, monkeypatch):
     monkeypatch.setattr(findings_read, "MOST_INCIDENTS", 3)
     found = read(workspace, sarif(*[result(line=n) for n in range(1, 8)]))
     assert (len(found.incidents), found.skipped) == (3, 4)
-    assert "the first 3 are listed" in found.problems[-1]
+    assert found.problems[-1] == "it has 7 findings; the first 3 are listed, 4 are left out"
+
+
+def test_the_bound_is_said_first_however_much_is_wrong_with_the_rest(workspace, monkeypatch):
+    monkeypatch.setattr(findings_read, "MOST_INCIDENTS", 3)
+    broken = [{**result(line=n), "locations": f"wrong {n}"} for n in range(40)]
+    found = read(workspace, sarif(*broken, *[result(line=n) for n in range(1, 8)]))
+    assert len(found.problems) > 5
+    assert found.problems[0] == "it has 7 findings; the first 3 are listed, 4 are left out"
 
 
 def test_progress_is_told(workspace):

@@ -257,6 +257,10 @@ class ReadReport(Struct):
         if len(self.problems) < MOST_PROBLEMS and why not in self.problems:
             self.problems.append(why)
 
+    def lead(self, why: str) -> None:
+        """Say something before everything else, however much there is to say."""
+        self.problems.insert(0, why)
+
     def note(self, why: str) -> None:
         self.notes[why] = self.notes.get(why, 0) + 1
 

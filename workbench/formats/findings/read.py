@@ -198,7 +198,10 @@ def _bounded(
             on_progress(number, 0)
     if beyond := sum(1 for _ in findings):
         report.skipped += beyond
-        report.say(f"it has {MOST_INCIDENTS + beyond:,} findings; the first {MOST_INCIDENTS:,} are listed")
+        report.lead(
+            f"it has {MOST_INCIDENTS + beyond:,} findings; the first {MOST_INCIDENTS:,} are listed, "
+            f"{beyond:,} are left out"
+        )
 
 
 class _IncidentMaker:
