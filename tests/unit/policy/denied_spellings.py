@@ -224,7 +224,7 @@ delete force | git branch -qD gone
 delete       | git branch -d merged
 delete       | git branch --delete merged
 delete       | git branch --dele merged
--            | git branch -f other HEAD
+force        | git branch -f merged HEAD
 -            | git branch --list
 -            | git branch -a
 -            | git branch -m gone renamed
@@ -324,10 +324,10 @@ recursive             | rm --recurs other
 recursive             | rm -rv other
 recursive             | rm other -r
 -                     | rm a.txt
--                     | rm -f a.txt
+force                 | rm -f a.txt
 -                     | rm -- a.txt
 -                     | rm -v a.txt
--                     | rm --force a.txt
+force                 | rm --force a.txt
 [chmod]
 recursive all | chmod -R 777 tree
 recursive all | chmod 777 -R tree
@@ -336,7 +336,6 @@ recursive all | chmod --recurs 0777 tree
 recursive all | chmod -vR 777 tree
 recursive all | chmod -R a+rwx tree
 recursive all | chmod -R ugo=rwx tree
-recursive all | chmod tree -R 777 tree
 all           | chmod 777 a.txt
 all           | chmod 0777 a.txt
 all           | chmod a=rwx a.txt
