@@ -1,7 +1,12 @@
 """Denials by meaning: every denial on every spelling, as the programs take them."""
 
+import random
+
+import pytest
+
 from tests.unit.policy.denied_spellings import DENIALS, SPELLINGS, expected_verdict, rows_of
 from tests.unit.policy.gate_cases import SHELL
+from tests.unit.policy.respelled_lines import respelled_denials
 from workbench.policy.permissions import PermissionPattern, permission_doubt, permission_matches
 from workbench.policy.shell.analysis import view_command
 
@@ -28,3 +33,20 @@ def test_every_denial_stops_what_its_program_would_do_and_nothing_else():
         if (found := verdict(denial[2], spelling[2])) != (expected := expected_verdict(denial, spelling))
     ]
     assert not wrong, f"{len(wrong)} of {len(DENIED) * len(ROWS)}:\n" + "\n".join(wrong[:60])
+
+
+def _allowed_respellings(seed, count):
+    return [
+        f"{pattern}  ←  {line}"
+        for pattern, line in respelled_denials(random.Random(seed), count)
+        if verdict(pattern, line) == "-"
+    ]
+
+
+def test_no_respelling_of_a_denied_command_is_allowed():
+    assert not _allowed_respellings(34, 1_500)
+
+
+@pytest.mark.campaign
+def test_no_respelling_of_many_denied_commands_is_allowed():
+    assert not _allowed_respellings(3_434, 100_000)
