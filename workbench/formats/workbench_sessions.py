@@ -26,6 +26,7 @@ from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Hunk, Json, 
 from workbench.formats.assemble import CurrentSessionId, ImportSummary, StoreBlob
 from workbench.formats.input import JsonLines
 from workbench.formats.records import FileProblem, as_integer, as_object, as_objects, as_text
+from workbench.formats.safe_markdown import harmless_markdown
 from workbench.formats.sanitize import sanitize_text
 from workbench.secrets.scrubber import scrub, scrub_value
 from workbench.text.human import duration_text, iso_time
@@ -351,10 +352,8 @@ def fenced_text(text: str, language: str = "") -> str:
 
 
 def _closed_prose(text: str) -> str:
-    """Return a text that was written as Markdown, with a fence that it leaves open closed."""
-    clean = safe_text(text).strip("\n")
-    bars: list[str] = re.findall(r"^ {0,3}(`{3,}|~{3,})", clean, re.MULTILINE)
-    return f"{clean}\n{bars[-1]}" if len(bars) % 2 else clean
+    """Return a text that was written as Markdown, harmless, and whole: what follows it is read by itself."""
+    return harmless_markdown(safe_text(text).strip("\n"), fenced_text)
 
 
 def _inline_code(text: str | None, most: int) -> str:
