@@ -100,8 +100,8 @@ SOURCES: dict[str, Source] = {
                          writes=rf"{_PY}|work/\.git/.*|home/\.cache.*", is_slow=True),
     # --- JavaScript
     **{name: Source(origin="npm", package=name, folder="node", is_slow=True, needs="a network",
-                    children=rf"{_SHELL}|node|echo|true|npm|npx|git|pnpm|yarn|getconf|uname|ldd|jest",
-                    writes=rf"{_CACHE}|work/(node_modules|package(-lock)?\.json|\.?pnpm|yarn|\.yarn).*|tmp/.*|/tmp/v8-.*|work/yarn-error\.log")
+                    children=rf"{_SHELL}|node|echo|true|npm|npx|git|git-.*|pnpm|yarn|getconf|uname|ldd|jest",
+                    writes=rf"{_CACHE}|work/(node_modules|package(-lock)?\.json|\.?pnpm|yarn|\.yarn).*|tmp/.*|/tmp/(v8-|pnpm-).*|work/yarn-error\.log")
        for name in ("npm", "pnpm", "yarn")},
     "tsc": Source(origin="npm", package="typescript", folder="node", is_slow=True,
                   writes=r"work/.*\.(js|jsx|d\.ts|map|tsbuildinfo)"),

@@ -65,6 +65,23 @@ def test_what_bash_cuts_off_or_no_encoding_has_is_not_plain(inner, doubt):
         tokenize(f"ls $'{inner}'")
 
 
+TWO_MEANINGS = [
+    "ls $'a\\' ; evil ; echo \\''", "ls $'\\' | evil | ls $'\\'", "ls a$'x\\'y'", "ls $'\\\\\\' ; evil ; echo \\''", "rm $'\\c/../..'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", TWO_MEANINGS)
+def test_what_a_shell_without_such_quotes_reads_as_commands_is_not_plain(line):
+    seen = view_command(line)
+    assert not seen.plain
+    assert "different ways" in " ".join(seen.reasons)
+
+
+@pytest.mark.parametrize("line", ["ls $'a b'", "ls $'a\\\\' x", "ls $'\\cA' $'\\x41\\n'"])
+def test_other_escapes_stay_plain(line):
+    assert view_command(line).plain
+
+
 def test_a_text_of_any_characters_is_decoded():
     assert decode_ansi_text("é\\x41\\xff") == "éA\ufffd"
     assert decode_ansi_words("a $'\\x41b' '$'\\x42''") == "a Ab 'B'"

@@ -40,6 +40,12 @@ def named(line):
     return found
 
 
+def seen_by(shell, line, programs):
+    """Return programs with their first words; dash does not decode `$'…'`, so there only the programs count."""
+    is_decoded = "bash" in shell or "$" not in line
+    return {(name, word if is_decoded else "") for name, word in programs}
+
+
 def covered_lines(count, seed):
     some, left = random.Random(seed), count
     for _ in range(MOST_MADE * count):
@@ -62,7 +68,7 @@ def test_nothing_starts_that_the_line_does_not_name(tmp_path):
             (bench.work / "b.txt").write_text("")
             programs, files = bench.run(shell, "-c", "--", line)
             started += len(programs)
-            assert set(programs) <= named(line), (shell, line)
+            assert seen_by(shell, line, programs) <= seen_by(shell, line, named(line)), (shell, line)
             assert files == ["b.txt"], (shell, line)
     assert started > LINES
     assert sum(bench.ended for _, bench in benches) <= LINES / 20

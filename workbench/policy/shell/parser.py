@@ -206,6 +206,9 @@ def _keep_piece(match: re.Match[str]) -> str:
 
 
 def _ansi_piece(inner: str) -> str:
+    if "'" in inner or "\\c/" in inner:
+        # To a shell without `$'…'`, such as dash, the word ends at the first quote and the slash stays one.
+        raise UnclearCommand("an escape in $'…' that shells read in different ways")
     text, doubt = decode_ansi_bytes(inner)
     if doubt:
         raise UnclearCommand(doubt)
