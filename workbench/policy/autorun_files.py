@@ -1,5 +1,6 @@
 """Files that other programs run or obey automatically, such as git hooks: no grant covers a change to one."""
 
+import fnmatch
 import os
 import re
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from workbench.policy.paths import (
 AUTORUN_MARK: Final = "runs by itself"
 _RUN_BY_SHELL: Final = "a shell hook such as direnv runs it when somebody enters the folder"
 _RUN_BY_EDITOR: Final = "an editor runs or obeys it when somebody opens the folder"
+_RUN_BY_CONSOLE: Final = "a debugger or an interactive console runs it when somebody starts it in the folder"
 _RUN_BY_AGENT: Final = "an agent starts the programs that it names, or obeys its hooks"
 _OBEYED_BY_AGENT: Final = "agents obey its text from their first message on"
 _RUN_BY_CODE_HOST: Final = "a code host runs it after a push"
@@ -41,15 +43,24 @@ _PATTERNS_BY_REASON: Final = {
         ".zed/debug.json", ".fleet/run.json", ".fleet/settings.json", ".sublime-project", "*.sublime-project",
         ".helix/config.toml", ".helix/languages.toml", ".dir-locals.el", ".dir-locals-2.el", ".exrc",
         ".nvimrc", ".nvim.lua", ".vimrc", ".lvimrc", ".kakrc", ".devcontainer.json", ".devcontainer/**",
-        ".gitpod.yml",
+        ".gitpod.yml", ".vs/tasks.vs.json",
+    ),
+    _RUN_BY_CONSOLE: (
+        ".rprofile", ".ghci", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".ocamlinit",
     ),
     _RUN_BY_AGENT: (
-        ".mcp.json", ".vscode/mcp.json", ".cursor/**", ".cursorrules", ".claude/settings*.json",
-        ".claude/hooks/**", ".claude/commands/**", ".claude/agents/**", ".claude/skills/**", ".claude.json",
-        ".gemini/**", ".codex/**", ".windsurf/**", ".roo/mcp.json", ".kiro/**", ".amazonq/**", ".continue/**",
-        "opencode.json", "opencode.jsonc", ".opencode/**", ".aider.conf.yml", ".goosehints",
+        ".mcp.json", ".vscode/mcp.json", ".cursor/**", ".cursorrules", ".claude/**", ".claude.json",
+        ".gemini/**", ".codex/**", ".windsurf/**", ".roo/**", ".kiro/**", ".amazonq/**", ".continue/**",
+        ".kilocode/**", ".trae/**", ".augment/**", ".junie/**", ".qwen/**", ".factory/**", ".agent/**",
+        ".warp/**", "crush.json", ".crush.json", "opencode.json", "opencode.jsonc", ".opencode/**",
+        ".aider.conf.yml", ".goosehints",
     ),
-    _OBEYED_BY_AGENT: ("agents.md", "claude.md", "claude.local.md", "agents.override.md", "gemini.md"),
+    _OBEYED_BY_AGENT: (
+        "agents.md", "claude.md", "claude.local.md", "agents.override.md", "gemini.md", "agent.md", "qwen.md",
+        "crush.md", "warp.md", ".rules", ".clinerules", ".clinerules/**", ".windsurfrules", ".roomodes",
+        ".github/copilot-instructions.md", ".github/instructions/**", ".github/prompts/**",
+        ".github/agents/**", ".github/chatmodes/**", ".github/hooks/**",
+    ),
     _RUN_BY_CODE_HOST: (
         ".github/workflows/**", ".github/actions/**", ".github/dependabot.yml",
         ".github/copilot-setup-steps.yml", ".gitea/workflows/**", ".forgejo/workflows/**", ".gitlab-ci.yml",
@@ -67,7 +78,7 @@ _PATTERNS_BY_REASON: Final = {
         "lint-staged.config.*", ".yorkierc*",
     ),
     _OBEYED_BY_GIT: (
-        ".gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig",
+        ".gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig", ".hg/**",
     ),
     _OBEYED_BY_INSTALLER: (
         ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/**", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js",
@@ -118,16 +129,18 @@ class AutorunNames:
         """Return why no grant covers writing to a path, a file or a folder that receives files."""
         return self.file_reason(path) or self._folder_reason(path)
 
+    def holding_reason(self, path: str) -> str:
+        """Return why a folder may not be moved or replaced: git takes hooks from a folder in it."""
+        hooks_folders = self._hooks(f"{path}/x")
+        is_above = any(is_below(folded_path(hooks.folder), folded_path(path)) for hooks in hooks_folders)
+        return f"{_MAY_HOLD}{_RUN_BY_GIT}" if is_above else ""
+
     def _folder_reason(self, path: str) -> str:
         names = folded_path(os.path.relpath(path, self._root)).split("/")[-_DEEPEST_FOLDER:]
         for start in range(len(names)):
             if why := _REASON_BY_FOLDER.get("/".join(names[start:])):
                 return f"{_MAY_HOLD}{why}"
-        if not os.path.lexists(path):
-            for hooks in self._hooks(path):
-                if is_below(folded_path(hooks.folder), folded_path(path)):
-                    return f"{_MAY_HOLD}{_RUN_BY_GIT}"
-        return ""
+        return self.holding_reason(path) if not os.path.lexists(path) else ""
 
     def _hook_reason(self, path: str) -> str:
         for hooks in self._hooks(path):
@@ -202,7 +215,22 @@ def _folders_of_patterns() -> Iterator[tuple[str, str]]:
 _REASON_BY_FOLDER: Final = dict(_folders_of_patterns())
 """Folders that may hold a file that runs automatically, by their last names: `.github/workflows`."""
 _DEEPEST_FOLDER: Final = max(folder.count("/") + 1 for folder in _REASON_BY_FOLDER)
-HIDDEN_NAMES: Final = frozenset({
-    ".git", *(part for pattern, _ in AUTORUN_PATTERNS for part in pattern.split("/") if part.startswith("."))
-})  # fmt: skip
-"""Names with a leading dot of which a path to such a file may consist."""
+_CLOSED_NAMES: Final = frozenset(
+    part.replace("*", "x")
+    for pattern in (".git", *dict(AUTORUN_PATTERNS))
+    for part in pattern.split("/")
+    if part.strip("*")
+)
+"""Names of which a path to such a file may consist."""
+_PATTERN_SIGN: Final = re.compile(r"[*?\[]")
+
+
+def may_match_closed(word: str) -> bool:
+    """Return whether a pattern may match the name of a file that runs automatically, or of such a folder.
+
+    A part that consists of stars alone does not count: it names every file.
+    """
+    if _PATTERN_SIGN.search(word) is None:
+        return False
+    parts = [part for part in folded_path(word).split("/") if part.strip("*") and _PATTERN_SIGN.search(part)]
+    return any(fnmatch.fnmatchcase(name, part) for part in parts for name in _CLOSED_NAMES)

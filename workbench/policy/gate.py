@@ -395,6 +395,8 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
         return whole
     if passed.view is None or not passed.view.plain:
         return None
+    # A place that is closed to a grant of the whole tool stays closed to it, word for word.
+    allowing = [rule for rule in allowing if run_grants.whole_tool_grant([rule], passed.descriptor) is None]
     verdicts: dict[str, GateVerdict] = {}
     for simple in passed.view.commands_to_cover:
         glob = first_permission_covering(context.allow, passed.descriptor, simple)
@@ -425,13 +427,15 @@ def _whole_tool_verdict(
 
 def command_boundary(context: GateContext) -> CommandBoundary:
     """Return what commands may touch without a question."""
+    autorun = autorun_files.AutorunNames(os.path.realpath(context.workspace))
     return CommandBoundary(
         workspace=context.workspace,
         closed=context.protected,
         governing=lambda: (*_hook_named_paths(context.workspace), *context.hook_files),
         is_denied=_path_denial_test(context, _is_reader, _exists),
         is_write_denied=_path_denial_test(context, _is_writer, _looks_like_path),
-        unwritable=autorun_files.AutorunNames(os.path.realpath(context.workspace)).destination_reason,
+        unwritable=autorun.destination_reason,
+        holds_unwritable=autorun.holding_reason,
     )
 
 

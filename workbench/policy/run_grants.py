@@ -6,21 +6,20 @@ workspace, what git or another program runs by itself, what a deny keeps from be
 by name, in all that may be a word of the line.
 """
 
-import fnmatch
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Final
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import ToolDescriptor
-from workbench.policy.autorun_files import HIDDEN_NAMES, AutorunNames
+from workbench.policy.autorun_files import AutorunNames, may_match_closed
 from workbench.policy.paths import ResolvedPath, folded_path, is_below, protection_reason
 from workbench.policy.permissions import parse_permission, permission_names_tool
 from workbench.policy.shell.analysis import names_patch_program
-from workbench.policy.shell.command_paths import COPYING_PROGRAMS, CommandBoundary
+from workbench.policy.shell.command_paths import CommandBoundary
 from workbench.policy.shell.deny_texts import deny_texts_of
 from workbench.policy.shell.derived_names import COMPRESSORS
 from workbench.policy.shell.risk_lists import program_name
@@ -40,10 +39,33 @@ _PATTERN_SIGN: Final = re.compile(r"[*?\[]")
 _MOST_LETTERS: Final = 8
 """Letters of one option group behind which a value may begin."""
 _SCHEDULERS: Final = frozenset({
-    "anacron", "at", "batch", "crontab", "launchctl", "schtasks", "systemctl", "systemd-run",
+    "anacron", "at", "batch", "crontab", "fcrontab", "launchctl", "loginctl", "schtasks", "systemctl",
+    "systemd-run",
 })  # fmt: skip
 """Programs that have others run when this line is over."""
-_HOME_VARIABLE: Final = re.compile(r"\$(?:HOME\b|\{HOME\})")
+_KNOWN_NAMES: Final = "HOME|USER|LOGNAME|PWD|OLDPWD|XDG_[A-Z_]+"
+_KNOWN_VARIABLE: Final = re.compile(rf"\$(?:({_KNOWN_NAMES})\b|\{{({_KNOWN_NAMES})\b[^}}]*\}})")
+_DEFAULT: Final = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
+_NOTHING: Final = re.compile(r"\$[@*]|``|\$\(\)|\$\{[^{}]*\}|\$[A-Za-z_]\w*|\$(?=[\"'])")
+"""Expansions that may leave nothing: `.env$()rc` is `.envrc`."""
+_UNREAD_BRACES: Final = re.compile(
+    r"[\w./-]\{[^{}\s]*,?[^{}\s]*['\"\\`$][^\n]*?[,}]|[\w./-]\{[^\s{}]*,[^\s{}]*['\"\\`$]"
+)
+"""Braces within a word whose parts hold quotes or expansions."""
+_CD_HOME: Final = re.compile(r"\b(?:cd|pushd|popd)\s*(?:-\s*|--\s*)?(?:$|[;&|)\n])")
+_GIT_RUNS: Final = re.compile(
+    r"(?:core|filter|diff|merge|mergetool|difftool|credential|alias|sequence|include(?:if)?|init|hook|gpg|ssh|uploadpack"
+    r"|receive|remote|url|protocol|pager|interactive)\.\w"
+    r"|.*hookspath"
+)
+"""Settings of git that name programs, folders of hooks or other files of settings."""
+_INSTALLS_HOOKS: Final = frozenset({"lefthook", "pre-commit", "husky", "lfs", "git-lfs", "overcommit", "dvc"})
+_ONLY_LOOKS: Final = frozenset(
+    {"ls", "cat", "head", "tail", "wc", "grep", "rg", "find", "tree", "echo", "cd", "pwd", "stat", "file"}
+)
+"""Programs that write nothing when the line has no redirect; `find` is read for its own words elsewhere."""
+_SCHEDULES: Final = ("/etc/cron", "/var/spool/cron", "/var/spool/at", "/etc/systemd", "/etc/init.d")
+_MOST_LOOKUPS: Final = 20_000
 
 
 def whole_tool_grant(rules: Sequence[Rule], descriptor: ToolDescriptor) -> Rule | None:
@@ -67,13 +89,16 @@ def protected_place(command: str, boundary: CommandBoundary) -> str:
     programs = _programs(command)
     if later := programs & _SCHEDULERS:
         return f"{min(later)} starts programs later"
+    if _UNREAD_BRACES.search(command):
+        return "its braces cannot be read"
     try:
         words = _possible_words(command)
     except _TooManyWords:
         return f"its braces name more than {MOST_MATCHES} words"
-    if _changes_git(words):
+    if _changes_git(programs | words):
         return "it may change what git runs"
-    return _place_objection(words, boundary, copies=not COPYING_PROGRAMS.isdisjoint(programs | words))
+    is_reading = programs <= _ONLY_LOOKS and ">" not in command
+    return _place_objection(words, boundary, _starts_at_home(command), is_reading=is_reading)
 
 
 def _programs(command: str) -> frozenset[str]:
@@ -82,24 +107,45 @@ def _programs(command: str) -> frozenset[str]:
     return frozenset(program_name(words[0]) for text in texts if (words := text.split(maxsplit=1)))
 
 
-def _changes_git(words: set[str]) -> bool:
-    if any("hookspath" in word.casefold() for word in words):
+def _changes_git(words: Set[str]) -> bool:
+    if any(_GIT_RUNS.match(word.casefold()) for word in words):
         return True
-    return "git" in words and ("config" in words or any(word.startswith("--te") for word in words))
+    if not _INSTALLS_HOOKS.isdisjoint(words) and not {"install", "init"}.isdisjoint(words):
+        return True
+    is_git = any(program_name(word).removesuffix(".exe") == "git" for word in words)
+    return is_git and (
+        not {"config", "maintenance"}.isdisjoint(words) or any(word.startswith("--te") for word in words)
+    )
 
 
-def _place_objection(words: set[str], boundary: CommandBoundary, *, copies: bool) -> str:
+def _starts_at_home(command: str) -> bool:
+    """Return whether a `cd` without a place, or back to one, leads to where the line does not say."""
+    return _CD_HOME.search(command) is not None
+
+
+def _place_objection(words: set[str], boundary: CommandBoundary, at_home: bool, *, is_reading: bool) -> str:
     root = os.path.realpath(boundary.workspace)
     governing = frozenset(folded_path(os.path.realpath(path)) for path in boundary.governing())
     names = AutorunNames(root)
-    autorun = names.destination_reason if copies else names.file_reason
-    for word in sorted(words):
-        for path in itertools.islice(_paths(word, root), MOST_MATCHES):
+    autorun = names.file_reason if is_reading else names.destination_reason
+    bases = [root, *([os.path.expanduser("~")] if at_home else []), *_folders(words, root)]  # noqa: PTH111
+    if len(words) * len(bases) > _MOST_LOOKUPS:
+        return "it names too many folders and files to look at"
+    for base, word in itertools.product(bases, sorted(words)):
+        for path in itertools.islice(_paths(word, base), MOST_MATCHES):
             if why := _objection(path, root, boundary, governing, autorun):
                 return f"{one_line(word, 80)} {why}"
         if why := _pattern_objection(word):
             return f"{one_line(word, 80)} {why}"
     return ""
+
+
+def _folders(words: set[str], root: str) -> Iterator[str]:
+    """Yield the folders that a line names: a `cd` or an option may make them the place of its other words."""
+    for word in sorted(words):
+        place = os.path.realpath(os.path.join(root, os.path.expanduser(word)))  # noqa: PTH111, PTH118 -- text
+        if place not in (root, "/") and os.path.isdir(place):  # noqa: PTH112 -- text
+            yield place
 
 
 class _TooManyWords(Exception):
@@ -108,11 +154,17 @@ class _TooManyWords(Exception):
 
 def _possible_words(command: str) -> set[str]:
     """Return everything that may be a word of a line, with quotes taken out and with quotes as borders."""
-    text = _HOME_VARIABLE.sub("~", command)
-    lines = dict.fromkeys((text, decode_ansi_words(text)))
+    text = _KNOWN_VARIABLE.sub(_value_of_variable, command)
+    whole = _NOTHING.sub("", _DEFAULT.sub(r"\1", text))
+    lines = dict.fromkeys(form for line in (text, whole) for form in (line, decode_ansi_words(line)))
     forms = [form for line in lines for form in (line, _QUOTES.sub("", line))]
     words = {word for form in forms for text in (form, *_braced_words(form)) for word in _split(text)}
     return words | set(_values_of_options(words)) | set(_unpacked_names(words))
+
+
+def _value_of_variable(match: re.Match[str]) -> str:
+    name = match[1] or match[2]
+    return "~" if name == "HOME" else os.environ.get(name, "")
 
 
 def _split(text: str) -> Iterator[str]:
@@ -176,10 +228,8 @@ def _unpacked_names(words: set[str]) -> Iterator[str]:
 
 def _pattern_objection(word: str) -> str:
     """Return why a pattern may name a protected file that is not where the line starts, as behind a `cd`."""
-    patterns = [part for part in word.split("/") if part.startswith(".") and _PATTERN_SIGN.search(part)]
-    if any(fnmatch.fnmatchcase(name, part) for part in patterns for name in HIDDEN_NAMES):
-        return "may name a file that runs automatically"
-    return ""
+    parts = [part for part in word.split("/") if part[:1] in (".", "?", "[")]
+    return "may name a file that runs automatically" if any(map(may_match_closed, parts)) else ""
 
 
 def _paths(word: str, root: str) -> Iterator[str]:
@@ -200,6 +250,8 @@ def _objection(
 ) -> str:
     real = os.path.realpath(path)
     relative, folded = os.path.relpath(real, root), folded_path(real)
+    if real.startswith(_SCHEDULES):
+        return "starts programs later"
     if real == root or relative == "dev/null":
         return ""
     for place in map(folded_path, map(os.path.realpath, boundary.closed)):

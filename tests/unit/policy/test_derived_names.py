@@ -57,6 +57,14 @@ DERIVED = [
     (["git", "clone", "https://h/x/.agents"], {".agents"}),
     (["git", "clone", "--depth", "1", "https://h/x/.github.git/"], {".github"}),
     (["git", "clone", "h:.vscode"], {".vscode"}),
+    (["git", "clone", "https://h/x/.vscode//.git"], {".vscode"}),
+    (["git", "clone", "https://h/x/.husky.git///.git/"], {".husky"}),
+    (["git", "clone", "https://h/ .vscode"], {".vscode"}),
+    (["gh", "repo", "clone", "o/.vscode.git"], {".vscode"}),
+    (["python3", "-m", "gzip", "-d", ".envrc.gz"], {".envrc"}),
+    (["gpg", ".envrc.gpg"], {".envrc"}),
+    (["curl", "-4O", "http://h/%2eenvrc"], {".envrc"}),
+    (["wget", "http://h/%2eenvrc"], {".envrc"}),
     (["gunzip", "--", "-x.gz"], {"-x"}),
     (["curl", "-sSLO", "https://h/.envrc?x=1#y"], {".envrc"}),
     (["curl", "--remote-name", "https://h/a/.mcp.json"], {".mcp.json"}),
@@ -68,7 +76,8 @@ DERIVED = [
 NOTHING = [
     "curl https://h/.envrc", "curl -o - https://h/.envrc", "wget -O - https://h/.envrc", "wget --spider https://h/.envrc",
     "tar -tf x.tar", "tar czf x.tgz src", "tar", "unzip -l x.zip", "unzip -Zl x.zip", "cpio -t", "7z l x.7z", "7z", "ar t x.a",
-    "ar rcs x.a y.o", "patch --dry-run", "unar", "git mv a b", "ls x.gz", "mv a b",
+    "ar rcs x.a y.o", "patch --dry-run", "unar", "git mv a b", "ls x.gz", "mv a b", "git apply --check x", "git am --abort", "python -m pytest x", "python -m", "dpkg -l x", "python -m zipfile -l x",
+    "dotnet test", "mvn test", "7z l x",
 ]  # fmt: skip
 UNKNOWN = [
     "tar -xf x.tar", "tar xzf x.tgz", "tar --extract -f x", "tar --ext -f x", "tar --get -f x", "tar -C src -xvf x", "unzip x.zip", "unzip -d src x.zip",
@@ -76,6 +85,11 @@ UNKNOWN = [
     "unar x.rar", "patch -p1", "patch src/a x.diff", "apply_patch x", "rename s/x/.envrc/ x", "split -b 1 x .env",
     "csplit x 3", "gzip -dr src", "gunzip --recursive src", "gunzip -N x.gz", "gzip -dN x.gz", "gunzip --name x.gz",
     "curl -OJ https://h/x", "curl -O --remote-header-name https://h/x", "curl -O https://h/{.envrc,x}", "curl -O https://h/[1-3]",
+    "gzip -S rc .env", "xz --suffix=rc .env", "cp -b -S rc a .env", "mv --backup --suffix=rc a .env", "git clone //.git",
+    "unzip -q x.zip -dlib", "unzip -qo x.zip", "jar -f y.jar -x", "cpio --ext", "7z -y x a.7z", "git apply x.patch", "git am x.mbox",
+    "python3 -m zipfile -e x.zip .", "python -m tarfile --extract x", "dpkg -x a.deb .", "gpatch -p1", "mise use node@20",
+    "bundle config set gemfile x", "yarn set version x", "lefthook install", "claude mcp add x", "dotnet new nugetconfig",
+    "wget --force-directories https://h", "rename.ul a b c", "jupyter nbconvert x", "curl --remote-header-name -O https://h/x",
     "wget -r https://h", "wget -i list", "wget --content-disposition https://h/x", "wget -p https://h/x", "wget --mirror https://h",
 ]  # fmt: skip
 

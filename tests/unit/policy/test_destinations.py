@@ -25,6 +25,10 @@ ALLOW = tuple(
     PermissionPattern(text=text, origin="config.json:1")
     for text in (
         *(f"Bash({program} *)" for program in GRANTED), "Bash(cp -r *)", "Bash(rsync -a *)", "Bash(curl -O *)", "Bash(sed -i *)",
+        "Bash(cd *)",
+        "Bash(ls *)",
+        "Bash(git restore *)",
+        "Bash(git rm *)",
         "Bash(tar -xf x.tar)", "Bash(curl -sO *)",
     )
 )  # fmt: skip
@@ -66,12 +70,18 @@ ASKS = [
     "git clone https://h/x y/.idea", "prettier --write .mcp.json", "ruff format .envrc", "zip .envrc src/e.txt", "unlisted .envrc",
     "unlisted docs/.workbench/x", "tee .envrc", "install src/e.txt .envrc", "mkdir .github", "mkdir -p docs/.wave", "curl -O https://h/.envrc",
     "curl -sO https://h/x/.mcp.json", "wget https://h/.envrc", "sed -i s/x/y/ .envrc", "git checkout HEAD -- .envrc", "touch docs/wave.yaml",
+    "git checkout evil -- '.envr[c]'", "git checkout evil -- '.github/work*'", "git checkout evil -- ':(glob)**/tasks.json'", "git checkout evil -- ':!docs'",
+    "cp '?envrc' x", "prettier --write '.github/**/*.yml'", "prettier --write '**/agents*'", "cd .vscode && ln -s ../src/e.txt", "cd .github/workflows && touch x",
+    "cd .husky && unlisted", "ln -s src lib && cp src/e.txt lib/hooks", "mv src lib && cp docs/a.md lib/hooks/x && mv lib src", "git clone https://h/x/.vscode//.git",
+    "cp -r src/vs lib && cd lib && touch x", "ln -s /x/.envrc", "git mv src lib && touch lib/hooks",
     "tar -xf x.tar", "apply_patch x", "apply_patch < x", "cat src/applypatch", "cat x | apply_patch", "unlisted apply_patch",
 ]  # fmt: skip
 PASSES = [
     "git mv src/e.txt src/f.txt", "mv src/vs src/ws", "cp src/e.txt docs", "ln -s src lib", "gunzip src/x.gz", "gzip -d src/x.tar.gz",
     "git clone https://h/x/y", "prettier --write src", "ruff format src", "zip x.zip src/e.txt", "unlisted src/e.txt", "mkdir -p src/new",
     "cat .github/workflows/x.yml", "cat .envrc", "sed -n 1,3p .github/workflows/x.yml", "git add .envrc", "grep x .mcp.json",
+    "cp src/e.txt docs && cat docs/a.md", "mv src/e.txt docs/e.txt && git add docs/e.txt", "cd .github && ls", "git restore --staged .envrc", "git rm --cached .envrc",
+    "prettier --check .mcp.json", "prettier --write 'src/**/*.ts'", "mv src/vs src/ws && cat src/e.txt", "cp src/e.txt src/vs && cat src/vs",
     "curl https://h/x/.github/workflows/x.yml", "find .github -name x", "cat docs/.agents/notes.md",
 ]  # fmt: skip
 
@@ -93,17 +103,21 @@ SHOWN = [
     "git cat-file -p HEAD:.env", "git show HEAD:.env", "git show HEAD:./.env", "git show :0:.env", "git log -L1,3:.env", "git log -p -- '.en[v]'",
     "git log -p -- ':(top).env'", "git log -p -- ':(top,glob)**/*'", "git show HEAD:docs/../.env", "git blame .env",
     "git archive HEAD", "git archive HEAD src", "tar -cf x.tar .", "zip -r x.zip .", "zip -r x.zip src", "cp -r src/. docs", "mv src lib",
-    "rsync -a src docs", "git mv src lib", "tar -C src -cf x.tar .",
+    "rsync -a src docs", "git mv src lib", "ln -s src lib", "zip -r x.zip linked", "tar -chf x.tar linked", "git cat-file -p 1a2b3c4d", "git rev-parse HEAD:.env", "tar -C src -cf x.tar .",
 ]  # fmt: skip
 UNSHOWN = [
     "git log -p", "git log --format='%h:%s *'", "git show HEAD:docs/a.md", "git log -L1,3:docs/a.md", "tar -cf x.tar docs", "zip -r x.zip docs",
-    "cp -r docs lib", "mv docs lib", "git add 'docs/*.md'", "tar -tf x.tar", "git show HEAD",
+    "cp -r docs lib", "mv docs lib", "git log -p -- 'docs/[id].md'", "git archive HEAD docs", "git add 'docs/*.md'", "tar -tf x.tar", "git show HEAD",
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def secretive(root):
     (root / "src/.env.local").write_text("x")
+    (root / "linked").mkdir()
+    (root / "linked/l").symlink_to("../src")
+    (root / "linked/again").symlink_to(".")
+    (root / "docs/[id].md").write_text("x")
     return root
 
 

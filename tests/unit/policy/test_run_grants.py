@@ -31,7 +31,7 @@ EVERYDAY = [
     "cd src && ls .", "mkdir -p .wave/output && echo {} > .wave/output/plan.json", "ls 2>/dev/null",
     "git status; git add -A; git commit -m 'x'", "cat < src/a.md | sort", "test -f /etc/hostname && echo y",
     "for i in {1..30}; do echo $i; done", "cp src/{a,b}.md src/c", "ls .github", "cat .envrc.example",
-    "echo look at systemctl", "echo x > .{a,b}", "ls .q*", "git init x", "echo {a", "echo {ab}",
+    "echo look at systemctl", "echo x > .{a,b}", "ls .nothing*", "cd src && ls .", "env | sort", "echo '{\"a\": \"b\", \"c\": 1}' > x.json", "git log --format=%h", "git init x", "echo {a", "echo {ab}",
     "cat ../x /etc/hostname", "x=1; eval \"echo $x\"", "find . -name '**.md'", "",
 ]  # fmt: skip
 ASKED = [
@@ -73,6 +73,32 @@ ASKED = [
     ("mv src .vscode", "cannot be granted"),
     ("git mv src a/.github", "cannot be granted"),
     ("apply_patch < x", "its patch names"),
+    ("cd .github/workflows && echo x > y.yml", "cannot be granted"),
+    ("cd .vscode; echo x > tasks.json", "cannot be granted"),
+    ("mkdir -p a/.agents && cd a/.agents && mkdir skills && echo x > skills/x", "cannot be granted"),
+    ("cd src && cat .local/x; cd && cat .local/share/workbench/journal.db", "belongs to workbench"),
+    ("cd && cat .local/share/workbench/journal.db", "belongs to workbench"),
+    ("cd src; cat ../../home/.local/share/workbench/journal.db", "belongs to workbench"),
+    ("cd src && cp x ../.git/hooks/pre-commit", "belongs to git"),
+    ("tar -C .vscode -xf x.tar", "cannot be granted"),
+    ("wget -P .vscode http://h/tasks.json", "cannot be granted"),
+    ("find .github -exec sed -i s/a/b/ {} +", "cannot be granted"),
+    ("/usr/bin/git config core.fsmonitor ./x", "what git runs"),
+    ("git.exe config x y", "what git runs"),
+    ("git clone -c core.fsmonitor=x y", "what git runs"),
+    ("git maintenance start", "what git runs"),
+    ("pre-commit install", "what git runs"),
+    ("echo x > .env$\"\"rc", "cannot be granted"),
+    ("echo x > .env``rc", "cannot be granted"),
+    ("echo x > .env$()rc", "cannot be granted"),
+    ("echo x > .env$@rc", "cannot be granted"),
+    ("echo x > .env${y}rc", "cannot be granted"),
+    ("echo x > .env${y:-r}c", "cannot be granted"),
+    ("echo x > .e{n,'}'}vrc", "braces cannot be read"),
+    ("echo x > .e{n,${x}}vrc", "braces cannot be read"),
+    ("cat ${HOME:?}/.local/share/workbench/x", "belongs to workbench"),
+    ("cp x '?envrc'", "may name a file that runs automatically"),
+    ("echo x > /etc/cron.d/x", "starts programs later"),
     ("echo {1..9}{1..9}{1..9}{a,b}{1..99}{1..99}{a..z}{a..z}", "braces name more than"),
     ("echo " + "{a,b}" * 12, "braces name more than"),
     ("eval \"" + "x" * run_grants.LONGEST_LINE + "\"", "characters"),
@@ -124,7 +150,7 @@ def test_what_may_not_be_read_is_not_read_by_a_command(where):
 )  # fmt: skip
 def test_nothing_narrower_or_wider_is_a_whole_grant(where, changed):
     narrower = replace(where, rules=(replace(BARE, **changed),))
-    assert judged(call(command="x=1; eval \"echo $x\""), narrower).verdict.outcome == "ask"
+    assert judged(call(command='x=1; eval "echo $x"'), narrower).verdict.outcome == "ask"
 
 
 @pytest.mark.parametrize("pattern", ["Bash", "Bash(*)", "run_in_terminal", "Bash(**)"])

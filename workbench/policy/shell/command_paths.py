@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from workbench.policy.autorun_files import may_match_closed
 from workbench.policy.paths import (
     MAX_PATH_LENGTH,
     ResolvedPath,
@@ -139,6 +140,8 @@ def copied_paths(words: Sequence[str], operands: Sequence[str]) -> Iterator[tupl
         elif word.startswith("-t"):
             folders.append(word[2:])
     is_merged = any(re.fullmatch(r"-[A-Za-z]*T[A-Za-z]*|--no-target-directory", word) for word in words)
+    if len(operands) == 1:
+        yield f"./{operands[0].rstrip('/').rpartition('/')[2]}", False
     for source in operands:
         yield source, source not in folders
         name = source.rstrip("/").rpartition("/")[2]
@@ -163,13 +166,13 @@ _FOLDER_OPTIONS: Final = frozenset({
 COPYING_PROGRAMS: Final = frozenset({"cp", "mv", "ln", "install", "rsync", "git mv"})
 """Programs that write into their last word under the names of the others."""
 _PACKERS: Final = frozenset({
-    "cp", "mv", "rsync", "install", "git mv", "git archive", "tar", "bsdtar", "zip", "7z", "7za", "7zz",
-    "cpio", "pax", "jar", "ar",
+    "cp", "mv", "ln", "rsync", "install", "git mv", "git archive", "tar", "bsdtar", "zip", "7z", "7za", "7zz",
+    "cpio", "pax", "jar", "ar", "rar", "mksquashfs", "shar", "ditto", "gcp", "zipfile", "tarfile",
 })  # fmt: skip
 """Programs that copy whole folders, so that a file that may not be read gets another name."""
 _GIT_SHOWS_FILES: Final = frozenset({
     "annotate", "archive", "blame", "cat-file", "diff", "diff-files", "diff-index", "diff-tree", "grep",
-    "log", "range-diff", "reflog", "show", "stash", "whatchanged",
+    "log", "range-diff", "reflog", "rev-parse", "show", "stash", "whatchanged",
 })  # fmt: skip
 """Subcommands of git that print what files hold or held."""
 _MOST_PACKED: Final = 2_000
@@ -182,6 +185,11 @@ _FOLDER_WRITERS: Final = _FOLDER_CHANGERS | COPYING_PROGRAMS | {"git checkout", 
 """Programs that change whole folders, so that a file in them is written that may not be."""
 _FOLDER_WALKERS: Final = frozenset({"rg", "ag", "ack", "fd", "find", "tree", "grep", "ls", "du"})
 """Programs that look through the folder they run in when nothing else is named."""
+_GIT_TAKES_PATTERNS: Final = frozenset({
+    "git checkout", "git restore", "git rm", "git stash", "git clean", "git mv", "git reset",
+})  # fmt: skip
+"""Subcommands of git that change each file of the working tree that a pattern matches."""
+_OBJECT_ID: Final = re.compile(r"[0-9a-f]{4,64}")
 _PATHSPEC_MAGIC: Final = re.compile(r"\([^)]*\)|[/!^]+")
 _PATHSPEC_PATTERN: Final = re.compile(r"[*?\[]")
 _PROTECTED_SIGNS: Final = re.compile(r"/\.|/git~1|\A/(?:workbench|wave)\.yaml")
@@ -200,7 +208,9 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
     is_denied: Callable[[ResolvedPath], bool] | None = None
     is_write_denied: Callable[[ResolvedPath], bool] | None = None
     unwritable: Callable[[str], str] | None = None
-    """Returns why no grant covers writing a real path, such as one that another program runs by itself."""
+    """Returns why no grant covers writing a real path, such as one that runs automatically."""
+    holds_unwritable: Callable[[str], str] | None = None
+    """Returns why no grant covers moving or replacing a real folder with all that it holds."""
 
 
 def boundary_objections(commands: Sequence[SimpleCommand], boundary: CommandBoundary) -> tuple[str, ...]:
@@ -233,6 +243,8 @@ class _LineWalk:
         self._places = _PathLookup(boundary)
         self._now = self._every = {self._places.root: self._places.root}
         self._moved_last = False
+        self._made: dict[str, None] = {}
+        """Paths, links not followed, that a command before on the line links, moves or copies to."""
         self.left_by: SimpleCommand | None = None
         """The `cd` that leads out of the workspace: everything after it asks."""
 
@@ -242,7 +254,9 @@ class _LineWalk:
         is_chained = simple.behind == "&&" or (simple.behind in ("|", "|&") and not self._moved_last)
         self._now = self._now if is_chained else self._every
         self._moved_last = simple.moves
-        return next(self._reasons(simple), "") or (self._move(simple) if simple.moves else "")
+        why = next(self._reasons(simple), "") or (self._move(simple) if simple.moves else "")
+        self._made.update(dict.fromkeys(self._made_by(simple)))
+        return why
 
     def shown_reason(self, why: str) -> str:
         """Return a reason without secrets and in one line."""
@@ -289,6 +303,8 @@ class _LineWalk:
             if why:
                 self.left_by = simple if simple.moves and why.endswith(_LEAVES_WORKSPACE) else None
                 yield why
+            if self._leads_through_made(simple, word, (*folders, *inner), letters):
+                yield f"{_shortened_path(word)} leads through what the line itself makes"
         if not only_reads(simple):
             yield from self._written(simple, (*folders, *inner), letters)
         if not simple.moves:
@@ -296,10 +312,44 @@ class _LineWalk:
         if self._places.has_denials:
             yield from self._denied(simple, (*folders, *inner))
 
+    def _made_by(self, simple: SimpleCommand) -> Iterator[str]:
+        """Yield the paths that a command makes by copying, moving or linking, its links not followed."""
+        if _command_name(simple.words) not in COPYING_PROGRAMS:
+            return
+        operands = path_operands(simple)
+        for path, _ in copied_paths(simple.words[1:], operands):
+            for folder in self._now.values():
+                place = os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 -- text
+                is_source = path in operands[:-1]
+                is_folder = os.path.isdir(place) and not os.path.islink(place)  # noqa: PTH112, PTH114 -- text
+                if not is_source and not is_folder:
+                    yield place
+
+    def _leads_through_made(
+        self, simple: SimpleCommand, word: str, folders: Sequence[str], letters: str
+    ) -> bool:
+        """Return whether a word names something below a path that the line itself makes.
+
+        Where such a path leads is not known before the line runs.
+        """
+        if not self._made:
+            return False
+        is_whole = simple.moves or _command_name(simple.words) in _PACKERS
+        for path in path_candidates(word, letters) or ():
+            for folder in folders:
+                place = os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 -- text
+                if any(is_below(place, made) and (is_whole or place != made) for made in self._made):
+                    return True
+        return False
+
     def _written(self, simple: SimpleCommand, folders: Sequence[str], letters: str) -> Iterator[str]:
         """Yield why no grant covers a path that the command may write."""
+        if not simple.moves:
+            yield from (why for folder in folders for why in self._places.working_in(folder))
         is_network = bool(program_and_subcommand(simple.words) & NETWORK_PROGRAMS)
         for word in words_that_may_be_paths(simple):
+            if why := _pattern_reason(simple, word):
+                yield f"{_shortened_path(word)} {why}"
             if not (is_network and _URL_START.fullmatch(word)):
                 for path in path_candidates(word, letters) or ():
                     yield from self._places.writing(folders, path)
@@ -329,15 +379,18 @@ class _LineWalk:
         """Yield how a command shows or copies files that may not be read."""
         name = _command_name(simple.words)
         if name in _PACKERS:
-            whole = (".",) if name == "git archive" else ()
-            for path in (*whole, *path_operands(simple)):
+            operands = path_operands(simple)
+            whole = (".",) if name == "git archive" and len(operands) < 3 else ()
+            for path in (*whole, *operands):
                 yield from self._places.holding_denied(folders, path)
         if program_name(simple.words[0]) == "git" and git_command(simple.words) in _GIT_SHOWS_FILES:
             for index, word in enumerate(simple.words[1:], 1):
-                if index not in simple.text and _PATHSPEC_PATTERN.search(word):
+                if index not in simple.text and self._places.may_name_denied(folders, word):
                     yield f"{_shortened_path(word)} may name files that may not be read"
                 for path in _paths_in_objects(word):
                     yield from self._places.reasons(folders, path)
+            if name == "git cat-file" and any(map(_OBJECT_ID.fullmatch, simple.words)):
+                yield "an object of git may hold a file that may not be read"
 
     def _copied(
         self, simple: SimpleCommand, folders: Sequence[str], operands: Sequence[str]
@@ -536,6 +589,17 @@ class _PathLookup:
                 elif self._is_write_denied(folder, path, real):
                     yield f"writing {_shortened_path(path)} is denied here"
 
+    def working_in(self, folder: str) -> Iterator[str]:
+        """Yield why a command that may write runs in no folder whose files run automatically."""
+        if folder != self.root and (why := self._unwritable_reason(folder)):
+            yield f"it runs in {_shortened_path(folder)}: {why}"
+
+    def may_name_denied(self, folders: Sequence[str], word: str) -> bool:
+        """Return whether git may expand a word to files that may not be read."""
+        if _PATHSPEC_PATTERN.search(word) is None:
+            return False
+        return not any(os.path.lexists(f"{folder}/{word}") for folder in folders)
+
     def _unwritable_reason(self, real: str) -> str:
         if self._boundary.unwritable is None:
             return ""
@@ -575,6 +639,10 @@ class _PathLookup:
                 yield f"{_shortened_path(path)} holds what controls this workspace"
             elif os.path.lexists(f"{real}/.git"):
                 yield f"{_shortened_path(path)} holds a repository of git"
+            elif self._boundary.holds_unwritable is not None and (
+                why := self._boundary.holds_unwritable(real)
+            ):
+                yield f"{_shortened_path(path)}: {why}"
 
     def holding_denied(self, folders: Sequence[str], path: str) -> Iterator[str]:
         """Yield why a folder may not be copied as a whole: it holds a file that may not be read."""
@@ -583,16 +651,21 @@ class _PathLookup:
                 yield f"{_shortened_path(path)} {why}"
 
     def _denied_inside(self, folder: str, denied: Callable[[ResolvedPath], bool] | None, done: str) -> str:
-        left, waiting = _MOST_PACKED, [folder]
+        """Return why a folder may not be copied or changed as a whole; links in it are followed once."""
+        left, waiting, seen = _MOST_PACKED, [folder], {folder}
         while waiting:
             for entry in _entries(waiting.pop()):
                 left -= 1
                 if left < 0:
                     return f"holds too many files to compare with what may not be {done}"
-                if denied is not None and denied(self._existing_target(entry.path)):
+                real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                if denied is not None and any(
+                    denied(self._existing_target(place)) for place in (entry.path, real)
+                ):
                     return f"holds files that may not be {done}"
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                if real not in seen and is_below(real, self.root) and os.path.isdir(real):  # noqa: PTH112 -- text
+                    seen.add(real)
+                    waiting.append(real)
         return ""
 
     def _existing_target(self, real: str) -> ResolvedPath:
@@ -626,6 +699,14 @@ def _command_name(words: Sequence[str]) -> str:
     """Return the program of a command, of git with its subcommand."""
     name = program_name(words[0])
     return f"git {git_command(words)}" if name == "git" else name
+
+
+def _pattern_reason(simple: SimpleCommand, word: str) -> str:
+    """Return why a program may not expand a pattern: it may match a file that runs automatically."""
+    is_pathspec = word.startswith((":(", ":!", ":^")) or _PATHSPEC_PATTERN.search(word) is not None
+    if is_pathspec and _command_name(simple.words) in _GIT_TAKES_PATTERNS:
+        return "is a pattern that git expands, also to files that run automatically"
+    return "may name a file that runs automatically" if may_match_closed(word) else ""
 
 
 def _paths_in_objects(word: str) -> Iterator[str]:
