@@ -44,7 +44,8 @@ def parse_denial(argument: str) -> Denial | None:
     """Read a pattern such as `git push --force *`; None where it is only a text."""
     pattern = f"{argument.removesuffix(':*')} *" if argument.endswith(":*") else argument
     bare = dequoted_pattern(pattern)
-    words = [word.replace(WORD_GAP, " ") for word in (pattern if bare is None else bare).split()]
+    written = (pattern if bare is None else bare).replace("\t", " ").split(" ")
+    words = [word.replace(WORD_GAP, " ") for word in filter(None, written)]
     is_open = pattern.endswith("*")
     return _denial_of_words(words[:-1] if words[-1:] == ["*"] else words, is_open=is_open)
 

@@ -250,7 +250,8 @@ def _word_spellings(words: Sequence[str]) -> Iterator[CommandForm]:
     if sys.platform == "darwin":
         heads += [base.lower(), program_name(words[0].lower())]  # its file systems do not tell them apart
     for head in dict.fromkeys(heads):
-        yield CommandForm((head, *rest), is_command=head == base)
+        # Who reads a command word by word knows it by its folder, version and aliases too.
+        yield CommandForm((head, *rest), is_command=head == words[0] or head not in heads[:3])
         for remaining in _without_options(program_name(head), rest):
             yield CommandForm((head, *remaining), is_command=False)
 

@@ -252,7 +252,7 @@ SERVICE_OPTION_NAMES: Final[dict[str, str]] = {
         "install", "add", "remove", "publish", "run", "update", "unpublish",
     )},
     "yarn": _YARN_OPTIONS,
-    **{f"yarn {sub}": "EXACT" for sub in ("install", "add", "remove", "publish", "run", "up", "upgrade")},
+    **{f"yarn {sub}": "EXACT" for sub in ("install", "add", "remove", "publish", "run", "up")},
     "yarn global": "SUB EXACT", "yarn global add": "EXACT", "yarn global remove": "EXACT",
     "yarn npm": "SUB EXACT", "yarn npm publish": "EXACT",
     "pip": _PIP_GLOBAL,
