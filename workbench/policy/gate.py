@@ -427,7 +427,8 @@ def _whole_tool_verdict(
 
 def command_boundary(context: GateContext) -> CommandBoundary:
     """Return what commands may touch without a question."""
-    autorun = autorun_files.AutorunNames(os.path.realpath(context.workspace))
+    root = os.path.realpath(context.workspace)
+    autorun = autorun_files.AutorunNames(root)
     return CommandBoundary(
         workspace=context.workspace,
         closed=context.protected,
@@ -435,6 +436,7 @@ def command_boundary(context: GateContext) -> CommandBoundary:
         is_denied=_path_denial_test(context, _is_reader, _exists),
         is_write_denied=_path_denial_test(context, _is_writer, _looks_like_path),
         unwritable=autorun.destination_reason,
+        odd_name=lambda path: odd_names.new_name_reason(path, root),
         holds_unwritable=autorun.holding_reason,
     )
 

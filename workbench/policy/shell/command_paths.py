@@ -183,6 +183,8 @@ _FOLDER_CHANGERS: Final = frozenset({
 })  # fmt: skip
 _FOLDER_WRITERS: Final = _FOLDER_CHANGERS | COPYING_PROGRAMS | {"git checkout", "git restore", "git rm"}
 """Programs that change whole folders, so that a file in them is written that may not be."""
+_NAME_MAKERS: Final = COPYING_PROGRAMS | {"touch", "mkdir", "tee", "truncate", "mkfifo", "mknod"}
+"""Programs that make files under names that are words of the line."""
 _FOLDER_WALKERS: Final = frozenset({"rg", "ag", "ack", "fd", "find", "tree", "grep", "ls", "du"})
 """Programs that look through the folder they run in when nothing else is named."""
 _GIT_TAKES_PATTERNS: Final = frozenset({
@@ -209,6 +211,8 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
     is_write_denied: Callable[[ResolvedPath], bool] | None = None
     unwritable: Callable[[str], str] | None = None
     """Returns why no grant covers writing a real path, such as one that runs automatically."""
+    odd_name: Callable[[str], str] | None = None
+    """Returns why no grant covers making a file with such a real path, such as one that mixes alphabets."""
     holds_unwritable: Callable[[str], str] | None = None
     """Returns why no grant covers moving or replacing a real folder with all that it holds."""
 
@@ -365,6 +369,10 @@ class _LineWalk:
     def _whole_folders(self, simple: SimpleCommand, folders: Sequence[str]) -> Iterator[str]:
         name, places = _command_name(simple.words), self._places
         operands = path_operands(simple)
+        if name in _NAME_MAKERS:
+            copied = copied_paths(simple.words[1:], operands) if name in COPYING_PROGRAMS else ()
+            for path in (*operands, *(path for path, _ in copied)):
+                yield from places.making(folders, path)
         if name in COPYING_PROGRAMS:
             yield from self._copied(simple, folders, operands)
         elif name in _FOLDER_CHANGERS:
@@ -588,6 +596,13 @@ class _PathLookup:
                     yield f"{_shortened_path(path)}: {why}"
                 elif self._is_write_denied(folder, path, real):
                     yield f"writing {_shortened_path(path)} is denied here"
+
+    def making(self, folders: Sequence[str], path: str) -> Iterator[str]:
+        """Yield why no grant covers making a file of this name."""
+        if self._boundary.odd_name is not None:
+            for real in self.real_folders(folders, path):
+                if why := self._boundary.odd_name(real):
+                    yield f"{_shortened_path(path)}: {why}"
 
     def working_in(self, folder: str) -> Iterator[str]:
         """Yield why a command that may write runs in no folder whose files run automatically."""
