@@ -77,10 +77,6 @@ class Host(App):
     def key_time(self):
         return time.monotonic()
 
-    @property
-    def is_key_repeated(self):
-        return False
-
     def hear(self, message):
         if isinstance(message, KINDS) and not any(message is one for one in self.heard):
             self.heard.append(message)

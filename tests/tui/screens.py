@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from textual.worker import WorkerCancelled
 
+from tests.support.keys import PRESS_SECONDS, before_key, pass_due, second_press
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from tests.tui.backend import backend
 from workbench.cli.local_backend_rules import LocalRules
@@ -13,7 +14,6 @@ from workbench.effects.runtime import ManualClock
 from workbench.host import session_requests
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.decision_guard import HOLD_SECONDS
 
 LINES = [f"line {n}\n" for n in range(1, 61)]
 ROUTER = "".join(LINES)
@@ -52,23 +52,13 @@ async def settled(app, pilot):
 
 
 async def counted(app, *, paused=0.5):
-    """Let the time pass after which a deciding key counts, and that of somebody who looks before the next one.
+    """Press a deciding key the second time, and let the time pass of somebody who looks before the next one.
 
     Args:
         app: With the key, if there is one.
         paused: Seconds between two keys; none where the same clock moves what is looked at.
     """
-    pending = app.guarded.guard.pending
-    if pending is None:
-        pause(app, paused)
-        return
-    if isinstance(app.monotonic, Hand):
-        app.monotonic.at = max(app.monotonic.at, pending.due)
-        # Twice: a moment that is late lets keys in that have arrived meanwhile.
-        for _ in range(2):
-            app.call_later(app.guarded.commit_due)
-    while app.guarded.guard.pending is pending:
-        await asyncio.sleep(0.01)
+    await second_press(app)
     pause(app, paused)
 
 
@@ -123,13 +113,21 @@ class Shown:
         await self.settle()
 
     async def press(self, *keys, wait=1.0):
-        """Press keys, each after the screen has stood for a while."""
+        """Press keys, each after the screen has stood for a while, and a deciding one twice."""
         for key in keys:
             self.hand.waits(wait)
+            if wait > PRESS_SECONDS:
+                before_key(self.app, key)
             await self.pilot.press(key)
             await self.settle()
-            if wait >= HOLD_SECONDS:
+            if wait > PRESS_SECONDS:
                 await self.wait_for_key()
+
+    async def press_once(self, key, *, wait=1.0):
+        """Press a key once, after the screen has stood for a while."""
+        self.hand.waits(wait)
+        await self.pilot.press(key)
+        await self.settle()
 
     async def begin(self):
         """Go from the composer, where a screen begins, to what waits."""
@@ -138,14 +136,14 @@ class Shown:
             await self.press("escape")
 
     async def wait_for_key(self):
-        """Let the time pass after which a deciding key counts."""
-        pending = self.app.guarded.guard.pending
-        if pending is not None:
-            self.hand.at = max(self.hand.at, pending.due)
-            # Twice: a moment that is late lets keys in that have arrived meanwhile.
-            for _ in range(2):
-                self.app.call_later(self.app.guarded.commit_due)
+        """Press a deciding key the second time, if the screen asks for that, and let it count."""
+        if await second_press(self.app):
             await self.settle()
+
+    async def pass_due(self):
+        """Let the time come at which something is due."""
+        await pass_due(self.app)
+        await self.settle()
 
     def state(self, action):
         return self.stage.journal.action(action.id).state

@@ -5,9 +5,10 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from tests.support.keys import before_key
 from tests.support.sizes import rarely
 from tests.tui.backend import backend
-from tests.tui.screens import counted, settled, work_done
+from tests.tui.screens import counted, pause, settled, work_done
 from workbench.cli.local_backend_rules import LocalRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
@@ -202,7 +203,7 @@ async def begin(app, pilot):
 
 async def count(app, pilot):
     """Let the time pass after which a deciding key counts."""
-    if app.guarded.guard.pending is not None:
+    if app.guarded.pending_id or app.guarded.state.due is not None:
         await counted(app)
         await work_done(app)
         await pilot.pause()
@@ -216,6 +217,7 @@ async def play(pilot, keys, hand):
     await begin(pilot.app, pilot)
     for key in (None, *keys):
         if key is not None:
+            before_key(pilot.app, key)
             await pilot.press(key)
             await pilot.pause()
             await count(pilot.app, pilot)
@@ -236,6 +238,7 @@ def on(words, *keys):
         main.approvals.queue.put_cursor(waiting[0].id)
         await begin(pilot.app, pilot)
         for key in ("2", *keys):
+            pause(pilot.app, 1.0)
             await pilot.press(key)
             await count(pilot.app, pilot)
             await settled(pilot.app, pilot)

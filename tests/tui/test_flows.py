@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import workbench
+from tests.support.keys import PRESS_SECONDS
 from tests.support.runs import Runs
 from tests.support.stage import Stage, call, exchange, recording, text
 from tests.support.waits import PATIENCE
@@ -31,7 +32,7 @@ from workbench.tui.main.tasks import MainTasks
 PACKAGE = str(Path(workbench.__file__).parent)
 MOST = {
     # Flow: files, functions.
-    "a key until its decision leaves the screen": (17, 64),
+    "a key until its decision leaves the screen": (17, 76),
     "a decision until the file is written and the turn has ended": (48, 540),
     "an event in the journal until its row is drawn": (66, 803),
     "a step due until it is completed": (36, 275),
@@ -80,10 +81,9 @@ def test_a_key_that_decides(tmp_path, monkeypatch):
         action = next(action for action in shown.stage.waiting() if action.verb == "edit")
         shown.approvals.queue.put_cursor(action.id)
         await shown.settle()
-        shown.hand.waits()
-        await shown.pilot.press("a")
-        await shown.settle()
-        shown.hand.at = max(shown.hand.at, shown.app.guarded.guard.pending.due)
+        for seconds in (1.0, PRESS_SECONDS):
+            await shown.press_once("a", wait=seconds)
+        shown.hand.at = shown.app.guarded.state.due
         monkeypatch.setattr(MainTasks, "decide", decide)
         with calls:
             shown.app.guarded.commit_due()

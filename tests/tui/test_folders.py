@@ -74,8 +74,8 @@ def test_w_shows_all_folders_with_their_names_and_only_then(two):
 
 def test_a_sentence_that_begins_with_w_is_written_and_switches_nothing(two):
     async def body(shown):
-        await shown.press(*"what", wait=0.05)
-        assert not shown.main.state.is_wide and shown.main.composer.text == "what"
+        await shown.press(*"what ", wait=0.05)
+        assert not shown.main.state.is_wide and shown.main.composer.text == "what "
 
     play(two, body)
 

@@ -1,13 +1,14 @@
-"""A deciding key on the screen: it is shown while it waits, can be taken back, and counts only if it came alone."""
+"""A deciding key on the screen: it is asked for again, can be cancelled, and counts when it was pressed twice."""
 
 import pytest
 from msgspec.structs import force_setattr
 from textual import events
 
-from tests.support.stage import Stage, exchange, recording, text
+from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
 from tests.tui.test_typing import typed
-from workbench.domain.events import PromptSubmitted
+from workbench.domain.events import ActionOpened, PromptSubmitted
+from workbench.domain.values import Choice
 from workbench.effects.runtime import ManualClock
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.pane import StatusMessage
@@ -26,10 +27,8 @@ def fresh(tmp_path):
 
 
 async def reject(shown):
-    """Press the key that rejects the row under the cursor, and look at once."""
-    shown.hand.waits()
-    await shown.pilot.press("r")
-    await shown.pilot.pause()
+    """Press the key once that rejects the row under the cursor, and look at once."""
+    await shown.press_once("r")
 
 
 def waiting(shown):
@@ -40,27 +39,113 @@ def footer(shown):
     return shown.text.splitlines()[-1]
 
 
-def test_the_footer_says_at_once_which_key_waits_and_nothing_is_done_yet(stage):
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 48)])
+def test_row_and_footer_say_at_once_that_a_key_is_pressed_again_and_nothing_is_done_yet(stage, size):
     async def body(shown):
         await reject(shown)
-        assert footer(shown).strip() == "r reject …  esc takes it back"
+        assert footer(shown).strip().startswith("r again: reject ·  esc cancels")
+        row = next(line for line in shown.text.splitlines() if "r again: reject" in line)
+        assert shown.approvals.queue.current.target[:8] in row
         assert waiting(shown) == 3
         await shown.wait_for_key()
         assert waiting(shown) == 2
-        assert "takes it back" not in footer(shown)
+        assert "again" not in shown.text
+
+    play(stage, body, size=size)
+
+
+def test_what_is_approved_is_named_before_it_is(stage):
+    async def body(shown):
+        shown.approvals.queue.put_cursor(shown.row("router.py").id)
+        await shown.settle()
+        await shown.press_once("a")
+        assert "a again: approve 3 of 3" in shown.text and "a again: approve 3 of 3" in footer(shown)
+
+    play(stage, body, size=(160, 60))
+
+
+def test_a_key_that_is_not_pressed_again_is_forgotten_after_five_seconds(stage):
+    async def body(shown):
+        await reject(shown)
+        await shown.pass_due()
+        assert (waiting(shown), "r was not pressed again" in shown.said) == (3, True)
+        assert "again" not in footer(shown)
+        await reject(shown)
+        assert (waiting(shown), "r again: reject" in footer(shown)) == (3, True)
 
     play(stage, body)
 
 
-def test_escape_takes_a_key_back_and_does_nothing_else(stage):
+def test_escape_cancels_and_does_nothing_else(stage):
     async def body(shown):
         await reject(shown)
         await shown.pilot.press("escape")
+        assert "Cancelled: nothing was done." in shown.said
         await shown.press("g", "J")
         assert (waiting(shown), shown.main.place) == (3, 2)
-        assert "takes it back" not in footer(shown)
+        assert "again" not in footer(shown)
 
     play(stage, body)
+
+
+@pytest.mark.parametrize(("key", "text"), [("enter", "r"), ("backspace", "r"), ("n", "rn"), ("space", "r ")])
+def test_another_key_makes_text_of_the_press_and_the_focus_goes_with_it(stage, key, text):
+    async def body(shown):
+        await reject(shown)
+        await shown.press_once(key, wait=0.3)
+        assert (waiting(shown), shown.main.composer.text) == (3, text)
+        assert shown.main.composer.has_focus_within
+        await shown.press_once("a", wait=0.3)
+        assert (waiting(shown), shown.main.composer.text) == (3, f"{text}a")
+
+    play(stage, body)
+
+
+def test_a_key_without_a_character_does_its_own_work_and_nothing_is_decided(stage):
+    async def body(shown):
+        await reject(shown)
+        before = shown.approvals.queue.cursor
+        await shown.press_once("down", wait=0.3)
+        assert (waiting(shown), shown.main.composer.text) == (3, "")
+        assert shown.approvals.queue.cursor != before
+
+    play(stage, body)
+
+
+def test_behind_a_letter_that_moved_a_key_is_pressed_three_times_and_the_screen_says_so(stage):
+    async def body(shown):
+        await shown.press_once("j")
+        for words in ("r twice again: reject", "r again: reject"):
+            await shown.press_once("r")
+            assert (waiting(shown), words in footer(shown)) == (3, True)
+        await shown.press_once("r", wait=0.3)
+        await shown.pass_due()
+        assert waiting(shown) == 2
+
+    play(stage, body)
+
+
+def test_where_one_press_is_enough_an_edit_is_approved_after_a_second_and_a_command_is_not(stage):
+    async def body(shown):
+        edit, command = shown.row("router.py"), shown.row("true")
+        shown.main.context.tasks.read_asks()
+        await shown.settle()
+        shown.approvals.queue.put_cursor(command.id)
+        await shown.settle()
+        await shown.press_once("a")
+        assert "a again: run once" in footer(shown)
+        await shown.press_once("escape")
+        shown.approvals.queue.put_cursor(edit.id)
+        await shown.settle()
+        await shown.press_once("a")
+        assert "a: approve 3 of 3 in a moment" in footer(shown)
+        await shown.press_once("escape", wait=0.9)
+        assert shown.state(edit) == "pending"
+        await shown.press_once("a")
+        await shown.pass_due()
+        assert shown.state(edit) == "approved"
+
+    play(stage, body, size=(160, 60), takes_single_press=lambda: True)
 
 
 async def resize(shown):
@@ -87,8 +172,8 @@ def test_what_changes_before_the_key_counts_cancels_it(stage, change):
         await reject(shown)
         await change(shown)
         await shown.settle()
-        await shown.wait_for_key()
-        await shown.settle()
+        await shown.press_once("r", wait=0.3)
+        await shown.pass_due()
         assert not [one for one in stage.journal.actions() if one.state == "rejected"]
 
     play(stage, body)
@@ -97,6 +182,7 @@ def test_what_changes_before_the_key_counts_cancels_it(stage, change):
 def test_a_key_that_is_typed_but_not_read_yet_is_waited_for(stage, monkeypatch):
     async def body(shown):
         await reject(shown)
+        await shown.press_once("r", wait=0.3)
         unread = [True]
         monkeypatch.setattr(
             type(shown.app), "has_unread_keys", property(lambda _: bool(unread)), raising=True
@@ -105,12 +191,13 @@ def test_a_key_that_is_typed_but_not_read_yet_is_waited_for(stage, monkeypatch):
         for _ in range(5):
             shown.app.guarded.commit_due()
         assert shown.app.guarded.pending_id == "approvals.reject"
+        shown.hand.at -= 0.95  # it was typed within a tenth of a second, and is read now
         shown.app.post_message(events.Key("n", "n"))
         unread.clear()
         await shown.settle()
         shown.app.guarded.commit_due()
         await shown.settle()
-        assert (waiting(shown), shown.main.composer.text) == (3, "rn")
+        assert (waiting(shown), shown.main.composer.text) == (3, "rrn")
 
     play(stage, body)
 
@@ -119,7 +206,7 @@ def test_typed_text_stands_behind_the_draft_and_escape_takes_it_out_again(stage)
     async def body(shown):
         await shown.press("i", *"my draft", "escape", wait=1.0)
         await typed(shown, "and then", 0.12)
-        assert shown.main.composer.text == "my draft\nand then\n"
+        assert shown.main.composer.text == "my draft\nand then", "enter only shows it"
         await shown.press("escape")
         assert shown.main.composer.text == "my draft"
         assert shown.approvals.has_pane_focus
@@ -129,7 +216,7 @@ def test_typed_text_stands_behind_the_draft_and_escape_takes_it_out_again(stage)
     play(stage, body)
 
 
-def test_the_line_end_of_typed_text_sends_nothing_and_one_alone_does(stage):
+def test_the_line_end_of_typed_text_sends_it_unless_there_was_a_draft(stage):
     async def body(shown):
         def said():
             bodies = [one.body for one in stage.journal.events()]
@@ -137,9 +224,12 @@ def test_the_line_end_of_typed_text_sends_nothing_and_one_alone_does(stage):
 
         before = said()
         await typed(shown, "add a test", 0.12)
-        assert said() == before
-        await shown.press("enter", wait=2.0)
         assert said() == [*before, "add a test"]
+        await shown.press(*"draft", "escape")
+        await typed(shown, "and another", 0.12)
+        assert said()[1:] == [*before[1:], "add a test"]
+        await shown.press("enter", wait=2.0)
+        assert said() == [*before, "add a test", "draft\nand another"]
 
     play(stage, body)
 
@@ -167,14 +257,33 @@ def test_the_composer_has_the_focus_at_the_start_whatever_waits(stage):
     play(stage, body, goes_to_queue=False)
 
 
-def test_the_answer_that_empties_the_queue_gives_the_composer_the_focus(stage):
+def test_after_the_answer_that_empties_the_queue_the_focus_stays_and_the_next_row_is_answered(stage):
     async def body(shown):
-        await shown.press("r", "r")
-        assert shown.approvals.has_pane_focus
-        await shown.press("r")
-        assert (waiting(shown), shown.main.composer.input.has_focus) == (0, True)
-        await shown.press(*"ru")
-        assert shown.main.composer.text == "ru"
+        await shown.press("r", "r", "r")
+        assert (waiting(shown), shown.approvals.has_pane_focus) == (0, True)
+        journal, session = shown.stage.journal, shown.main.state.current.id
+        now = journal.now()
+        opened = ActionOpened(
+            action_kind="gate", tool=None, target="deploy?", digest="0" * 64, created_at=now, verb="gate",
+            expires_at=now + 240_000_000, prompt="Which?", choices=(Choice(key="approve", label="Go"),),
+        )  # fmt: skip
+        event = journal.event(opened, session, USER, action_id=journal.clock.new_id())
+        journal.append([event], strict=False)
+        await shown.look()
+        assert shown.approvals.queue.cursor == event.action_id
+        await shown.press("a")
+        assert journal.action(event.action_id).state == "approved"
+
+    play(stage, body)
+
+
+def test_a_chain_of_asks_is_a_double_press_for_each_and_nothing_else(stage):
+    async def body(shown):
+        for left in (2, 1, 0):
+            await shown.press_once("r")
+            await shown.press_once("r", wait=0.27)
+            await shown.pass_due()
+            assert waiting(shown) == left
 
     play(stage, body)
 
@@ -189,11 +298,7 @@ def test_without_a_model_there_is_no_composer_and_words_do_nothing_on_the_page(f
         assert shown.app.is_running
         assert main.conversation.has_pane_focus
         assert shown.app.screen is main
-        shown.hand.waits(2)
-        await shown.pilot.press("d")
-        shown.hand.waits()
-        shown.app.guarded.commit_due()
-        shown.app.guarded.commit_due()
+        await shown.press("d", wait=6.0)
         assert shown.app.return_value == EXIT_FOR_DEMO
 
     play(fresh, body, has_model=lambda: False)
@@ -217,7 +322,7 @@ def test_whether_to_leave_is_asked_until_it_is_answered_and_all_other_keys_are_d
     monkeypatch.setattr(Rule, "SECONDS", 0.05)
 
     async def body(shown):
-        await shown.press("q")
+        await shown.press("ctrl+q")
         assert "3 asks wait" in shown.text
         assert footer(shown).strip() == "q leave  esc stay"
         await shown.pilot.pause(0.2)
@@ -229,16 +334,16 @@ def test_whether_to_leave_is_asked_until_it_is_answered_and_all_other_keys_are_d
         assert (waiting(shown), shown.main.is_leaving) == (3, True)
         await shown.press("escape")
         assert (shown.main.is_leaving, shown.main.composer.text) == (False, "")
-        await shown.press("i", "up")
+        await shown.press("i", "up", "up")
         assert "clear; cd .." in shown.main.composer.text
 
     play(stage, body)
 
 
 @pytest.mark.parametrize("gap", [0.04, 0.12, 0.25])
-def test_the_second_q_is_no_letter_of_a_word(stage, gap):
+def test_the_q_that_leaves_is_no_letter_of_a_word(stage, gap):
     async def body(shown):
-        await shown.press("q")
+        await shown.press("ctrl+q")
         await typed(shown, "quit", gap)
         assert shown.app.is_running
         assert shown.main.is_leaving

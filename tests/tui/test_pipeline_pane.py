@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import drawn_runs
+from tests.support.keys import before_key
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, settled
 from workbench.domain.values import Actor, Decision, StepPlan
@@ -51,6 +52,7 @@ class Screen:
 
     async def press(self, *keys):
         for key in keys:
+            before_key(self.app, key)
             await self.pilot.press(key)
             await self.pilot.pause()
             await counted(self.app)

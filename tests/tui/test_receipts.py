@@ -28,8 +28,8 @@ def test_what_stands_on_the_screen_counts_until_it_leaves_too_early():
 def test_what_stood_long_enough_counts_for_good():
     drawn = body()
     drawn.put_on_screen(range(6), 1.0)
-    assert drawn.is_settled(1.3)
-    assert drawn.put_on_screen((), 1.3) == NONE
+    assert drawn.is_settled(1.5)
+    assert drawn.put_on_screen((), 1.5) == NONE
     assert (drawn.is_shown(WHOLE_ACTION), drawn.unseen_rows([WHOLE_ACTION])) == (True, [])
 
 

@@ -1,64 +1,53 @@
 """Whoever types a prompt, a sentence or a shell command at any moment of the screen has decided nothing.
 
-Sentences are typed at 40, 120 and 250 ms a letter, with the line's end that a hand types behind them, at every
-state of the screen that has a question. The clock moves exactly; the whole product runs with the marker.
+Sentences and the gaps between their letters are drawn by seed, with the line's end that a hand types behind them,
+at every state of the screen that has a question. The clock is simulated: it moves by at most 20 ms, and what is
+due is done at its time. Ten thousand sentences on the rule itself: `test_decision_guard`.
 """
 
-import asyncio
-import time
+import random
 
 import pytest
-from textual import events
 
 from tests.support import drawn_runs
+from tests.support.keys import send_key
+from tests.support.sizes import size
 from tests.support.stage import USER
-from tests.support.waits import until_true
+from tests.support.typists import draw_gaps, draw_sentence
 from tests.tui.screens import play, staged
 from workbench.cli.local_backend_library import LocalLibrary
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice, StepPlan
-from workbench.tui.decision_guard import HOLD_SECONDS
-from workbench.tui.keymap import normalized_key
+from workbench.tui.decision_guard import RUN_SECONDS
+from workbench.tui.widgets.dialog import Dialog
 
-SENTENCES = (
-    "and add a test",
-    "use a better name here",
-    "delete all the old rules",
-    "approve everything except the last one",
-    "please run the tests again",
-    "Run them all, then quit",
-    "R: rename it; a, b and c",
-    "yes, extend it by an hour",
-    "clear; cd /tmp && ls -la",
-    "explain the Approvals pane, x and u",
-)
-SPEEDS = (0.04, 0.12, 0.25)
+SPEEDS = (0.12, 0.35, 0.6)
+STEP = 0.02
 SAID = {"prompt.submitted"}
 
 
-def key_of(letter):
-    """Return the key that a hand presses, as if it had arrived this very moment."""
-    event = events.Key(normalized_key(letter), letter if len(letter) == 1 else None)
-    event.time = time.monotonic() + 60
-    return event
+async def pass_time(shown, seconds):
+    """Move the clock in small steps, and do what is due at its time."""
+    guard, end = shown.app.guarded, shown.hand.at + seconds
+    while shown.hand.at < end:
+        shown.hand.at = min(end, shown.hand.at + STEP)
+        if guard.state.due is not None and guard.state.due <= shown.hand.at:
+            # Twice: a moment that is late lets keys in that have arrived meanwhile.
+            for _ in range(2):
+                guard.commit_due()
+            await shown.settle()
 
 
-async def typed(shown, words, gap, *, ends_line=True):
-    """Type words; time goes on between the letters as a hand lets it, and then for a while."""
-    app = shown.app
-    for letter in [*words, *(["enter"] if ends_line else [])]:
-        shown.hand.waits(gap)
-        app.guarded.commit_due()
-        arrived = app.guarded.guard.arrived
-        app.post_message(key_of(letter))
-        await until_true(
-            lambda arrived=arrived: app.guarded.guard.arrived > arrived and not app._typed.has_waiting,
-            lambda: asyncio.sleep(0.002),
-        )
-    for _ in range(3):
-        shown.hand.waits(HOLD_SECONDS)
+async def typed(shown, words, gap, *, ends_line=True, rests=True):
+    """Type words, with the same gap between the letters or with one for each, and wait for a while then."""
+    keys = [*words, *(["enter"] if ends_line else [])]
+    gaps = gap if isinstance(gap, list) else [gap] * len(keys)
+    for key, before in zip(keys, gaps, strict=False):
+        await pass_time(shown, before)
+        await send_key(shown.app, key)
+    for _ in range(3 if rests else 0):
+        await pass_time(shown, 2.0)
         await shown.pilot.pause()
-        app.guarded.commit_due()
     await shown.settle()
 
 
@@ -69,7 +58,7 @@ def recorded(shown):
 def words_of(shown):
     """Return all that stands in the composer, or comes back into it."""
     composer = shown.main.composer
-    return [composer.text, *composer.history._entries]
+    return [*composer.history._entries, composer.text]
 
 
 # --- states with a question -------------------------------------------------------------------------
@@ -143,7 +132,7 @@ async def replay(shown):
 
 
 async def leaving(shown):
-    await shown.press("q")
+    await shown.press("ctrl+q")
     assert shown.main.is_leaving
 
 
@@ -162,7 +151,7 @@ def test_the_first_letters_of_typed_text_leave_the_choice_as_it_was(tmp_path, wo
     async def body(shown):
         await trust(shown)
         await shown.press("l")
-        shown.hand.waits(2.0)
+        shown.hand.waits(RUN_SECONDS)
         choosing, detail = shown.approvals.choosing, shown.approvals.detail
         assert choosing.choice_of(detail) == "trust_and_read"
         await typed(shown, words, 0.12)
@@ -193,14 +182,27 @@ async def question(shown):
     await asked(shown, "question", ())
 
 
+PAGES = {"rules-screen", "palette-screen"}
+"""Screens that are places, and decide nothing by being open."""
 STATES = (
     edit, command, full, lines, batch, always, gate, question, trust, conversation, tools, pipeline, sessions,
     library, rules, replay, leaving, composer, graph_gate,
 )  # fmt: skip
+IN_COMPOSER = (
+    edit, command, full, lines, batch, always, gate, question, trust, conversation, tools, pipeline, composer,
+    graph_gate,
+)  # fmt: skip
+"""States in which the words are in the composer, and the focus with them."""
+
+
+def is_kept(shown, sentence):
+    """Return whether all of a sentence is in the composer, was sent from there, or comes back into it."""
+    found = "".join(words_of(shown)).split()
+    return "".join(sentence.split()) in "".join(found)
 
 
 def plays(folder, reach, sentences, **more):
-    """Type sentences at a state of the screen, each on a screen that stands as if nothing had been typed."""
+    """Type sentences at a state of the screen, each on a screen that is as if nothing had been typed."""
     stage = staged(folder)
 
     async def body(shown):
@@ -213,12 +215,15 @@ def plays(folder, reach, sentences, **more):
             before = recorded(shown)
             await typed(shown, sentence, gap)
             said = recorded(shown)[len(before) :]
-            assert not set(said) - (SAID if reach is composer else set()), (sentence, gap, said)
+            assert not set(said) - SAID, (sentence, gap, said)
             assert shown.app.is_running
             assert shown.main.is_leaving == (reach is leaving)
+            assert not isinstance(shown.app.screen, Dialog) or shown.app.screen.id in PAGES
             if reach is leaving:
                 await shown.press("escape")
-            assert any(sentence in one for one in words_of(shown)), (sentence, gap, words_of(shown))
+            assert is_kept(shown, sentence), (sentence, gap, words_of(shown))
+            if reach in IN_COMPOSER:
+                assert shown.main.composer.has_focus_within
             if len(sentences) > 1:
                 shown.main.composer.input.clear()
                 assert (shown.app.screen, shown.main.place) == (screen, place)
@@ -228,10 +233,17 @@ def plays(folder, reach, sentences, **more):
     play(stage, body, **{**played_services, **more})
 
 
+def drawn(seed, count=1):
+    """Return sentences with the gaps between their letters."""
+    chance = random.Random(seed)
+    sentences = [draw_sentence(chance) for _ in range(count)]
+    return [(sentence, draw_gaps(chance, len(sentence) + 1)) for sentence in sentences]
+
+
 @pytest.mark.parametrize("gap", SPEEDS)
 @pytest.mark.parametrize("reach", [replay, rules, conversation], ids=lambda reach: reach.__name__)
-def test_a_sentence_that_opens_the_palette_in_its_middle_is_not_lost(tmp_path, reach, gap):
-    plays(tmp_path, reach, [(SENTENCES[6], gap)])
+def test_a_sentence_that_would_open_the_palette_in_its_middle_is_not_lost(tmp_path, reach, gap):
+    plays(tmp_path, reach, [("R: rename it; a, b and c", gap)])
 
 
 def test_words_after_a_key_that_only_moves_are_looked_for_in_the_palette(tmp_path):
@@ -257,21 +269,47 @@ def test_what_is_looked_for_on_the_page_of_keys_is_no_text_for_the_agent(tmp_pat
 
 
 @pytest.mark.parametrize("number", range(len(STATES)), ids=[one.__name__ for one in STATES])
-def test_a_sentence_decides_nothing_and_is_not_lost(tmp_path, number):
-    plays(tmp_path, STATES[number], [(SENTENCES[number % 10], SPEEDS[number % 3])])
+def test_a_drawn_sentence_decides_nothing_and_is_not_lost(tmp_path, number):
+    plays(tmp_path, STATES[number], drawn(number))
 
 
-def test_ten_sentences_over_a_waiting_edit_decide_nothing_and_stand_in_the_composer(tmp_path):
-    plays(tmp_path, edit, [(words, SPEEDS[at % 3]) for at, words in enumerate(SENTENCES)])
+def test_drawn_sentences_over_a_waiting_edit_decide_nothing_and_are_in_the_composer(tmp_path):
+    plays(tmp_path, edit, drawn("edit", 12))
 
 
-def test_sentences_over_an_open_gate_decide_nothing_and_stand_in_the_composer(tmp_path):
-    plays(tmp_path, graph_gate, [(SENTENCES[at], SPEEDS[at % 3]) for at in (0, 3, 9)])
+def test_drawn_sentences_over_an_open_gate_decide_nothing_and_are_in_the_composer(tmp_path):
+    plays(tmp_path, graph_gate, drawn("gate", 3))
+
+
+@pytest.mark.parametrize("gap", SPEEDS)
+@pytest.mark.parametrize("words", ["Allow it", "Run the tests", "a good plan", "Tomorrow we ship", "keep it"])
+def test_words_that_decided_once_decide_nothing_at_any_speed(tmp_path, words, gap):
+    plays(tmp_path, command, [(words, gap)])
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("gap", SPEEDS)
-@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("seed", range(size("WORKBENCH_TYPISTS", 1, 20)))
 @pytest.mark.parametrize("reach", STATES, ids=lambda one: one.__name__)
-def test_every_sentence_at_every_speed_in_every_state_decides_nothing(tmp_path, reach, sentence, gap):
-    plays(tmp_path, reach, [(sentence, gap)])
+def test_drawn_sentences_in_every_state_decide_nothing(tmp_path, reach, seed):
+    plays(tmp_path, reach, drawn(f"{reach.__name__} {seed}"))
+
+
+def test_a_row_that_comes_while_a_sentence_is_typed_is_not_decided(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        while shown.approvals.rows[0].is_pending:
+            await shown.press("r")
+        for sentence, gaps in drawn("comes", 4):
+            await typed(shown, sentence[:2], gaps[:2], ends_line=False, rests=False)
+            await asked(
+                shown, "gate", (Choice(key="approve", label="Go"), Choice(key="reject", label="Stop"))
+            )
+            before = recorded(shown)
+            await typed(shown, sentence[2:], gaps[2:])
+            assert not set(recorded(shown)[len(before) :]) - SAID
+            assert is_kept(shown, sentence), words_of(shown)
+            shown.main.composer.input.clear()
+            await shown.press("escape")
+
+    play(stage, body)

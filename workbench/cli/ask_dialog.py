@@ -18,6 +18,20 @@ from workbench.cli.errors import error_lines
 from workbench.host.command_session import CommandRefused, Suggestion
 from workbench.policy.command_review import CommandPart
 from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, safe_text
+from workbench.tui.decision_guard import (
+    ARM_SECONDS,
+    ARMED,
+    NO_WORD,
+    SUSPECT_SECONDS,
+    KeyState,
+    Outcome,
+    Role,
+    Word,
+    begin,
+    elapse,
+    extend_word,
+    follow,
+)
 from workbench.views.tools import verdict_text
 
 _INDENT: Final = "  "
@@ -25,11 +39,13 @@ _LABEL_CELLS: Final = 8
 _MOST_PARTS: Final = 8
 _MOST_READ: Final = 64
 _ESCAPE: Final = "\x1b"
-_DECIDING: Final = ("a", "r", "q")
-_STILL_SECONDS: Final = 0.3
-"""Seconds behind a key that decides in which no other comes."""
-_BURST: Final = 3
-"""Keys in the second before, from which on somebody types words."""
+_END_OF_INPUT: Final = "\x04"
+_DECIDING: Final = {"a": "accept", "r": "reject", "q": "quit"}
+"""Letters that decide, and what they do."""
+_MOVES: Final = ("[", "]")
+_TYPED_TEXT: Final = "You typed text, so no key decided. Nothing here reads it; r r asks what is wrong."
+_EVENT_NAMES: Final = {"\r": "enter", "\n": "enter", "\x7f": "backspace", _ESCAPE: "escape"}
+_MOMENT: Final = 0.001
 _MOST_RAW_CHARACTERS: Final = 4_000
 _NARROWEST: Final = 30
 DialogEnding = Literal["rejected", "quit"]
@@ -40,31 +56,96 @@ class TerminalKeys:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._times = list[float]()
-        """When the keys of the last second came."""
+        self._state: KeyState = ARMED
+        self._word: Word = NO_WORD
+        self._shown_at = time.monotonic()
+        self._text_until: float | None = None
+        """Until when letters are more of a text that is being typed."""
+        self.say: Callable[[str], None] = _say_nothing
+        """Shows a sentence about a key."""
 
     def key(self) -> str:
-        """Wait for a key that comes alone and return it; `` for what is no character.
+        """Wait for a key that counts and return it: a deciding letter counts when it is pressed twice.
 
-        Keys that come together are a paste, or were typed before anything was shown: they decide nothing. Nor
-        does a letter of a sentence: what is left of it would be typed behind the command, and run with it.
+        A letter of a sentence decides nothing: the rest of it would be typed behind the command, and run with
+        it.
         """
         with self._mode(is_by_line=False):
-            data = os.read(self._descriptor, _MOST_READ)
-            text = data.decode("utf-8", "replace")
-            is_sentence = text in _DECIDING and (self._is_burst() or self._is_followed())
-        self._times += [time.monotonic()] * len(text)
-        if not data or data == b"\x04":
+            while True:
+                counted = self._next_key()
+                if counted:
+                    return counted
+
+    def _next_key(self) -> str:
+        due = self._text_until if self._text_until is not None else self._state.due
+        wait = None if due is None else max(0.0, due - time.monotonic())
+        if not select.select([self._descriptor], [], [], wait)[0]:
+            return self._pass_time()
+        data = os.read(self._descriptor, _MOST_READ)
+        if not data or data == _END_OF_INPUT.encode():
             return "q"
-        return text if len(text) == 1 and text != _ESCAPE and not is_sentence else ""
+        return self._read(data.decode("utf-8", "replace"), time.monotonic())
 
-    def _is_followed(self) -> bool:
-        return bool(select.select([self._descriptor], [], [], _STILL_SECONDS)[0])
+    def _pass_time(self) -> str:
+        if self._text_until is not None:
+            self._text_until = None
+            return ""
+        key = self._state.key
+        self._state, outcome = elapse(self._state, time.monotonic())
+        if outcome == "expired":
+            self.say(f"Nothing was done: {key} was not pressed again.")
+        return key if outcome == "decide" else ""
 
-    def _is_burst(self) -> bool:
-        since = time.monotonic() - 1
-        self._times = [at for at in self._times if at > since]
-        return len(self._times) >= _BURST
+    def _read(self, text: str, now: float) -> str:
+        """Return what a read leads to: keys that come together are a paste, or one that is held down."""
+        keys = [text] if text.startswith(_ESCAPE) else list(text)
+        # When it came is not known, only when it was read: it may have come before a decision was due.
+        at = min(now, self._state.due - _MOMENT) if self._state.phase == "settle" and self._state.due else now
+        moved = [self._press(key, at) for key in keys]
+        return moved[-1] if len(moved) == 1 else ""
+
+    def _press(self, key: str, at: float) -> str:
+        name, text = _EVENT_NAMES.get(key, key), key if key.isprintable() else ""
+        if self._is_more_text(name, text, at):
+            return ""
+        self._state = elapse(self._state, at)[0]
+        self._word = extend_word(self._word, name, text, at)
+        before = self._state
+        self._state, outcome = follow(self._state, name, text, at)
+        if outcome != "pass":
+            self._tell(outcome, before, at)
+            return ""
+        if not text:
+            return ""
+        role, is_in_word = self._role(key, at), self._word.is_mixed
+        self._state, outcome = begin(self._state, key, at, role, is_in_word=is_in_word)
+        self._tell(outcome, self._state, at)
+        return key if key in _MOVES and outcome == "pass" else ""
+
+    def _is_more_text(self, name: str, text: str, at: float) -> bool:
+        """Return whether a key belongs to a text that is being typed; enter ends it."""
+        if self._text_until is None or at >= self._text_until:
+            self._text_until = None
+            return False
+        self._text_until = at + SUSPECT_SECONDS if text or name == "backspace" else None
+        return True
+
+    def _role(self, key: str, at: float) -> Role:
+        if key in _DECIDING:
+            return "decides" if at - self._shown_at >= ARM_SECONDS else "early"
+        return "acts" if key in _MOVES else "nothing"
+
+    def _tell(self, outcome: Outcome, state: KeyState, at: float) -> None:
+        if outcome == "text":
+            self._text_until = at + SUSPECT_SECONDS
+            self.say(_TYPED_TEXT)
+        elif outcome == "asks":
+            times = "again" if state.is_last else "twice again"
+            self.say(f"{state.key} {times}: {_DECIDING[state.key]} · esc cancels")
+        elif outcome == "early":
+            self.say(f"Too quick: this one just appeared. Press {state.key} again.")
+        elif outcome in ("cancelled", "draft", "dropped"):
+            self.say("Cancelled: nothing was done.")
 
     def line(self) -> str:
         """Wait for a line, which the terminal lets its user edit."""
@@ -77,6 +158,8 @@ class TerminalKeys:
     def forget_typed(self) -> None:
         """Drop what was typed before now: it was no answer to what is shown next."""
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
+        self._state, self._word, self._text_until = ARMED, NO_WORD, None
+        self._shown_at = time.monotonic()
 
     @contextmanager
     def _mode(self, *, is_by_line: bool) -> Generator[None]:
@@ -98,6 +181,10 @@ class TerminalKeys:
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)
 
 
+def _say_nothing(_: str) -> None:
+    """Show no sentence: there is no dialog yet."""
+
+
 def terminal_keys(console: Console) -> TerminalKeys | None:
     """Return the keys of the terminal that a person sits at; None where there is none."""
     if not console.err.isatty() or sys.stdin is None or not sys.stdin.isatty():
@@ -117,6 +204,7 @@ class CommandDialog:
         self._suggestions: list[Suggestion] = []
         self._index = 0
         self._is_warned = False
+        keys.say = lambda words: console.note(f"{_INDENT}{words}")
 
     def ask_words(self) -> str:
         """Ask what the command should do."""
@@ -167,7 +255,7 @@ class CommandDialog:
             return False
         if suggestion.is_denied and not self._is_warned:
             self._is_warned = True
-            self._console.note(f"{_INDENT}The gate denies it. a once more accepts it all the same.")
+            self._console.note(f"{_INDENT}The gate denies it. a a once more accepts it all the same.")
             return False
         return True
 

@@ -436,6 +436,9 @@ class LocalBackend(LocalWorkspace, Backend):
     def requires_seen(self) -> bool:
         return self._config().approvals.require_seen
 
+    def takes_single_press(self) -> bool:
+        return self._config().approvals.single_press == "edits"
+
     def session_diff(self, session_id: str) -> "SessionDiff":
         from workbench.cli.session_diff import session_diff
 

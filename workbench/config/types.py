@@ -335,6 +335,14 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
             narrows=is_value(True),
         ),
     ] = True
+    single_press: Annotated[
+        Literal["off", "edits"],
+        setting(
+            "Which answers take one press and a second of quiet rather than two presses: none, or those to "
+            "edits that can be undone.",
+            narrows=is_value("off"),
+        ),
+    ] = "off"
 
 
 class UiSettings(Struct, frozen=True, kw_only=True):

@@ -111,7 +111,7 @@ def leave_all_dialogs(app: App[Any]) -> None:
         if not has_open_dialog(app):
             break
         _leave_dialog(app)
-    cast("Any", app).guarded.guard.forget()
+    cast("Any", app).guarded.log.forget()
     app.post_message(Key("ctrl+q", None))
 
 
@@ -576,11 +576,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return self._arrived
 
     @property
-    def is_key_repeated(self) -> bool:
-        """Return whether the key that is being handled already came once more."""
-        return self._has_key and self._typed.is_repeated and not self.guarded.is_committing
-
-    @property
     def has_unread_keys(self) -> bool:
         """Return whether a key has come that was not handled, or not even read, yet."""
         return (self._has_key and self._typed.has_waiting) or bool(getattr(self._driver, "has_unread", False))
@@ -592,6 +587,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys one by one, and note when each arrived, which may be long before it is handled."""
+        if isinstance(event, events.MouseDown) and self._has_key:
+            self.guarded.forget_key()
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._typed.take(event)
         else:

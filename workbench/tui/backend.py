@@ -617,6 +617,10 @@ class Backend:
         """Return whether `a` shows what was not on the screen before it approves."""
         return True
 
+    def takes_single_press(self) -> bool:
+        """Return whether one press of `a` approves an edit that can be undone."""
+        return False
+
     def has_model(self) -> bool:
         """Return whether a session can be begun: a model is set up."""
         return True

@@ -1,32 +1,111 @@
-"""Typing is text: a deciding key counts only if it came alone.
+"""The rule for keys that decide: a letter that decides is pressed twice, and typed text decides nothing.
 
-Pure. Knows which keys came when, which deciding key waits, and what was typed; it is told every key with the
-moment at which it arrived and never reads a clock.
+Pure. The state table is `follow`, `begin` and `elapse`; `KeyLog` remembers the keys that arrived. Nothing
+here reads a clock or a screen: each key comes with the moment at which it arrived, and with its role.
 """
 
-# Typing is text. A deciding key waits 300 ms and counts only if it came alone: nothing printable behind it,
-# fewer than three printable keys in the second before. What is typed where keys decide goes to the
-# composer. Showing the next part that nobody saw decides nothing, so `a` does that at once. The screen
-# begins in the composer; `ctrl+t` answers a question of trust, because a letter is a letter of the first
-# sentence that somebody types.
+# No waiting time separates a key from a letter of a sentence: people pause while they type. Structure does:
+# no sentence begins with the same deciding letter twice. So the first press of a letter only asks for the
+# second one, any other letter makes text of both, and a key that is held down counts as one press. The screen
+# knows what a letter means and whether what it is about has been drawn for long enough; that is its role.
+#
+# Words may contain a doubled letter behind letters that only move the cursor: "keep", "tomorrow", "naar".
+# Behind another letter the key is therefore pressed three times, unless five seconds or a key without a
+# character came between: no word has the same letter three times.
 
 from collections import deque
 from typing import Final, Literal
 
 from msgspec import Struct
 
-HOLD_SECONDS: Final = 0.3
-"""How long after its key a decision takes effect, if no other key follows."""
-BURST_SECONDS: Final = 1.0
-"""How far back the keys before it are counted; a pause this long ends what was typed in one go."""
-BURST_KEYS: Final = 3
-"""So many printable keys before a deciding key make it a letter of a word."""
+ARM_SECONDS: Final = 0.5
+"""How long something must have been on the screen before a key about it counts."""
+HELD_SECONDS: Final = 0.06
+"""The same key again sooner than this is held down: no hand is that fast."""
+SETTLE_SECONDS: Final = 0.1
+"""How long after the second press a decision waits for a third one."""
+SERIES_SECONDS: Final = 0.25
+"""A key that was held down is a new press only after a pause this long: keyboards repeat unevenly."""
+WAIT_SECONDS: Final = 5.0
+"""How long the first press asks for the second one."""
+SUSPECT_SECONDS: Final = 3.0
+"""How long after a letter that did nothing another letter makes text of both."""
+QUIET_SECONDS: Final = 1.0
+"""How long nothing may follow a single press, where one is enough (`approvals.single_press`)."""
 REPEAT_SECONDS: Final = 0.1
-"""A key that comes again this soon is held down: nobody presses one twice in that time."""
+"""A control key or enter again sooner than this is held down."""
+WORD_KEYS: Final = 3
+"""Printable keys that make a word, where a key would open a text field."""
+FOLLOW_SECONDS: Final = 1.0
+RUN_SECONDS: Final = 5.0
+"""A pause this long ends what was typed in one go."""
 _MAX_REMEMBERED_KEYS: Final = 4_000
-"""Presses that are remembered: what is typed in one go is offered with all its text."""
-Answer = Literal["pending", "held", "burst", "followed"]
-"""Of a deciding key: it waits; it counts already; it is a letter of a text; another key came behind it."""
+
+Phase = Literal["armed", "wait", "settle", "shown", "suspect"]
+Role = Literal["decides", "alone", "early", "shows", "nothing", "acts"]
+"""What a printable key means: it decides, alone (one press is enough), it is about something that was drawn
+too recently, it shows a part that was not seen, it means nothing here, or it only changes the screen."""
+Outcome = Literal[
+    "pass", "asks", "settles", "held", "early", "decide", "expired", "cancelled", "text", "draft", "dropped"
+]
+"""`pass`: the key does its own work. `asks`: it has to be pressed again. `settles`: it decides in a moment.
+`text`, `draft`: what was typed is text (`draft`: and this key only ends it). `dropped`: nothing is decided,
+and the key does its own work."""
+
+
+class KeyState(Struct, frozen=True):
+    """One row of the state table."""
+
+    phase: Phase = "armed"
+    key: str = ""
+    """The key that led here."""
+    last: float = 0.0
+    """When it was pressed last."""
+    is_series: bool = False
+    """Whether it is held down."""
+    is_answer: bool = False
+    """Whether it is a deciding letter that came too early: then it may be pressed again."""
+    alone_at: float | None = None
+    """When the first press decides without a second one."""
+    is_last: bool = True
+    """Whether the next press decides; if not, one more is asked for."""
+
+    @property
+    def due(self) -> float | None:
+        """Return when time alone changes this; None for never."""
+        if self.phase == "settle":
+            return self.last + SETTLE_SECONDS
+        if self.phase == "suspect":
+            return self.last + SUSPECT_SECONDS
+        if self.phase != "wait":
+            return None
+        return self.last + WAIT_SECONDS if self.alone_at is None else self.alone_at
+
+
+ARMED: Final = KeyState()
+
+
+class Word(Struct, frozen=True):
+    """The letters that came without a pause, outside of text fields."""
+
+    key: str = ""
+    at: float = 0.0
+    is_mixed: bool = False
+    """Whether another letter came before the last one."""
+
+
+NO_WORD: Final = Word()
+
+
+def extend_word(word: Word, key: str, text: str, at: float) -> Word:
+    """Return the word with one more key; a key without a character, or a pause, begins another one."""
+    if not text:
+        return NO_WORD
+    if text.isdigit():
+        return NO_WORD if at - word.at >= RUN_SECONDS else word
+    if not word.key or at - word.at >= RUN_SECONDS:
+        return Word(key, at)
+    return Word(key, at, is_mixed=word.is_mixed or word.key != key)
 
 
 class KeyPress(Struct):
@@ -40,201 +119,215 @@ class KeyPress(Struct):
     is_repeat: bool = False
     """Whether it is held down: it came by itself."""
     is_field: bool = False
-    """Whether it went into a text field, where it stands already."""
-    takes_back: bool = False
-    """Whether it is the escape that took a waiting key back."""
+    """Whether it went into a text field already."""
+    is_letter: bool = False
+    """Whether it did nothing by itself: it means nothing here, or it has to be pressed again."""
+    did: str = ""
+    """What it did, as the id of a row of the table of keys; empty where it decides or means nothing."""
+    is_used: bool = False
+    """Whether it was part of a decision: it is not a letter of a text."""
+    screen: int = 0
+    """On which screen it was handled."""
 
 
-class PendingKey(Struct, frozen=True):
-    """A deciding key that takes effect in a moment."""
-
-    key_id: str
-    press: KeyPress
-
-    @property
-    def due(self) -> float:
-        """Return when it takes effect."""
-        return self.press.at + HOLD_SECONDS
+def elapse(state: KeyState, at: float) -> tuple[KeyState, Outcome]:
+    """Return what the time until a moment makes of a state."""
+    if state.due is None or at < state.due:
+        return state, "pass"
+    if state.phase == "suspect":
+        return ARMED, "pass"
+    is_decision = state.phase == "settle" or state.alone_at is not None
+    return ARMED, "decide" if is_decision else "expired"
 
 
-class CancelledKey(Struct, frozen=True):
-    """A waiting key that takes no effect."""
+def follow(state: KeyState, key: str, text: str, at: float) -> tuple[KeyState, Outcome]:
+    """Return what an open state makes of the next key; `pass` where the key has its own meaning.
 
-    pending: PendingKey
-    why: Literal["burst", "taken back", "other key", "held"]
+    Args:
+        state: Where the keys before it led, after `elapse` until `at`.
+        key: Its name.
+        text: What it writes; empty for a key that writes nothing.
+        at: When it arrived, in seconds.
+    """
+    if state.phase == "armed":
+        return state, "pass"
+    if key == state.key:
+        return _pressed_again(state, text, at)
+    if state.phase in ("wait", "settle"):
+        return ARMED, _other_key(key, text)
+    return ARMED, "text" if state.phase == "suspect" and text else "pass"
 
 
-class DecisionGuard:
-    """The keys of the last moments, and the deciding key that waits."""
+def _other_key(key: str, text: str) -> Outcome:
+    if text:
+        return "text"
+    if key == "escape":
+        return "cancelled"
+    return "draft" if key in ("enter", "backspace") else "dropped"
+
+
+def _pressed_again(state: KeyState, text: str, at: float) -> tuple[KeyState, Outcome]:
+    if state.phase == "suspect" and not state.is_answer:
+        return ARMED, "text" if text else "pass"
+    if state.phase == "settle" or at - state.last < (SERIES_SECONDS if state.is_series else HELD_SECONDS):
+        return _held(state, at), "held"
+    if state.phase == "wait" and state.is_last:
+        return KeyState("settle", state.key, at), "settles"
+    if state.phase == "wait":
+        return KeyState("wait", state.key, at), "asks"
+    return state, "pass"
+
+
+def _held(state: KeyState, at: float) -> KeyState:
+    phase: Phase = "wait" if state.phase == "settle" else state.phase
+    alone_at = None if state.alone_at is None else at + QUIET_SECONDS
+    return KeyState(phase, state.key, at, True, state.is_answer, alone_at, state.is_last)
+
+
+def begin(
+    state: KeyState, key: str, at: float, role: Role, *, is_in_word: bool = False
+) -> tuple[KeyState, Outcome]:
+    """Return what a printable key begins that `follow` let pass.
+
+    Args:
+        state: Where the keys before it led.
+        key: Its name.
+        at: When it arrived, in seconds.
+        role: What it means.
+        is_in_word: Whether other letters came before it (`Word.is_mixed`).
+    """
+    is_shown = state.phase == "shown" and state.key == key
+    if role == "early":
+        phase: Phase = "shown" if is_shown else "suspect"
+        return KeyState(phase, key, at, is_answer=True), "early"
+    if role == "nothing":
+        return KeyState("suspect", key, at), "pass"
+    if role == "shows":
+        return KeyState("shown", key, at), "pass"
+    if role == "acts":
+        return ARMED, "pass"
+    if is_shown and not is_in_word:
+        return KeyState("settle", key, at), "settles"
+    is_alone = role == "alone" and not is_in_word
+    alone_at = at + QUIET_SECONDS if is_alone else None
+    return KeyState("wait", key, at, alone_at=alone_at, is_last=is_shown or not is_in_word), "asks"
+
+
+def enter_counts(last_letter: float | None, at: float) -> bool:
+    """Return whether enter decides in a dialog: no letter was pressed in it for three seconds.
+
+    Args:
+        last_letter: When the last letter was pressed in the dialog; None for never.
+        at: When enter was pressed.
+    """
+    return last_letter is None or at - last_letter >= SUSPECT_SECONDS
+
+
+def sends_text(draft: str) -> bool:
+    """Return whether enter right after typed text sends it: only if the composer was empty before."""
+    return not draft.strip()
+
+
+class KeyLog:
+    """The keys that arrived, in their order."""
 
     def __init__(self) -> None:
         self._presses: deque[KeyPress] = deque(maxlen=_MAX_REMEMBERED_KEYS)
         self._number = 0
-        self._committed: KeyPress | None = None
-        self._burst_at = -1.0
-        self.pending: PendingKey | None = None
 
     @property
     def arrived(self) -> int:
         """Return how many keys have arrived."""
         return self._number
 
-    def pressed(self, key: str, text: str, at: float) -> tuple[KeyPress, CancelledKey | None]:
-        """Take a key at its arrival, before anything is done for it.
+    def record(self, key: str, text: str, at: float) -> KeyPress:
+        """Record a key at its arrival, before anything is done for it.
 
         Args:
             key: Its name.
             text: What it writes; empty for a key that writes nothing.
             at: When it arrived, in seconds.
-
-        Returns:
-            The press, and the waiting key that it cancels.
         """
         last = self._presses[-1] if self._presses else None
-        is_same = last is not None and last.key == key
         self._number += 1
         press = KeyPress(self._number, key, text, at)
-        press.is_repeat = last is not None and is_same and at - last.at <= REPEAT_SECONDS
+        press.is_repeat = last is not None and last.key == key and at - last.at <= REPEAT_SECONDS
         self._presses.append(press)
-        why = self._why_cancelled(press, is_same=is_same)
-        if why is None or self.pending is None:
-            return press, None
-        press.takes_back = why == "taken back"
-        return press, self._cancel(why)
+        return press
 
-    def _why_cancelled(
-        self, press: KeyPress, *, is_same: bool
-    ) -> Literal["burst", "taken back", "other key", "held"] | None:
-        if self.pending is None:
-            return None
-        if is_same:
-            return "held" if press.is_repeat and self._has_counted(self.pending.press) else None
-        if press.key == "escape":
-            return "taken back"
-        return "burst" if press.text else "other key"
+    def mark_used(self, press: KeyPress) -> None:
+        """Mark what was typed in one go, up to a key or before it: it is not part of a later text."""
+        before = [earlier for earlier in self._presses if earlier.number < press.number]
+        for typed in self._run(press) or (self._run(before[-1]) if before else []):
+            typed.is_used = True
 
-    def _has_counted(self, press: KeyPress) -> bool:
-        """Return whether a press continues a held key whose first press has counted."""
-        committed = self._committed
-        if committed is None or committed.key != press.key or press.at - committed.at > BURST_SECONDS:
-            return False
-        between = (
-            other_press
-            for other_press in self._presses
-            if committed.number < other_press.number < press.number
+    def last_letter(self, press: KeyPress) -> float | None:
+        """Return when the last letter before a key was pressed on the same screen, outside of text fields."""
+        moments = (
+            earlier.at
+            for earlier in reversed(self._presses)
+            if earlier.number < press.number
+            and earlier.text
+            and not earlier.is_field
+            and earlier.screen == press.screen
         )
-        return all(other_press.key == press.key for other_press in between)
-
-    def _cancel(self, why: Literal["burst", "taken back", "other key", "held"]) -> CancelledKey:
-        assert self.pending is not None
-        if why == "burst":
-            self._burst(self.pending.press)
-        cancelled, self.pending = CancelledKey(self.pending, why), None
-        return cancelled
-
-    def begin(self, key_id: str, press: KeyPress, *, after_words: bool = False) -> Answer:
-        """Let a deciding key wait, or say why it does not count.
-
-        Args:
-            key_id: What it means.
-            press: The key; others may have arrived behind it already.
-            after_words: Whether words are typed before it on purpose, as into a line that enter sends.
-        """
-        behind = [
-            later_press
-            for later_press in self._presses
-            if later_press.number > press.number and later_press.key != press.key
-        ]
-        if behind:
-            self.pending = None
-            return self._burst(press) if behind[0].text else "followed"
-        if press.is_repeat:
-            return "held"
-        if not after_words and (self._is_in_burst(press) or self.count_before(press) >= BURST_KEYS):
-            return self._burst(press)
-        # The same key again, as in "aardvark": the first was the letter before it, or pressed by mistake.
-        self.pending = PendingKey(key_id, press)
-        return "pending"
-
-    def _burst(self, press: KeyPress) -> Answer:
-        self._burst_at = press.at
-        return "burst"
-
-    def _is_in_burst(self, press: KeyPress) -> bool:
-        """Return whether a deciding key came as a letter before, and no pause since."""
-        run = self._run(press)
-        return bool(run) and self._burst_at >= run[0].at
-
-    def count_before(self, press: KeyPress, *, after: int = 0) -> int:
-        """Return how many printable keys came in the second before; one that is held or repeated is one.
-
-        Args:
-            press: The key.
-            after: The number of the press behind which they are counted; 0 counts all.
-        """
-        count, last = 0, press.key
-        for earlier_press in reversed(self._presses):
-            if earlier_press.number >= press.number:
-                continue
-            if earlier_press.number <= after or press.at - earlier_press.at > BURST_SECONDS:
-                break
-            count += bool(earlier_press.text) and earlier_press.key != last
-            last = earlier_press.key
-        return count
+        return next(moments, None)
 
     def count_in_word(self, press: KeyPress) -> int:
-        """Return the same, back to the last key that writes nothing: enter ends what was typed in a field."""
-        ends = (
-            earlier_press.number
-            for earlier_press in self._presses
-            if earlier_press.number < press.number and not earlier_press.text
-        )
-        return self.count_before(press, after=max(ends, default=0))
+        """Return how many printable keys came before without a pause, back to the last other key.
+
+        A key that is held or repeated counts as one; a capital, and a letter that did nothing, as a word.
+        """
+        count, later = 0, press
+        for earlier in reversed(self._presses):
+            if earlier.number >= press.number:
+                continue
+            if not earlier.text or earlier.is_used or later.at - earlier.at >= RUN_SECONDS:
+                break
+            is_word = earlier.is_letter or earlier.text.isupper()
+            if is_word or earlier.key != later.key:
+                count += WORD_KEYS if is_word else 1
+            later = earlier
+        return count
 
     def text_until(self, press: KeyPress) -> str:
-        """Return what was typed in one go up to a press, without what stands in a text field."""
-        return "".join(typed_press.text for typed_press in self._run(press))
+        """Return what was typed in one go up to a key, without what went into a text field."""
+        return "".join(typed.text for typed in self._run(press))
+
+    def text_before(self, press: KeyPress) -> str:
+        """Return what was typed in one go before a key that writes nothing."""
+        before = [earlier for earlier in self._presses if earlier.number < press.number]
+        return self.text_until(before[-1]) if before else ""
 
     def text_start(self, press: KeyPress) -> float:
-        """Return when the first key of the same was pressed, in monotonic seconds."""
+        """Return when the first key of that was pressed."""
         run = self._run(press)
         return run[0].at if run else press.at
+
+    def keys_until(self, press: KeyPress) -> list[str]:
+        """Return the names of the keys of that."""
+        return [typed.key for typed in self._run(press)]
+
+    def done_until(self, press: KeyPress) -> list[str]:
+        """Return what its keys did."""
+        return [typed.did for typed in self._run(press)]
 
     def follows_text(self, press: KeyPress) -> bool:
         """Return whether a key came right behind one that writes, without a pause."""
         before = [earlier for earlier in self._presses if earlier.number < press.number]
-        return bool(before) and bool(before[-1].text) and press.at - before[-1].at < BURST_SECONDS
-
-    def keys_until(self, press: KeyPress) -> list[str]:
-        """Return the names of the keys of which the same consists."""
-        return [typed_press.key for typed_press in self._run(press)]
+        return bool(before) and bool(before[-1].text) and press.at - before[-1].at < FOLLOW_SECONDS
 
     def _run(self, press: KeyPress) -> list[KeyPress]:
         run: list[KeyPress] = []
-        for typed_press in reversed(self._presses):
-            if typed_press.number > press.number:
+        for typed in reversed(self._presses):
+            if typed.number > press.number:
                 continue
-            if (
-                not typed_press.text
-                or typed_press.is_field
-                or (run and run[-1].at - typed_press.at >= BURST_SECONDS)
-            ):
+            is_apart = bool(run) and run[-1].at - typed.at >= RUN_SECONDS
+            if not typed.text or typed.is_field or typed.is_used or is_apart:
                 break
-            run.append(typed_press)
+            run.append(typed)
         return run[::-1]
-
-    def take_due(self, at: float) -> PendingKey | None:
-        """Return the waiting key if its time has come; it waits no longer."""
-        pending = self.pending
-        if pending is None or at < pending.due:
-            return None
-        self.pending, self._committed = None, pending.press
-        return pending
 
     def forget(self) -> None:
         """Forget what was pressed: the same key is passed on to something else, and is not held."""
         self._presses.clear()
-
-    def drop(self) -> None:
-        """Forget the waiting key: what it was about changed."""
-        self.pending = None

@@ -1,10 +1,10 @@
-"""Holds deciding keys for 300 ms and sends typed bursts to the composer instead.
+"""Applies the rule for deciding keys to one app: asks for the second press, decides, moves text away.
 
-When a key counts is decided in `decision_guard`; what it does is its row in the table of keys.
+The rule itself is `decision_guard`; what a key does is its row in the table of keys.
 """
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Struct
@@ -12,9 +12,29 @@ from textual import events
 
 from workbench.text.safe import safe_text
 from workbench.tui import keymap
-from workbench.tui.decision_guard import BURST_KEYS, BURST_SECONDS, CancelledKey, DecisionGuard, KeyPress
+from workbench.tui.decision_guard import (
+    ARMED,
+    NO_WORD,
+    RUN_SECONDS,
+    SUSPECT_SECONDS,
+    WORD_KEYS,
+    KeyLog,
+    KeyPress,
+    KeyState,
+    Outcome,
+    Role,
+    Word,
+    begin,
+    elapse,
+    enter_counts,
+    extend_word,
+    follow,
+    sends_text,
+)
+from workbench.tui.key_owner import KeyOwner
 from workbench.tui.main.bars import FooterKey
 from workbench.tui.render_context import call_once_after
+from workbench.tui.widgets.dialog import Dialog
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -26,23 +46,30 @@ TEXT_MOVED_TO_COMPOSER: Final = (
 TEXT_IN_HISTORY: Final = "You typed text, so no key decided. ↑ in the composer brings it back."
 TEXT_DROPPED: Final = "You typed text, so no key acted. Nothing here can read it."
 SCREEN_CHANGED: Final = "Nothing was done: the screen changed before the key counted. Press it again."
-OTHER_KEY_FOLLOWED: Final = "Nothing was done: another key came right behind it. Press it again, alone."
+OTHER_KEY_FOLLOWED: Final = "Nothing was done: another key came between the two presses."
+CANCELLED: Final = "Cancelled: nothing was done."
+NOT_PRESSED_AGAIN: Final = "Nothing was done: {key} was not pressed again."
+LETTER_BEFORE_ENTER: Final = "Nothing was done: letters came just before enter. Press it again in 3 seconds."
+DRAFT_HAS_TEXT: Final = "Not sent: what you typed stands behind your draft. enter again sends both."
 _UNGUARDED_KEYS: Final = frozenset({"escape", "ctrl+c"})
-"""Keys that never wait, whatever their row says: the ways back, and to stop an agent."""
+"""Keys that act at once, whatever their row says: the ways back, and to stop an agent."""
 _MOVING: Final = ("replay.", "list.row-")
 """How the ids of keys begin that only move what a replay shows."""
 _LATE_SECONDS: Final = 0.05
 """Seconds behind its time from which the keys of a busy moment are waited for."""
+_MOST_DIALOGS: Final = 8
 _TURN_SECONDS: Final = 0.02
 _MAX_TURNS: Final = 50
+_NO_OWNER: Final = KeyOwner()
 
 
 class _WaitingKey(Struct):
-    """What a deciding key does when its time has come."""
+    """What a deciding key does once it counts."""
 
     key_id: str
     owner: Any
-    act: Callable[[], object]
+    press: KeyPress
+    """The first press: what it is about was drawn for long enough by then."""
     about: Hashable
 
 
@@ -52,7 +79,9 @@ class _TypedText(Struct):
     text: str
     last: float
     before: str | None
-    """What stood in the composer; None where the words are only kept."""
+    """What was in the composer; None where the words are only kept."""
+    is_shown: bool = False
+    """Whether enter has shown it behind the draft: the next one sends both."""
 
 
 class GuardedKeys:
@@ -60,11 +89,14 @@ class GuardedKeys:
 
     def __init__(self, app: "WorkbenchApp") -> None:
         self._app = app
-        self.guard = DecisionGuard()
+        self.log = KeyLog()
+        self.state: KeyState = ARMED
+        self._word: Word = NO_WORD
         self._press: KeyPress | None = None
         self._waiting: _WaitingKey | None = None
         self._typed: _TypedText | None = None
         self._turns = 0
+        self._shown_words: tuple[KeyOwner, str] | None = None
         self.is_committing = False
 
     @property
@@ -79,8 +111,8 @@ class GuardedKeys:
 
     def _say(self, words: str) -> None:
         """Say a sentence where it is seen: in the dialog that lies over the screen, if one does."""
-        screen = cast("Any", self._app.screen)
-        if hasattr(screen, "said"):
+        screen = self._app.screen
+        if isinstance(screen, Dialog):
             screen.say(words)
         else:
             self._shown.say(words, is_kept=False)
@@ -92,66 +124,86 @@ class GuardedKeys:
 
     @property
     def pending_id(self) -> str:
-        """Return the id of the key that waits; empty for none."""
-        return "" if self.guard.pending is None else self.guard.pending.key_id
+        """Return the id of the key that was pressed and does not count yet; empty for none."""
+        return "" if self._waiting is None else self._waiting.key_id
 
     # --- at its arrival ---------------------------------------------------------------------------
 
     def arrived(self, event: events.Event) -> KeyPress:
-        """Take note of a key or a paste before anything is done for it."""
-        moment = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
+        """Record a key or a paste before anything is done for it."""
+        # A clock of its own is simulated: it does not know how long an event was on its way.
+        clock = self._app.monotonic
+        moment = min(event.time, clock()) if clock is time.monotonic else clock()
         if isinstance(event, events.Key):
             text = (event.character or "") if event.is_printable else ""
-            press, cancelled = self.guard.pressed(event.key, text, moment)
-        else:
-            press, cancelled = self.guard.pressed("paste", getattr(event, "text", "") or " ", moment)
-        if cancelled is not None:
-            self._cancelled(cancelled)
-        return press
-
-    def _cancelled(self, cancelled: CancelledKey) -> None:
-        self._waiting = None
-        last = self._press
-        if cancelled.why == "taken back":
-            self._say("Taken back: nothing was done.")
-        elif cancelled.why != "held":
-            text = self.guard.text_until(last) if cancelled.why == "burst" and last is not None else ""
-            if not (last is not None and self._offer(text, last.at)):
-                self._say(OTHER_KEY_FOLLOWED)
-        self._show()
+            return self.log.record(event.key, text, moment)
+        return self.log.record("paste", getattr(event, "text", "") or " ", moment)
 
     # --- when its turn has come -------------------------------------------------------------------
 
     def takes(self, event: events.Event, press: KeyPress, *, is_text: bool) -> bool:
-        """Do what is to be done for a key here; False where it goes its way.
+        """Do what is to be done for a key here; False where it does its own work.
 
         Args:
             event: The key or the paste.
-            press: The same, as it was taken note of.
+            press: The same, as it was recorded.
             is_text: Whether it only writes into the text field that has the focus.
         """
-        self._press = press
-        if press.takes_back:
+        self._pass_time(press.at)
+        self._press, press.screen = press, id(self._app.screen)
+        self._word = extend_word(self._word, press.key, press.text, press.at)
+        if self._continues_text(event, press):
             return True
-        if self._main.is_leaving and self._app.screen is self._main:
+        is_leaving = self._main.is_leaving and self._app.screen is self._main
+        if is_text and not is_leaving:
+            press.is_field = True
+            self._word = NO_WORD
+            self._set_state(ARMED)
+            return False
+        if isinstance(event, events.Paste) and _is_text_field(self._app.focused):
+            press.is_field = True
+            return False
+        if self._is_done_by_state(press):
+            return True
+        if is_leaving:
             return self._while_leaving(event, press)
-        if self._goes_on_typing(event, press):
-            return True
-        if is_text:
-            press.is_field = True
-            return False
         if isinstance(event, events.Paste):
-            return self._pasted(event, press)
-        if not isinstance(event, events.Key):
-            return False
-        return self._takes_back_text(event) or self._waits_in_field(event) or self._is_word(press)
+            self._offer(self.log.text_until(press) if event.text else "", press.at)
+            return True
+        return isinstance(event, events.Key) and (self._takes_back_text(event) or self._is_word(press))
 
-    def _pasted(self, event: events.Paste, press: KeyPress) -> bool:
-        if _is_text_field(self._app.focused):
-            press.is_field = True
+    def forget_key(self) -> None:
+        """Forget the key that was handled last: what follows was asked for with the mouse."""
+        self._press = None
+
+    def _is_done_by_state(self, press: KeyPress) -> bool:
+        """Apply what the keys before make of this one; return whether nothing is left to be done for it."""
+        waiting = self._waiting
+        if waiting is not None and self._is_changed(waiting):
+            self._end_waiting(SCREEN_CHANGED)
+        state, outcome = follow(self.state, press.key, press.text, press.at)
+        self._set_state(state)
+        if outcome == "pass":
             return False
-        self._offer(self.guard.text_until(press) if event.text else "", press.at)
-        return True
+        if outcome == "asks":
+            self._show()
+        if outcome in ("asks", "settles", "held"):
+            return True
+        self._waiting = None
+        self._show()
+        return self._end_run(outcome, press)
+
+    def _end_run(self, outcome: Outcome, press: KeyPress) -> bool:
+        """Do what is due for a run of keys that another key ended; return whether that key is done."""
+        if outcome == "text":
+            return self._offer(self.log.text_until(press), press.at)
+        if outcome == "cancelled":
+            self._say(CANCELLED)
+            return True
+        if outcome == "draft":
+            return self._offer(self.log.text_before(press), press.at)
+        self._say(OTHER_KEY_FOLLOWED)
+        return False
 
     def _while_leaving(self, event: events.Event, press: KeyPress) -> bool:
         """Let only the answer to the question through; the rest is kept."""
@@ -169,17 +221,42 @@ class GuardedKeys:
             self._keep(press.text, press.at)
         return True
 
-    def _goes_on_typing(self, event: events.Event, press: KeyPress) -> bool:
-        """Add a key to what is typed, as long as it goes on without a pause."""
+    # --- typed text that is still being typed -----------------------------------------------------
+
+    def _continues_text(self, event: events.Event, press: KeyPress) -> bool:
+        """Add a key to typed text that no text field takes yet; return whether it was done."""
         typed = self._typed
         if typed is None:
             return False
         is_enter = isinstance(event, events.Key) and event.key == "enter"
-        if press.at - typed.last >= BURST_SECONDS or not (press.text or is_enter):
+        if typed.before is not None and self._is_in_composer:
+            if press.text and press.at - typed.last < RUN_SECONDS:
+                typed.text, typed.last = typed.text + press.text, press.at
+            return is_enter and self._ends_text(typed)
+        if press.at - typed.last >= SUSPECT_SECONDS or not (press.text or is_enter):
             self._end_typing()
             return False
         typed.last = press.at
+        press.is_used = True
+        if typed.before is not None and is_enter:
+            if self._app.screen is self._main and not self._ends_text(typed):
+                self._main.composer.send()
+            self._typed = None
+            return True
         self._add("\n" if is_enter else press.text)
+        return True
+
+    @property
+    def _is_in_composer(self) -> bool:
+        return self._app.screen is self._main and self._main.composer.has_focus_within
+
+    def _ends_text(self, typed: _TypedText) -> bool:
+        """Return whether enter behind typed text only shows it: there was a draft before."""
+        if typed.is_shown or sends_text(typed.before or ""):
+            self._typed = None
+            return False
+        typed.is_shown = True
+        self._main.say(DRAFT_HAS_TEXT, is_kept=False)
         return True
 
     def _add(self, text: str) -> None:
@@ -200,12 +277,12 @@ class GuardedKeys:
             self._typed = None
 
     def _takes_back_text(self, event: events.Key) -> bool:
-        """Take what was typed out of the composer again, if it stands there as it came."""
+        """Take what was typed out of the composer again, if it is unchanged there."""
         typed, composer = self._typed, self._main.composer
         if typed is None or typed.before is None:
             return False
         if event.key != "escape" or not composer.has_focus_within or composer.text != _joined_text(typed):
-            if event.key in ("escape", "enter") or composer.text != _joined_text(typed):
+            if event.key == "escape" or composer.text != _joined_text(typed):
                 self._typed = None
             return False
         self._typed = None
@@ -215,29 +292,37 @@ class GuardedKeys:
         self._main.say("Taken out again. ↑ in the composer brings it back.", is_kept=False)
         return True
 
-    def _waits_in_field(self, event: events.Key) -> bool:
-        """Let enter wait in the field of a dialog that decides by it."""
-        screen = cast("Any", self._app.screen)
-        if event.key != "enter" or not getattr(screen, "decides_by_enter", False):
-            return False
-        field = self._app.focused
-        if field is None or not _is_text_field(field):
-            return False
-        submit = cast("Any", field).action_submit
-        return self._wait("dialog.ok", screen, lambda: self._app.call_later(submit), after_words=True)
+    # --- letters that are not a key ---------------------------------------------------------------
 
     def _is_word(self, press: KeyPress) -> bool:
-        """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
-        before = self.guard.count_in_word(press)
-        reads_letters = _is_text_field(self._app.focused) or getattr(self._app.screen, "READS_LETTERS", False)
-        if not press.text or before + 1 < BURST_KEYS or reads_letters:
+        """Suspect a letter that means nothing here, and take one that opens a field in a word as text."""
+        if not press.text or _is_text_field(self._app.focused):
             return False
         bound = self._app.screen.active_bindings.get(press.key)
-        if bound is not None:
-            row = keymap.find_key(bound.binding.id or "")
-            if row is None or not row.opens_field or before < BURST_KEYS or not self._is_inside_word(press):
-                return False
-        return self._offer(self.guard.text_until(press), press.at)
+        if bound is None:
+            return self._is_unknown(press)
+        row = keymap.find_key(bound.binding.id or "")
+        if press.text.isdigit():
+            # The number of a place is no letter.
+            press.is_used = True
+        if row is not None and not row.decides:
+            press.did = row.id
+        if row is None or not row.decides:
+            self._set_state(self.state if row is None else begin(self.state, press.key, press.at, "acts")[0])
+        is_inside = self.log.count_in_word(press) >= WORD_KEYS and self._is_inside_word(press)
+        if row is None or not row.opens_field or not is_inside:
+            return False
+        return self._offer(self.log.text_until(press), press.at)
+
+    def _is_unknown(self, press: KeyPress) -> bool:
+        screen = self._app.screen
+        if self._is_past or (isinstance(screen, Dialog) and screen.reads_key(press.key)):
+            return False
+        if isinstance(screen, Dialog) and screen.DECIDES:
+            return self._offer(self.log.text_until(press), press.at)
+        press.is_letter = True
+        self._set_state(begin(self.state, press.key, press.at, "nothing")[0])
+        return False
 
     def _is_inside_word(self, press: KeyPress) -> bool:
         """Return whether a key that opens a text field came behind letters, not keys of a replay."""
@@ -245,7 +330,7 @@ class GuardedKeys:
             return True
         users = keymap.user_keymap(self._main)
         ids = {**keymap.ids_by_key("list", users), **keymap.ids_by_key("replay", users)}
-        return not all(ids.get(key, "").startswith(_MOVING) for key in self.guard.keys_until(press))
+        return not all(ids.get(key, "").startswith(_MOVING) for key in self.log.keys_until(press))
 
     def words_before_field(self) -> str:
         """Return what was typed in one go up to the key that opens a field now, that key too.
@@ -255,8 +340,8 @@ class GuardedKeys:
         press = self._press
         if press is None or not press.text:
             return ""
-        keys = self.guard.keys_until(press)[:-1]
-        return self.guard.text_until(press) if any(map(self._is_letter, keys)) else ""
+        keys = self.log.keys_until(press)[:-1]
+        return self.log.text_until(press) if any(map(self._is_letter, keys)) else ""
 
     def _is_letter(self, key: str) -> bool:
         """Return whether a key means nothing on the screen on show, or decides: words may begin so."""
@@ -266,7 +351,7 @@ class GuardedKeys:
 
     def follows_text(self) -> bool:
         """Return whether the key that is handled now came right behind typed text."""
-        return self._press is not None and self.guard.follows_text(self._press)
+        return self._press is not None and self.log.follows_text(self._press)
 
     def give_back(self, text: str) -> None:
         """Offer text to the composer that was typed into a field which opened in the middle of it."""
@@ -277,89 +362,129 @@ class GuardedKeys:
     # --- deciding keys ----------------------------------------------------------------------------
 
     def refuses(self, key_id: str) -> bool:
-        """Return whether a key that is off was a letter of a text, which is offered then."""
+        """Note that a key is off: as a letter it did nothing. Return whether its reason is not needed."""
         press = self._press
         if press is None or self.is_committing or not self._is_of_row(press, key_id):
             return False
-        if not press.text or self.guard.count_before(press) + 1 < BURST_KEYS:
-            return False
-        return self._offer(self.guard.text_until(press), press.at)
+        if press.text and keymap.key_of(key_id).decides and not self._is_past:
+            press.is_letter = True
+            self._set_state(begin(self.state, press.key, press.at, "nothing")[0])
+        return False
 
     def holds(self, key_id: str, owner: Any) -> bool:
-        """Return whether a key that just arrived has to wait before it is done; then it is done here.
+        """Return whether a key that just arrived does not count now; then it is done here once it does.
 
         What a click, a command or the palette asks for has no key of its row, and is done at once.
         """
         press = self._press
         if self.is_committing or press is None or press.key in _UNGUARDED_KEYS:
             return False
-        if self._is_past and key_id != "dialog.ok":
+        if self._is_past or not self._is_of_row(press, key_id):
             return False
-        if not self._is_of_row(press, key_id) or ask_key_owner(owner, "acts_at_once", key_id):
+        return self._begins(key_id, owner, press) if press.text else self._refuses_control_key(press)
+
+    def _refuses_control_key(self, press: KeyPress) -> bool:
+        """Return whether enter or a control key does not count: it is held down, or behind letters."""
+        if press.is_repeat:
+            return True
+        screen = self._app.screen
+        if press.key != "enter" or not isinstance(screen, Dialog) or not screen.DECIDES:
             return False
-        again = getattr(owner, "action_do", None)
-        act = (lambda: keymap.run_action(key_id, owner)) if again is None else (lambda: again(key_id))
-        return self._wait(key_id, owner, act, after_words=key_id == "dialog.ok")
+        if enter_counts(self.log.last_letter(press), press.at):
+            return False
+        self._say(LETTER_BEFORE_ENTER)
+        return True
 
     def _is_of_row(self, press: KeyPress, key_id: str) -> bool:
         users = keymap.user_keymap(self._main)
         return keymap.ids_by_key(key_id.partition(".")[0], users).get(press.key) == key_id
 
-    def _wait(self, key_id: str, owner: Any, act: Callable[[], object], *, after_words: bool) -> bool:
-        press = self._press
-        if press is None:
+    def _begins(self, key_id: str, owner: Any, press: KeyPress) -> bool:
+        asked = _owner(owner)
+        why = asked.why_early(key_id)
+        role = _role(asked, key_id, why)
+        is_in_word = self._word.is_mixed
+        state, outcome = begin(self.state, press.key, press.at, role, is_in_word=is_in_word)
+        self._set_state(state)
+        press.is_letter = True
+        if outcome == "early":
+            asked.was_early(key_id)
+            self._say(why)
+            return True
+        if outcome == "pass":
             return False
-        answer = self.guard.begin(key_id, press, after_words=after_words)
-        if answer == "pending":
-            self._waiting, self._turns = _WaitingKey(key_id, owner, act, self._about(owner)), 0
-            self._look_in(self.guard.pending.due - self._app.monotonic() if self.guard.pending else 0.0)
-        elif answer in ("burst", "followed"):
-            self._waiting = None
-            if not self._offer(self.guard.text_until(press), press.at):
-                self._say(OTHER_KEY_FOLLOWED)
-        self._show()
+        self._waiting, self._turns = _WaitingKey(key_id, owner, press, ()), 0
+        self._waiting.about = self._about(self._waiting)
+        if outcome == "asks":
+            self._show()
         return True
 
-    def _about(self, owner: Any) -> Hashable:
+    def _about(self, waiting: _WaitingKey) -> Hashable:
         app = self._app
-        return (id(app.screen), id(app.focused), app.size, getattr(owner, "subject", None))
+        return (
+            id(app.screen),
+            id(app.focused),
+            app.size,
+            _owner(waiting.owner).subject,
+            self._label(waiting),
+        )
+
+    def _is_changed(self, waiting: _WaitingKey) -> bool:
+        return waiting.about != self._about(waiting)
+
+    # --- time -------------------------------------------------------------------------------------
+
+    def _set_state(self, state: KeyState) -> None:
+        is_other = state is not self.state
+        self.state = state
+        if is_other and state.due is not None:
+            self._look_in(state.due - self._app.monotonic())
 
     def _look_in(self, seconds: float) -> None:
-        # By the app's own queue: keys that have arrived by then are taken note of first.
+        # By the app's own queue: keys that have arrived by then are recorded first.
         call_once_after(self._app, max(0.001, seconds), self.commit_due)
 
     def commit_due(self) -> None:
-        """Do what a waiting key means, once its time has come and no key waits unread."""
-        pending, waiting = self.guard.pending, self._waiting
-        if pending is None or waiting is None:
+        """Do what is due by now, once no key waits unread."""
+        due, now = self.state.due, self._app.monotonic()
+        if due is None:
             return
-        now = self._app.monotonic()
-        if now < pending.due:
-            self._look_in(pending.due - now)
+        if now < due:
+            self._look_in(due - now)
             return
         has_unread = self._app.has_unread_keys
-        if self._turns < _MAX_TURNS and (
-            has_unread or (now - pending.due > _LATE_SECONDS and not self._turns)
-        ):
+        if self._turns < _MAX_TURNS and (has_unread or (now - due > _LATE_SECONDS and not self._turns)):
             self._turns += 1
             self._look_in(_TURN_SECONDS)
             return
-        self._commit(waiting, is_certain=not has_unread)
+        self._pass_time(now, is_certain=not has_unread)
+
+    def _pass_time(self, at: float, *, is_certain: bool = True) -> None:
+        """Do what is due until a moment."""
+        state, outcome = elapse(self.state, at)
+        if state is self.state:
+            return
+        waiting, self._waiting, self._turns = self._waiting, None, 0
+        self.state = state
+        if waiting is None:
+            return
+        if outcome == "decide":
+            self._commit(waiting, is_certain=is_certain)
+        else:
+            self._say(NOT_PRESSED_AGAIN.format(key=keymap.printed_key(waiting.press.key)))
+        self._show()
 
     def _commit(self, waiting: _WaitingKey, *, is_certain: bool) -> None:
-        due = self.guard.take_due(self._app.monotonic())
-        self._waiting = None
-        if due is None:
-            return
-        if not is_certain or waiting.about != self._about(waiting.owner):
+        if not is_certain or self._is_changed(waiting):
             self._say(SCREEN_CHANGED)
-        else:
-            self.is_committing = True
-            try:
-                self._app.at_time_of(due.press.at, waiting.act)
-            finally:
-                self.is_committing = False
-        self._show()
+            return
+        self.log.mark_used(self._press or waiting.press)
+        self._word = NO_WORD
+        self.is_committing = True
+        try:
+            self._app.at_time_of(waiting.press.at, lambda: _act(waiting))
+        finally:
+            self.is_committing = False
 
     # --- what is typed ----------------------------------------------------------------------------
 
@@ -371,9 +496,11 @@ class GuardedKeys:
         main = self._main
         if not text or self._is_past:
             return False
+        self._set_state(ARMED)
         self._restore_choices()
-        if self._typed is not None and moment - self._typed.last >= BURST_SECONDS:
-            self._typed = None
+        if self._press is not None:
+            self.log.mark_used(self._press)
+        self._close_dialogs()
         if not main.takes_text:
             self._keep(text, moment)
             is_kept = main.presenter.has_model and hasattr(main.composer, "history")
@@ -382,18 +509,30 @@ class GuardedKeys:
             return True
         composer = main.composer
         before = composer.text
-        self._typed = _TypedText("", moment, before)
-        self._typed.text = text
+        self._typed = _TypedText(text, moment, before)
         composer.input.type_in(_separator_after(before) + text)
         composer.focus_input()
         main.say(TEXT_MOVED_TO_COMPOSER, is_kept=False)
         return True
 
+    def _close_dialogs(self) -> None:
+        """Close what lies over the composer, or at least a dialog that decides: text was typed in it."""
+        for _ in range(_MOST_DIALOGS):
+            screen = self._app.screen
+            if not isinstance(screen, Dialog) or not (screen.DECIDES or self._main.takes_text):
+                return
+            screen.leave()
+            if self._app.screen is screen:
+                screen.dismiss()
+
     def _restore_choices(self) -> None:
         """Choose again what was chosen before the typed text: its first letters may have chosen."""
         main = self._main
+        did = self.log.done_until(self._press) if self._press is not None else []
+        if did.count("approvals.folders") % 2:
+            main.context.folders.toggle()
         if self._press is None or not main.approvals.choosing.restore_choices(
-            self.guard.text_start(self._press)
+            self.log.text_start(self._press)
         ):
             return
         main.approvals.draw_detail()
@@ -407,33 +546,72 @@ class GuardedKeys:
         self._typed.last = moment
         self._add(text)
 
+    # --- what is shown ----------------------------------------------------------------------------
+
+    def _end_waiting(self, words: str) -> None:
+        self._waiting, self.state = None, ARMED
+        self._say(words)
+        self._show()
+
     def _show(self) -> None:
-        """Say at once which key waits, and when none does any more."""
-        main, waiting = self._shown, self._waiting
-        if main.layout_controller.is_line_asked:
-            label = "" if waiting is None else self._label(waiting)
-            main.layout_controller.line_bar.show_pending(label)
-        main.presenter.footer()
+        """Say at once that a key has to be pressed again, and when it need not be any more."""
+        waiting = self._waiting
+        if self._shown_words is not None:
+            self._shown_words[0].show_waiting(self._shown_words[1], "")
+            self._shown_words = None
+        if waiting is not None:
+            owner = _owner(waiting.owner)
+            self._shown_words = owner, waiting.key_id
+            owner.show_waiting(waiting.key_id, self._words(waiting))
+        self._shown.presenter.footer()
+
+    def _words(self, waiting: _WaitingKey) -> str:
+        """Return what is shown while a key waits: `a again: approve 2 of 3`."""
+        key, label = keymap.printed_key(waiting.press.key), self._label(waiting)
+        if self._is_alone(waiting):
+            return f"{key}: {label} in a moment"
+        return f"{key} again: {label}" if self.state.is_last else f"{key} twice again: {label}"
+
+    def _is_alone(self, waiting: _WaitingKey) -> bool:
+        return self.state.alone_at is not None and self.state.key == waiting.press.key
 
     def footer_keys(self) -> list[FooterKey]:
         """Return what the footer shows while a key waits; nothing for none."""
-        waiting, press = self._waiting, self.guard.pending.press if self.guard.pending else None
-        if waiting is None or press is None:
+        waiting = self._waiting
+        if waiting is None:
             return []
-        return [
-            FooterKey(keys=keymap.printed_key(press.key), label=f"{self._label(waiting)} …"),
-            FooterKey(keys="esc", label="takes it back"),
-        ]
+        if self._is_changed(waiting):
+            self._app.call_later(self._revoke)
+            return []
+        keys, _, label = self._words(waiting).partition(" ")
+        return [FooterKey(keys=keys, label=f"{label} ·"), FooterKey(keys="esc", label="cancels")]
+
+    def _revoke(self) -> None:
+        if self._waiting is not None and self._is_changed(self._waiting):
+            self._end_waiting(SCREEN_CHANGED)
 
     def _label(self, waiting: _WaitingKey) -> str:
-        label_of = getattr(waiting.owner, "label_of", None)
-        return label_of(waiting.key_id) if label_of else keymap.key_of(waiting.key_id).label
+        return _owner(waiting.owner).asked_label_of(waiting.key_id)
 
 
-def ask_key_owner(owner: Any, name: str, key_id: str) -> bool:
-    """Ask the owner of a key something about it that few owners know."""
-    ask = getattr(owner, name, None)
-    return bool(ask is not None and ask(key_id))
+def _owner(owner: Any) -> KeyOwner:
+    return owner if isinstance(owner, KeyOwner) else _NO_OWNER
+
+
+def _role(owner: KeyOwner, key_id: str, why_early: str) -> Role:
+    if why_early:
+        return "early"
+    if owner.shows_part(key_id):
+        return "shows"
+    return "alone" if owner.is_undoable(key_id) else "decides"
+
+
+def _act(waiting: _WaitingKey) -> None:
+    again = getattr(waiting.owner, "action_do", None)
+    if again is None:
+        keymap.run_action(waiting.key_id, waiting.owner)
+    else:
+        again(waiting.key_id)
 
 
 def _separator_after(before: str) -> str:

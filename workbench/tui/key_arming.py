@@ -1,4 +1,4 @@
-"""Arming: a deciding key counts only for what has stood on the screen, unchanged, for 300 ms.
+"""Arming: a deciding key counts only for what has been on the screen, unchanged, for half a second.
 
 `KeyArming` is pure: it is told every moment and reads no clock. `PaneArming` tells it what a pane has drawn;
 the queue and gates that are answered beside their graph share it.
@@ -10,11 +10,10 @@ from typing import Protocol
 from msgspec import Struct
 from textual.widget import Widget
 
+from workbench.tui.decision_guard import ARM_SECONDS
 from workbench.tui.pane import KeysChanged, StatusMessage
 from workbench.tui.render_context import context_of
 
-ARM_SECONDS = 0.3
-"""How long something must have been on the screen before a key about it counts."""
 TOO_QUICK = "Too quick: this one just appeared. Press {key} again."
 
 
@@ -39,18 +38,17 @@ class KeyArming(Struct):
         """Return whether a key that arrived at a moment counts for a subject."""
         return self.since is not None and subject == self.subject and at - self.since >= ARM_SECONDS
 
-    def take(self, subject: Hashable, at: float, *, is_repeated: bool = False) -> bool:
-        """Use the arming for one key: one that came too early starts the wait anew, another ends it.
+    def count_again(self, at: float) -> None:
+        """Count from a moment on: a key came too early."""
+        if self.since is not None:
+            self.since = max(self.since, at)
 
-        A key that already came once more is too early whatever its moment says: on a busy machine keys that
-        are held down or hammered are read long after they were typed.
-        """
-        if not is_repeated and self.is_armed(subject, at):
-            self.disarm()
-            return True
-        if subject == self.subject:
-            self.since = at
-        return False
+    def take(self, subject: Hashable, at: float) -> bool:
+        """Return whether a key counts; one that does uses the arming up."""
+        if not self.is_armed(subject, at):
+            return False
+        self.disarm()
+        return True
 
 
 class ArmedPane(Protocol):
@@ -101,21 +99,23 @@ class PaneArming:
 
     @property
     def is_armed_for_key(self) -> bool:
-        """Return whether the key that is being handled came late enough, and came once."""
-        draw = context_of(self._widget)
-        return not draw.is_key_repeated and self.arming.is_armed(self._pane.subject, draw.key_time)
+        """Return whether the key that is being handled came late enough."""
+        return self.arming.is_armed(self._pane.subject, context_of(self._widget).key_time)
 
     def take(self, key: str) -> bool:
         """Return whether a key which just arrived counts; say why if it came too early."""
         pane, widget = self._pane, self._widget
         if not pane.subject or not pane.stands:
             return False
-        draw = context_of(widget)
-        counts = self.arming.take(pane.subject, draw.key_time, is_repeated=draw.is_key_repeated)
+        counts = self.arming.take(pane.subject, context_of(widget).key_time)
         self.after_frame()
         if not counts:
             widget.post_message(StatusMessage(TOO_QUICK.format(key=key)))
         return counts
+
+    def count_again(self) -> None:
+        """Count from the key that is handled now: it came too early."""
+        self.arming.count_again(context_of(self._widget).key_time)
 
     def forget(self) -> None:
         """Let nothing count until it was drawn anew."""

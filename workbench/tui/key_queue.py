@@ -79,12 +79,6 @@ class KeyQueue:
         self._last = _LastKey(0.0, is_text=False)
         self._quiet_looks = 0
 
-    @property
-    def is_repeated(self) -> bool:
-        """Return whether the key that was handed on last already waits once more: held down, hammered."""
-        behind = self._held[0].event if self._held else None
-        return isinstance(behind, events.Key) and behind.key == self._last.key
-
     async def take(self, event: events.Key | events.Paste) -> None:
         """Hand a key on, now or when its turn has come."""
         arrival = QueuedEvent(event, self._arrived(event))

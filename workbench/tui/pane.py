@@ -27,6 +27,7 @@ from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
 from workbench.text.human import sentence
 from workbench.tui import keymap
+from workbench.tui.key_owner import KeyOwner
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
@@ -430,7 +431,7 @@ def _never_forbidden(_: str) -> str:
     return ""
 
 
-class Pane(Vertical):
+class Pane(Vertical, KeyOwner):
     """A numbered place of the main screen.
 
     A subclass sets `PLACE`, `NAME`, `SCOPES` and `BINDINGS = keymap.bindings(*SCOPES)`, composes its body and

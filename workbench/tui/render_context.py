@@ -36,11 +36,6 @@ class RenderContext(Protocol):
         """Return when the key that is being handled arrived."""
         ...
 
-    @property
-    def is_key_repeated(self) -> bool:
-        """Return whether the key that is being handled already came once more."""
-        ...
-
     def call_from_thread(self, callback: Callable[..., object], *arguments: object) -> object:
         """Call a function in the event loop from another thread, and return what it returns."""
         ...

@@ -1,7 +1,7 @@
 """What the keys of the approvals pane do to the action under the cursor, and why a key does nothing now.
 
-A deciding key counts only for what stood on the screen for 300 ms; its message carries the digest of what was
-drawn.
+A deciding key counts only for what was on the screen for half a second; its message carries the digest of
+what was drawn.
 """
 
 from typing import TYPE_CHECKING, Final, Protocol

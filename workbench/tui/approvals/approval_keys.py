@@ -112,7 +112,7 @@ APPROVALS: Final[tuple[Key["ApprovalsPane"], ...]] = (
     Key(id="approvals.decided", keys=("d",), label="decided", tooltip="show or hide decided", group="Many",
         action=lambda pane: pane.actions.toggle_decided()),
     Key(id="approvals.folders", keys=("w",), label="folders", tooltip="this folder, or all", group="Many",
-        footer=69, decides=True,  # it is remembered, and many a sentence begins with this letter
+        footer=69,
         action=lambda pane: pane.main.folders.toggle(), why_off=lambda pane: pane.why_one_folder()),
 )  # fmt: skip
 LINES: Final[tuple[Key["ApprovalsPane"], ...]] = (
@@ -163,10 +163,10 @@ ANSWER: Final[tuple[Key["ApprovalsPane"], ...]] = (
 BATCH: Final[tuple[Key["BatchDialog"], ...]] = (
     Key(id="batch.approve", keys=("a",), label="approve", tooltip="approve all of them", group="Decide",
         footer=1, in_palette=False, decides=True,
-        action=lambda screen: screen.answer("approve", "a")),
+        action=lambda screen: screen.answer("approve")),
     Key(id="batch.reject", keys=("r",), label="reject…", tooltip="reject all of them", group="Decide",
         footer=2, in_palette=False, decides=True,
-        action=lambda screen: screen.answer("reject", "r")),
+        action=lambda screen: screen.answer("reject")),
     Key(id="batch.row-down", keys=("j", "down"), label="look at each", tooltip="look at each", shown="j k",
         group="Move", footer=3, in_palette=False,
         action=lambda screen: screen.move(1)),

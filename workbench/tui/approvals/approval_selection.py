@@ -55,6 +55,8 @@ class ApprovalSelection(Struct):
     """Lines that were not on the screen yet, of actions of which one part is left."""
     requires_seen: bool = True
     """Whether all that is taken is shown before `a` approves it: `approvals.require_seen`."""
+    takes_single_press: bool = False
+    """Whether one press approves an edit that can be undone: `approvals.single_press`."""
     confirmed: set[str] = field(default_factory=set[str])
     """Digests of what hides characters and was asked about once more."""
     line: int | None = None
@@ -204,6 +206,14 @@ class ApprovalSelection(Struct):
         self.texts_gone &= kept
         self.marks &= set(kept)
         self.seen = self.seen.forget(self.seen.shown.keys() - kept)
+
+
+def is_undoable(detail: ActionDetail | None) -> bool:
+    """Return whether an approval of an action changes files only, without a warning: it can be undone."""
+    if detail is None or detail.kind != "tool" or detail.is_stale:
+        return False
+    has_doubt = bool(detail.warnings) or detail.must_see_all
+    return bool(detail.files) and detail.command is None and not has_doubt
 
 
 MAX_LAST_LINE_CELLS: Final = 40

@@ -23,7 +23,7 @@ from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.approval_selection import ReasonInput
-from workbench.tui.key_arming import PaneArming
+from workbench.tui.key_arming import TOO_QUICK, PaneArming
 from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
@@ -161,6 +161,12 @@ class QueueList(RowList):
         self.is_zoomed = False
         self.idle: Sequence[Content] = ()
         """What is said without rows."""
+        self._waiting_words = ""
+
+    def show_waiting(self, words: str) -> None:
+        """Show at the end of the row under the cursor which key has to be pressed again."""
+        self._waiting_words = words
+        self.invalidate()
 
     def show_rows(
         self, shown: Sequence[QueueRow], now: int, *, is_zoomed: bool, is_wide: bool = False
@@ -241,7 +247,16 @@ class QueueList(RowList):
             in_minutes=not has_motion(self),
             column_cells=self.column_cells(width),
         )
+        if placed.is_cursor and self._waiting_words:
+            return self._with_waiting_words(strip, width)
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
+
+    def _with_waiting_words(self, strip: Strip, width: int) -> Strip:
+        colours = ink(self)
+        words = cells.safe_content(f" {self._waiting_words} ", colours.reverse("info"))
+        words = cells.shorten_line(words, max(1, width - 2), glyphs(self))
+        end = cells.line_strip(words, words.cell_length)
+        return Strip.join([strip.crop(0, width - end.cell_length), end])
 
     def column_cells(self, width: int) -> approvals.ColumnCells:
         """Return the width of the columns that tell rows apart."""
@@ -293,6 +308,8 @@ class DecidedRows:
             self._reshow()
 
 
+_ARMED_SCOPES = frozenset({"approvals", "trust"})
+"""Scopes whose deciding keys are about the row under the cursor."""
 _SHOWING_FIRST = frozenset({"approvals.approve", "trust.answer"})
 """Keys that show part by part what nobody saw yet, before they answer."""
 
@@ -467,14 +484,34 @@ class ApprovalsPane(ActionDetailPane):
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
         return self.detail if self.standing.take(key) else None
 
-    def acts_at_once(self, key_id: str) -> bool:
-        """Return whether a key decides nothing: it came too early, or first shows what nobody saw yet."""
-        if not keymap.key_of(key_id).answers or self.choosing.marks:
-            return False
-        if not self.standing.is_armed_for_key:
-            return True
+    def asked_label_of(self, key_id: str) -> str:
+        label, detail = self.label_of(key_id), self.detail
+        is_whole = key_id == "approvals.approve" and label == "approve" and detail is not None
+        count = len(detail.hunks) if is_whole and detail is not None else 0
+        return f"{label} {count} of {count}" if count else label
+
+    def why_early(self, key_id: str) -> str:
+        key = keymap.key_of(key_id)
+        if key.scope not in _ARMED_SCOPES or self.choosing.marks or self.standing.is_armed_for_key:
+            return ""
+        return TOO_QUICK.format(key=keymap.own_key(key, keymap.user_keymap(self)))
+
+    def shows_part(self, key_id: str) -> bool:
         detail = self.detail
-        return key_id in _SHOWING_FIRST and detail is not None and self.choosing.insists(detail)
+        is_first = key_id in _SHOWING_FIRST and not self.choosing.marks
+        return is_first and detail is not None and self.choosing.insists(detail)
+
+    def is_undoable(self, key_id: str) -> bool:
+        is_single = key_id == "approvals.approve" and self.choosing.takes_single_press
+        return is_single and not self.choosing.marks and approval_selection.is_undoable(self.detail)
+
+    def was_early(self, key_id: str) -> None:
+        del key_id
+        self.standing.count_again()
+
+    def show_waiting(self, key_id: str, words: str) -> None:
+        del key_id
+        self.queue.show_waiting(words)
 
     def disarm(self) -> None:
         """Let nothing count until it was drawn anew: focus, size or mode changed."""

@@ -23,7 +23,8 @@ from workbench.text import human
 from workbench.tui import keymap
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_selection import ApprovalSelection
-from workbench.tui.key_arming import ARM_SECONDS, TOO_QUICK, KeyArming
+from workbench.tui.decision_guard import ARM_SECONDS
+from workbench.tui.key_arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.pane import DecisionMade, PartsSeen
 from workbench.tui.render_context import context_of, glyphs, ink
@@ -196,6 +197,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
 
     BINDINGS = keymap.bindings("batch")
     LEAVES = "batch.leave"
+    DECIDES = True
 
     def __init__(
         self, context: "MainContext", rows: list[BatchRow], left_out: list[QueueRow], verdict: DecisionVerdict
@@ -244,7 +246,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         return self._main.widgets.approvals.choosing
 
     @property
-    def _subject(self) -> tuple[str, ...]:
+    def subject(self) -> tuple[str, ...]:
         return tuple(batch_row.detail.digest for batch_row in self._rows)
 
     def _unseen(self) -> int:
@@ -309,7 +311,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
 
     def _drawn(self) -> None:
         if not self._unseen() and self.is_active:
-            self._arming.drawn(self._subject, context_of(self._list).monotonic())
+            self._arming.drawn(self.subject, context_of(self._list).monotonic())
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:
@@ -335,14 +337,28 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
 
     # --- what keys ask for ----------------------------------------------------------------------
 
-    def answer(self, verdict: DecisionVerdict, key: str) -> None:
+    def why_early(self, key_id: str) -> str:
+        unseen, is_approval = self._unseen(), key_id == "batch.approve"
+        if is_approval and unseen:
+            return f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet."
+        arrived = context_of(self._list).key_time
+        since_opened = arrived - self._opened_at >= ARM_SECONDS
+        is_armed = self._arming.is_armed(self.subject, arrived) if is_approval else since_opened
+        key = keymap.own_key(keymap.key_of(key_id), keymap.user_keymap(self))
+        return "" if is_armed else TOO_QUICK.format(key=key)
+
+    def was_early(self, key_id: str) -> None:
+        del key_id
+        self._arming.count_again(context_of(self._list).key_time)
+
+    def label_of(self, key_id: str) -> str:
+        count = len(self._rows)
+        return {"batch.approve": f"approve {count}", "batch.reject": f"reject {count}"}[key_id]
+
+    def answer(self, verdict: DecisionVerdict) -> None:
         """Answer every row, each for the digest that was drawn; approving needs all of them seen."""
-        unseen = self._unseen()
-        if verdict == "approve" and unseen:
-            self.say(f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet.")
-            return
-        if not self._is_counted(verdict):
-            self.say(TOO_QUICK.format(key=key))
+        if why := self.why_early(f"batch.{verdict}"):
+            self.say(why)
             return
         for batch_row in self._rows:
             rejection = DecisionMade(batch_row.row.id, "reject", batch_row.detail.digest)
@@ -351,13 +367,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self.choosing.marks.clear()
         self._main.widgets.approvals.marks_changed()
         self.dismiss()
-
-    def _is_counted(self, verdict: DecisionVerdict) -> bool:
-        draw = context_of(self._list)
-        arrived = draw.key_time
-        if verdict == "approve":
-            return self._arming.take(self._subject, arrived, is_repeated=draw.is_key_repeated)
-        return arrived - self._opened_at >= ARM_SECONDS
 
     def move(self, rows: int) -> None:
         """Look at another row."""

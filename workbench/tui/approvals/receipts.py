@@ -10,7 +10,7 @@ and never scrolls.
 from collections.abc import Collection, Hashable, Iterable
 
 from workbench.render.diff import HUNK_CONTEXT_LINES, Diff
-from workbench.tui.key_arming import ARM_SECONDS
+from workbench.tui.decision_guard import ARM_SECONDS
 from workbench.views.file_changes import WHOLE_ACTION
 
 _MAX_ACTIONS = 64

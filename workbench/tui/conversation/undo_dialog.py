@@ -14,7 +14,7 @@ from workbench.render import cells
 from workbench.render.cells import Column
 from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink
-from workbench.text.human import sentence
+from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
@@ -128,6 +128,7 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
 
     BINDINGS = keymap.bindings("undo")
     LEAVES = "undo.leave"
+    DECIDES = True
 
     def __init__(self, context: "MainContext", plan: UndoPlan) -> None:
         super().__init__("undo")
@@ -154,7 +155,7 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
         self._list.put_cursor(self._plan.rows[0].path)
 
     @property
-    def _subject(self) -> tuple[object, ...]:
+    def subject(self) -> tuple[object, ...]:
         return (self._plan.is_redo, *sorted(self._taken), *(row.plan.base for row in self._plan.rows))
 
     def _show(self) -> None:
@@ -163,15 +164,15 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
         self._list.styles.height = min(len(plan.rows), max(2, self.size.height // 3 - 2), 12)
         self._list.show_rows(plan.rows, self._taken)
         sign = Content.styled(glyphs(self).of("waiting"), colours.of("waiting"))
-        lines = [Content.assemble(" ", sign, " ", line) for line in undo_sentences(plan, self._taken)]
+        sentences = [self.said] if self.said else undo_sentences(plan, self._taken)
+        lines = [Content.assemble(" ", sign, " ", line) for line in sentences]
         self._note.update(Content("\n").join([Content(""), *lines, Content("")]))
         info, faint = colours.of("info", bold=True), colours.of("faint")
-        verb = "restore" if plan.is_redo else "undo"
-        files = "1 file" if count == 1 else f"{count} files"
         parts = [("space", "take/leave"), ("j k", "file"), ("J K", "scroll"), ("esc", "back")]
         if plan.others:
             parts.insert(1, ("r", "undo instead" if plan.is_redo else "what was undone"))
-        first = Content.assemble(("a", info), f" {verb} {files}") if count else Content.styled(
+        label = self.label_of("undo.answer")
+        first = Content.assemble(("a", info), f" {label}") if count else Content.styled(
             "a nothing is taken", faint
         )  # fmt: skip
         keys = [first, *(Content.assemble((key, info), f" {words}") for key, words in parts)]
@@ -180,7 +181,7 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
 
     def _drawn(self) -> None:
         if self._taken and self.is_active:
-            self._arming.drawn(self._subject, context_of(self._list).monotonic())
+            self._arming.drawn(self.subject, context_of(self._list).monotonic())
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:
@@ -199,14 +200,31 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
 
     # --- what keys ask for ----------------------------------------------------------------------
 
+    def why_early(self, key_id: str) -> str:
+        if key_id != "undo.answer":
+            return ""
+        if not self._taken:
+            return "No file is taken. space takes one."
+        is_armed = self._arming.is_armed(self.subject, context_of(self._list).key_time)
+        return "" if is_armed else TOO_QUICK.format(key="a")
+
+    def was_early(self, key_id: str) -> None:
+        del key_id
+        self._arming.count_again(context_of(self._list).key_time)
+
+    def label_of(self, key_id: str) -> str:
+        if key_id != "undo.answer":
+            return super().label_of(key_id)
+        files = counted(len(self._taken), "file")
+        return f"restore {files}" if self._plan.is_redo else f"undo {files}"
+
+    def show_said(self) -> None:
+        self._show()
+
     def answer(self) -> None:
         """Have the taken files written, all or none, as they are shown."""
-        if not self._taken:
-            self._main.say("No file is taken. space takes one.")
-            return
-        draw = context_of(self._list)
-        if not self._arming.take(self._subject, draw.key_time, is_repeated=draw.is_key_repeated):
-            self._main.say(TOO_QUICK.format(key="a"))
+        if why := self.why_early("undo.answer"):
+            self.say(why)
             return
         plan, paths = self._plan, [row.path for row in self._plan.rows if row.path in self._taken]
         self._main.tasks.file(lambda: self._main.backend.library.undo_files(plan, paths))

@@ -109,6 +109,7 @@ class StartScreen(MinSizeDialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("incident-start")
     LEAVES = "incident-start.leave"
+    DECIDES = True
 
     def __init__(
         self, context: "MainContext", snapshot: IncidentSnapshot, rows: Sequence[IncidentRow], which: str,
@@ -202,8 +203,7 @@ class StartScreen(MinSizeDialog, inherit_bindings=False):
         if not self.plan.options.model and not self.plan.options.recording:
             self.say("No model is set up: 9 adds one.")
             return
-        draw = context_of(self)
-        if not self._arming.take(self.plan, draw.key_time, is_repeated=draw.is_key_repeated):
+        if not self._arming.take(self.plan, context_of(self).key_time):
             self.say(TOO_QUICK.format(key="enter"))
             return
         count = len(self.plan.ids)

@@ -71,9 +71,6 @@ def open_help(screen: "MainScreen") -> None:
 class HelpScreen(Dialog, inherit_bindings=False):
     """One page of keys."""
 
-    READS_LETTERS = True
-    """Letters are what is looked for: nobody takes them for a text to the agent."""
-
     def __init__(
         self,
         name: str,
@@ -106,6 +103,11 @@ class HelpScreen(Dialog, inherit_bindings=False):
         """Lay out in another width."""
         self.box.styles.height = "auto"
         self._show()
+
+    def reads_key(self, key: str) -> bool:
+        # Letters are what is looked for.
+        del key
+        return True
 
     def on_key(self, event: events.Key) -> None:
         """Find what is typed; escape clears it, then leaves."""

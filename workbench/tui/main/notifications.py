@@ -94,10 +94,18 @@ def ask_to_leave(context: "MainContext") -> bool:
     if context.is_leaving or context.layout.is_tiny or not (working or waiting):
         return True
     context.is_leaving = True
-    is_wide = context.app.size.width >= _WIDE_COLUMNS
-    context.widgets.rule.ask(leave_notice(working, waiting, is_wide=is_wide))
+    show_leave_notice(context, is_shown=True)
     context.presenter.footer()
     return False
+
+
+def show_leave_notice(context: "MainContext", *, is_shown: bool) -> None:
+    """Say what goes on without a screen, if anything does, or take that back."""
+    working = sum(session.status == "processing" for session in context.state.sessions.values())
+    waiting = len(context.state.pending)
+    is_wide = context.app.size.width >= _WIDE_COLUMNS
+    is_asked = (is_shown or context.is_leaving) and not context.layout.is_tiny and bool(working or waiting)
+    context.widgets.rule.ask(leave_notice(working, waiting, is_wide=is_wide) if is_asked else "")
 
 
 def stay(context: "MainContext") -> None:

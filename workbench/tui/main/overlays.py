@@ -25,7 +25,7 @@ from workbench.text import human
 from workbench.text.width import cell_width
 from workbench.tui import keymap, render_context
 from workbench.tui.conversation.completion import Completions
-from workbench.tui.key_arming import ARM_SECONDS
+from workbench.tui.decision_guard import ARM_SECONDS
 from workbench.tui.main.layout import LEAST_ROWS, NARROW, SHORT
 from workbench.tui.pane import LineWanted, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink
@@ -321,8 +321,6 @@ class PromptBarRows:
 
 _MAX_SHOWN_HISTORY = 2
 _DEFAULT_HISTORY_TITLE = "earlier words"
-_SEARCH_PURPOSES = frozenset({"filter", "find", "time"})
-"""Purposes of a line that do nothing outside of the screen."""
 _HISTORY_TITLES = {"reject": "earlier reasons", "batch": "earlier reasons", "answer": "earlier answers"}
 """What the history of a line is called, by its purpose."""
 
@@ -392,24 +390,6 @@ class PromptBar(Vertical):
             )
         parts.append(Content.assemble(("esc", info), " back, nothing is done"))
         self.rows.keys.update(Content.assemble(" ", Content("  ").join(parts)))
-
-    def show_pending(self, label: str) -> None:
-        """Say that enter counts in a moment; empty words say again what the keys do."""
-        asked = self._asked
-        if asked is None:
-            return
-        if not label:
-            self._say(asked)
-            return
-        info = ink(self).of("info", bold=True)
-        self.rows.keys.update(
-            Content.assemble(" ", ("enter", info), f" {asked.does} …  ", ("esc", info), " takes it back")
-        )
-
-    def acts_at_once(self, key_id: str) -> bool:
-        """Return whether enter only looks for something: then it need not wait."""
-        del key_id
-        return self._asked is not None and self._asked.purpose in _SEARCH_PURPOSES
 
     def _close(self, asked: LineWanted) -> None:
         self._asked = None

@@ -18,6 +18,7 @@ from workbench.tui.backend import Backend
 from workbench.tui.compositor import DirtyScreen
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
+from workbench.tui.key_owner import KeyOwner
 from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
@@ -60,7 +61,7 @@ def live_widgets(backend: Backend) -> MainWidgets:
     )  # fmt: skip
 
 
-class MainScreen(DirtyScreen, inherit_bindings=False):
+class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
     """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
 
     AUTO_FOCUS = ""
@@ -451,14 +452,9 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     @on(tui_pane.DecisionReported)
     def _decided(self, message: tui_pane.DecisionReported) -> None:
-        is_last = all(action.id == message.action_id for action in self.state.pending)
         self.look()
         self.approvals.decided(message)
         if message.result is not None and message.result.ok:
-            is_free = self.approvals.has_pane_focus and not self.approvals.is_full
-            if message.verdict in ("approve", "reject") and is_last and is_free and self.presenter.has_model:
-                # Nothing waits for an answer any more: the next words can be written.
-                self.composer.focus_input()
             self.context.tasks.ensure_host(self.context.folders.of_action(message.action_id))
             self.context.tasks.read_asks()
 
@@ -573,11 +569,17 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             self.go_to(2)
 
     def leave_app(self) -> None:
-        """Leave; agents go on. What waits or works is said first, the same key again leaves."""
+        """Leave; agents keep working. What waits or works is said first, the same key again leaves."""
         from workbench.tui.main.notifications import ask_to_leave
 
-        if ask_to_leave(self.context):
+        if self.textual.guarded.is_committing or ask_to_leave(self.context):
             self.textual.exit()
+
+    def show_waiting(self, key_id: str, words: str) -> None:
+        if key_id == "app.leave":
+            from workbench.tui.main.notifications import show_leave_notice
+
+            show_leave_notice(self.context, is_shown=bool(words))
 
     @property
     def is_leaving(self) -> bool:

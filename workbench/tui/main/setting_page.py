@@ -134,10 +134,14 @@ class ChoiceList(RowList):
 
 _STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
 _PAGES: Final = {"ctrl+d": 1, "pagedown": 1, "ctrl+u": -1, "pageup": -1}
+_READ_KEYS: Final = frozenset({*_STEPS, *_PAGES, "g", "G", "q"})
 
 
 class _ListDialog(Dialog, inherit_bindings=False):
     """A dialog with a list that has the keys, or with words to scroll."""
+
+    def reads_key(self, key: str) -> bool:
+        return key in _READ_KEYS
 
     def move(self, view: LineView, key: str) -> bool:
         """Move in a list, or scroll words; return whether the key does that."""

@@ -542,7 +542,11 @@ class MainTasks(BackgroundTasks):
             status.asks, status.has_model = asks, has_model
             # Of the folders whose rows are listed the strictest counts.
             strict = any(backend.requires_seen() for backend in (self.backend, *backends))
-            self._widgets.approvals.choosing.requires_seen = strict
+            choosing = self._widgets.approvals.choosing
+            choosing.requires_seen = strict
+            choosing.takes_single_press = all(
+                backend.takes_single_press() for backend in (self.backend, *backends)
+            )
             if is_new:
                 self._context.call_from_thread(presenter.everything)
             elif is_other:

@@ -1,7 +1,7 @@
 """A gate that is answered beside its graph: its question, its choices, and what the keys would do.
 
-It follows the rules of the queue: a key counts only for what stood on the screen for 300 ms, what was not
-drawn is shown first, and the answer carries the digest of what was drawn.
+It follows the rules of the queue: a key counts only for what was on the screen for half a second, what was
+not drawn is shown first, and the answer carries the digest of what was drawn.
 """
 
 # Only gates are answered here. What changes a file or runs a command is approved where its diff is: in the
@@ -54,6 +54,7 @@ class GateAnswer(Vertical):
         self.detail: ActionDetail | None = None
         self._action: Action | None = None
         self._step: str | None = None
+        self._waiting_words = ""
         self._is_zoom_own = False
         """Whether the pane has the whole body only because the question needs it."""
 
@@ -144,6 +145,10 @@ class GateAnswer(Vertical):
         hints = [("a", self._pane.label_of("gate.answer"))] if action.state == "pending" else []
         pairs = [*hints, ("h l", "choice"), ("enter", "its row"), ("esc", "graph")]
         pairs = pairs if self._pane.size.width >= _ALL_HINTS_FROM else pairs[:2]
+        if self._waiting_words:
+            waiting = cells.safe_content(f" {self._waiting_words} ", colours.reverse("info"))
+            self._title.show(facts, Content.assemble(waiting, " "))
+            return
         self._title.show(facts, Content("  ").join(key_hint(keys, words, colours) for keys, words in pairs))
 
     def rows_wanted(self, width: int) -> int:
@@ -183,10 +188,14 @@ class GateAnswer(Vertical):
     def armed_for(self, key: str) -> ActionDetail | None:
         return self.detail if self.standing.take(key) else None
 
-    def acts_at_once(self) -> bool:
-        """Return whether an answering key decides nothing: it came too early, or shows what nobody saw."""
-        detail = self.detail
-        return not self.standing.is_armed_for_key or (detail is not None and self.choosing.insists(detail))
+    def shows_part(self) -> bool:
+        """Return whether an answer first shows a part that was not seen."""
+        return self.detail is not None and self.choosing.insists(self.detail)
+
+    def show_waiting(self, words: str) -> None:
+        """Show in the title which key has to be pressed again."""
+        self._waiting_words = words
+        self.show_title()
 
     def disarm(self) -> None:
         self.standing.forget()

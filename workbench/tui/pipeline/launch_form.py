@@ -157,6 +157,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("launch")
     LEAVES = "launch.leave"
+    DECIDES = True
 
     def __init__(self, context: "MainContext", choices: Sequence[PipelineChoice], first: str) -> None:
         super().__init__("launch")
@@ -463,8 +464,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         if plan.why_not:
             self._tell(f"No run can start: {plan.why_not}.")
             return
-        draw = context_of(self)
-        if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
+        if not self._arming.take(self._subject(), context_of(self).key_time):
             self._tell(TOO_QUICK.format(key="enter"))
             return
         self._is_starting = True

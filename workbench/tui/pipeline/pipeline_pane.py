@@ -13,6 +13,7 @@ from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.text.human import countdown_text
 from workbench.tui import keymap, render_context
+from workbench.tui.key_arming import TOO_QUICK
 from workbench.tui.pane import (
     KeysChanged,
     LineWanted,
@@ -375,9 +376,23 @@ class PipelinePane(Pane):
         """Return what a deciding key is about: it counts only while this stays the same."""
         return self._answer.subject if self._answer is not None else ()
 
-    def acts_at_once(self, key_id: str) -> bool:
-        """Return whether a key decides nothing yet."""
-        return keymap.key_of(key_id).answers and self.answer.acts_at_once()
+    def why_early(self, key_id: str) -> str:
+        key = keymap.key_of(key_id)
+        if not key.answers or self.answer.standing.is_armed_for_key:
+            return ""
+        return TOO_QUICK.format(key=keymap.own_key(key, keymap.user_keymap(self)))
+
+    def shows_part(self, key_id: str) -> bool:
+        return key_id == "gate.answer" and self.answer.shows_part()
+
+    def was_early(self, key_id: str) -> None:
+        del key_id
+        self.standing.count_again()
+
+    def show_waiting(self, key_id: str, words: str) -> None:
+        del key_id
+        if self._answer is not None:
+            self._answer.show_waiting(words)
 
     def uncovered(self) -> None:
         """Begin to count: a dialog that was over it is gone."""

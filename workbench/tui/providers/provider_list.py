@@ -184,6 +184,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         for trial in (*self._asked.values(), *([self._trial] if self._trial is not None else [])):
             trial.cancel()
 
+    def reads_key(self, key: str) -> bool:
+        return key in PLACE_OF_KEY
+
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""
         if event.key in PLACE_OF_KEY:

@@ -182,7 +182,7 @@ class ReplayPresenter(Presenter):
             (key for key in keymap.keys_of_scopes(["replay"]) if key.footer), key=lambda key: key.footer
         )
         footer_keys = [
-            FooterKey(keys=keymap.printed_keys(key, users), label=screen.label_of(key.id, key.label))
+            FooterKey(keys=keymap.printed_keys(key, users), label=screen.footer_label(key.id, key.label))
             for key in keys
         ]
         label = "all keys" if screen.size.width >= 100 else "keys"
@@ -505,7 +505,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.player.faster(step)
         self.show_moment()
 
-    def label_of(self, key_id: str, label: str) -> str:
+    def footer_label(self, key_id: str, label: str) -> str:
         """Return what a key of the replay does now."""
         return "pause" if key_id == "replay.play" and self.player.is_playing else label
 

@@ -343,6 +343,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("always")
     LEAVES = "always.leave"
+    DECIDES = True
 
     def __init__(self, context: "MainContext", detail: ActionDetail, made: RuleDraft) -> None:
         super().__init__("always")
@@ -538,8 +539,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         if why := self._ruling.refused(candidate):
             self.say(f"Not saved: {candidate.pattern} {why}")
             return
-        draw = context_of(self)
-        if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
+        if not self._arming.take(self._subject(), context_of(self).key_time):
             self.say(TOO_QUICK.format(key="enter"))
             return
         self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())

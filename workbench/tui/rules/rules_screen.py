@@ -314,10 +314,8 @@ class RulesScreen(Dialog, inherit_bindings=False):
         """Return why there is nothing to filter; empty when there is."""
         return "" if self._rules else "there is no rule to filter"
 
-    @property
-    def decides_by_enter(self) -> bool:
-        """Return whether enter in the line does more than to look for something."""
-        return self._input.display and self._asks != "filter"
+    def reads_key(self, key: str) -> bool:
+        return key in PLACE_OF_KEY
 
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""

@@ -1,7 +1,7 @@
 """The base of dialogs, and the pager that scrolls lines to read."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,13 +14,17 @@ from textual.widget import Widget
 from workbench.render import cells
 from workbench.render.cells import safe_lines, wrap_code
 from workbench.tui import keymap
+from workbench.tui.key_owner import KeyOwner
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import Rule, overflow_text
 
 
-class Dialog(ModalScreen[None], inherit_bindings=False):
+class Dialog(ModalScreen[None], KeyOwner, inherit_bindings=False):
     """A box over another screen: the screen is `#NAME-screen`, the box `#NAME-box`."""
+
+    DECIDES: ClassVar[bool] = False
+    """Whether a key in it decides something: then text that is typed in it closes it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(id=f"{name}-screen")
@@ -53,6 +57,16 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         self.show_said()
         self.set_timer(Rule.SECONDS, lambda: self._end_saying(text))
 
+    def show_waiting(self, key_id: str, words: str) -> None:
+        del key_id
+        self.said = words and f"{words} · esc cancels"
+        self.show_said()
+
+    def reads_key(self, key: str) -> bool:
+        """Return whether it handles a key that no binding has."""
+        del key
+        return False
+
     def _end_saying(self, text: str) -> None:
         if text == self.said:
             self.said = ""
@@ -81,6 +95,7 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
 _LINE_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
 _PAGE_STEPS: Final = {"ctrl+d": 1, "pagedown": 1, "space": 1, "ctrl+u": -1, "pageup": -1}
 _LEAVE_KEYS: Final = frozenset({"escape", "q", "enter"})
+_END_KEYS: Final = frozenset({"g", "home", "G", "end"})
 
 
 class WrappedLines(LineView):
@@ -130,6 +145,9 @@ class PagerScreen(Dialog, inherit_bindings=False):
         self._view.focus()
         if self._begins_at_end:
             self.call_after_refresh(lambda: self._view.scroll_to_line(self._view.line_count))
+
+    def reads_key(self, key: str) -> bool:
+        return key in {*self._leave_keys, *_LINE_STEPS, *_PAGE_STEPS, *_END_KEYS}
 
     def on_key(self, event: events.Key) -> None:
         """Scroll or leave."""
