@@ -25,6 +25,7 @@ from workbench.policy.permissions import (
     permission_matches,
     permission_names_tool,
 )
+from workbench.policy.rule_suggestions import uncoverable_line_reason
 from workbench.policy.shell.analysis import ShellView, SimpleCommand, inner_command_view, view_command
 from workbench.policy.shell.command_paths import CommandBoundary, boundary_objection, is_within_boundary
 from workbench.policy.shell.command_risk import assess_command
@@ -543,7 +544,7 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
         why = run_grants.protected_place(view.raw, command_boundary(context))
         return f"the grant for this run does not cover it: {why}"
     if not view.plain:
-        return f"no rule can cover it: {', '.join(view.reasons)}"
+        return uncoverable_line_reason(view, passed.descriptor)
     if odd is not None:
         return "no rule can cover it: it contains hidden or misleading characters"
     if why := boundary_objection(view.commands, command_boundary(context)):

@@ -1,7 +1,10 @@
 """Rules that a call suggests, from exactly this call to wider ones, and backtests on recorded calls."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import takewhile
 from typing import Final, cast
 from urllib.parse import urlsplit
 
@@ -11,11 +14,21 @@ from msgspec.structs import replace
 from workbench.domain.rows import Call, Rule, Session
 from workbench.domain.values import Json, JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
 from workbench.policy import rule_validation, rules
+from workbench.policy.command_review import review_command
+from workbench.policy.permissions import UNRELATED_WORD
 from workbench.policy.rules import call_subject, exact_regex
-from workbench.policy.shell.analysis import SimpleCommand, view_command
+from workbench.policy.shell.analysis import ShellView, SimpleCommand, view_command
 from workbench.policy.shell.command_paths import CommandBoundary, boundary_objection
-from workbench.policy.shell.risk_lists import SHELLS
+from workbench.policy.shell.risk_lists import (
+    NETWORK_PROGRAMS,
+    REMOVING_PROGRAMS,
+    SHELLS,
+    program_and_subcommand,
+)
+from workbench.policy.shell.scanner import scan_commands
+from workbench.secrets.scrubber import scrub
 from workbench.text.display import json_strings, text_warnings
+from workbench.text.safe import one_line
 
 _PATH_NAMES: Final = {"path": ("file_path", "absolute_path", "target_file", "filePath", "notebook_path")}
 _COMMAND_NAMES: Final = {"command": ("cmd", "script")}
@@ -89,6 +102,9 @@ _PATTERN_NAMES: Final = {
     "file_search": "Glob", "list_dir": "LS", "replace_string_in_file": "Edit", "create_file": "Write",
     "create_directory": "Write", "fetch_webpage": "WebFetch",
 }  # fmt: skip
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_./:=,@%+~-]+")
+"""A word that means the same with and without a shell."""
+_REDIRECT: Final = re.compile(r"[0-9&]*[<>]")
 _WILDCARD_SIGNS: Final = frozenset("*()?[]{}")
 
 
@@ -146,7 +162,7 @@ def suggest_rules(
 def _uncoverable_reason(subject: rules.RuleSubject, boundary: CommandBoundary | None) -> str:
     view = subject.view
     if view is not None and not view.plain:
-        return f"no rule can cover it: {', '.join(view.reasons)}"
+        return uncoverable_line_reason(view, subject.descriptor)
     if view is not None and boundary is not None and (why := boundary_objection(view.commands, boundary)):
         return f"no rule can cover it: {why}"
     name = subject.descriptor.command_parameter
@@ -156,6 +172,45 @@ def _uncoverable_reason(subject: rules.RuleSubject, boundary: CommandBoundary | 
         if odd and subject.descriptor.capability != "read":
             return "no rule can cover it: it contains hidden or misleading characters"
     return ""
+
+
+# --- lines that no rule can cover ----------------------------------------------------------------
+
+
+def uncoverable_line_reason(view: ShellView, descriptor: ToolDescriptor) -> str:
+    """Return why no rule can cover a line, and for which part, with the nearest rule that can."""
+    why = f"no rule can cover it: {', '.join(view.reasons)}"
+    parts = review_command(view.raw).parts
+    number, part = next(((n, each) for n, each in enumerate(parts, 1) if each.reasons), (0, None))
+    if part is None:
+        return why
+    where = f", in part {number} of {len(parts)}: {_shown_command(part.text)}" if len(parts) > 1 else ""
+    nearest = _nearest_pattern(part.text, descriptor) if "a syntax error" not in view.reasons else ""
+    return f"{why}{where}{f'; without that, {nearest} would cover it' if nearest else ''}"
+
+
+def _nearest_pattern(command: str, descriptor: ToolDescriptor) -> str:
+    """Return a pattern for a command without its redirects and expansions, empty where none can be saved."""
+    segments = scan_commands(command).segments
+    written = list(takewhile(lambda word: not _REDIRECT.match(word), segments[0].words)) if segments else []
+    words = [word for word in written if _PLAIN_WORD.fullmatch(word)]
+    if words[:1] != written[:1] or not words:
+        return ""
+    parameters = {descriptor.command_parameter or "": " ".join((*words, UNRELATED_WORD))}
+    subject = call_subject(descriptor, cast("JsonObject", parameters), "")
+    if subject.view is None or not subject.view.plain or len(subject.view.commands) != 1:
+        return ""
+    drafts = _command_drafts(subject, subject.view.commands[0])
+    judged = map(partial(_judged_suggestion, subject), drafts)
+    patterns = [each.pattern for each in judged if not each.refused and each.pattern.endswith(" *)")]
+    if program_and_subcommand(words) & (REMOVING_PROGRAMS | NETWORK_PROGRAMS):
+        # A rule for everything that such a program can do is not what anyone needs.
+        patterns = [pattern for pattern in patterns if pattern.count(" ") > 1]
+    return next((pattern for pattern in patterns if scrub(pattern).text == pattern), "")
+
+
+def _shown_command(text: str) -> str:
+    return one_line(scrub(text[:4000]).text, 80)
 
 
 # --- commands ------------------------------------------------------------------------------------
