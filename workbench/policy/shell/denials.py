@@ -185,8 +185,9 @@ def _is_same_value(wanted: GivenOption, given: GivenOption) -> bool:
 
 def _option_doubt(line: CommandReading, wanted: GivenOption) -> str:
     """Return why an option that is similar, cut short or not known may do what the denied one does."""
-    if not line.similar.isdisjoint(wanted.names):
-        return f"it has an option that is similar to {wanted.name}"
+    for name in wanted.names:
+        if name in line.similar:
+            return f"{line.similar[name]} does much of what {wanted.name} does"
     if wanted.name in line.shortened:
         return f"{line.shortened[wanted.name]} may be short for {wanted.name}"
     if not line.unknown:

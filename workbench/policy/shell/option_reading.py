@@ -72,8 +72,8 @@ class CommandReading(Struct, kw_only=True):
     options: list[GivenOption] = field(default_factory=list[GivenOption])
     operands: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     """Each with all of its names."""
-    similar: set[str] = field(default_factory=set[str])
-    """Titles of options that others of the command resemble."""
+    similar: dict[str, str] = field(default_factory=dict[str, str])
+    """Names of options that others of the command resemble, and those others."""
     shortened: dict[str, str] = field(default_factory=dict[str, str])
     """By title, options for which a name that is cut short may stand, and that name."""
     unknown: list[str] = field(default_factory=list[str])
@@ -363,7 +363,7 @@ class _Reader:
             for other in _related(IMPLIED_OPTIONS, option) or ():
                 if not (has_method and other.partition("=")[0] in named):
                     self._add_named(other)
-            reading.similar.update(_related(SIMILAR_OPTIONS, option) or ())
+            reading.similar.update(dict.fromkeys(_related(SIMILAR_OPTIONS, option) or (), option.name))
 
     def _add_named(self, text: str) -> None:
         name, equals, value = text.partition("=")
