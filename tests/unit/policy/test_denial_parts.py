@@ -62,6 +62,8 @@ from workbench.policy.shell.option_synonyms import (
         ("git push --brand-new *", "git push origin --brand-new=1", "deny"),
         ("git push --brand-new *", "git push --quiet", "-"),
         ("git push --force *", "git push --unheard", "ask"),
+        ("git push --force --delete *", "git push --force-with-lease", "-"),
+        ("git push --force --delete *", "git push --force-with-lease --prune", "ask"),
         ("git push --force *", "git push -Z", "ask"),
         ("git push --force *", "git commit --unheard", "-"),
         ("kubectl delete --all *", "kubectl --unheard x delete pods --all", "ask"),
