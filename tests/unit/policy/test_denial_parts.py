@@ -110,6 +110,15 @@ from workbench.policy.shell.option_synonyms import (
         ("git -c *", "git commit -c HEAD", "-"),
         ("rm -r *", "rm " + "x " * 2_100 + "-r", "-"),
         ("python -m pip install *", "pip install x", "deny"),
+        ("pip install -U *", "python3.12 -I -X utf8 -m pip install --upgrade x", "deny"),
+        ("pip install -U *", "python3 -Im pip install -U x", "deny"),
+        ("pip install -U *", "python3 x.py -m pip install -U x", "-"),
+        ("pip install -U *", "python3 -m", "-"),
+        ("chmod 777 *", "chmod u=rwx,go=rwx a", "deny"),
+        ("chmod 777 *", "chmod u=rwx,g=rwx a", "-"),
+        ("chmod 777 *", "chmod u=rwx,go+r a", "-"),
+        ("chmod 777 *", "chmod 1777 a", "deny"),
+        ("chmod 777 *", "chmod 0000 a", "-"),
         ("kill -s TERM *", "kill -15 4", "deny"),
         ("kill -s TERM *", "kill -l", "-"),
         ("git push --no-verify *", "git push --verify", "-"),
@@ -209,7 +218,9 @@ def test_a_later_word_of_an_unknown_program_is_looked_into_by_meaning(tmp_path):
     made = context(tmp_path, allow=allow, deny=FORCE)
     for command, outcome in (("qvx git push origin -f", "ask"), ("qvx git push origin", "allowed")):
         passed = screen_call(GateCall(tool="run_in_terminal", parameters={"command": command}), made)
-        assert judge_screened_call(passed, made).outcome == outcome, command
+        found = judge_screened_call(passed, made)
+        assert found.outcome == outcome, command
+        assert ("a later word of it may run as a command" in found.reason) is (outcome == "ask")
 
 
 def test_a_link_to_the_program_is_followed(tmp_path):

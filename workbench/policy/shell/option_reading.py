@@ -1,5 +1,6 @@
 """Reads the options and operands of a command as its program does, by the tables of option names."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from posixpath import normpath
@@ -393,13 +394,27 @@ def _subcommand_keys(program: str) -> tuple[str, ...]:
 def _respelled_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """Write the short forms of some programs as the options that they are."""
     name = program_name(words[0])
-    if name in ("python", "pypy", "py") and "-m" in words[:4] and words.index("-m") + 1 < len(words):
-        return words[words.index("-m") + 1 :]
+    if name in _PYTHONS and (module := _module_place(words)) is not None:
+        return words[module:]
     if name in ("kill", "pkill", "killall"):
         return (words[0], *map(_signal_word, words[1:]))
     if name == "tar" and len(words) > 1 and words[1].isalpha():
         return (words[0], *_old_tar_words(words[1], words[2:]))
     return words
+
+
+_PYTHONS: Final = frozenset({"python", "pypy", "py"})
+_MODULE_OPTION: Final = re.compile(r"-[A-Za-z]*m")
+
+
+def _module_place(words: Sequence[str]) -> int | None:
+    """Return where the module of `python -m pip` is."""
+    for index, word in enumerate(words[:-1]):
+        if index and _MODULE_OPTION.fullmatch(word):
+            return index + 1
+        if index and not word.startswith("-") and words[index - 1] not in ("-X", "-W"):
+            return None
+    return None
 
 
 def _signal_word(word: str) -> str:
@@ -450,13 +465,21 @@ def _fetched_names(word: str) -> _Names:
 
 def _chmod_names(word: str) -> _Names:
     if word.isdigit():
-        return [word, word.lstrip("0") or "0"], ()
-    return [word, "777"] if word in _ALL_RIGHTS else [word], ()
+        return [word, word.lstrip("0") or "0", word[-3:]], ()
+    return [word, "777"] if _gives_all_rights(word) else [word], ()
 
 
-_ALL_RIGHTS: Final = frozenset({
-    f"{who}{sign}{rights}" for who in ("a", "ugo", "") for sign in "+=" for rights in ("rwx", "rwX", "xwr")
-})  # fmt: skip
+def _gives_all_rights(mode: str) -> bool:
+    """Say whether a mode in letters lets everyone read, write and run: `a+rwx`, `u=rwx,go=rwx`."""
+    given: set[str] = set()
+    for clause in mode.split(","):
+        if found := _CHMOD_CLAUSE.fullmatch(clause):
+            who = {"u", "g", "o"} if not found[1] or "a" in found[1] else set(found[1])
+            given |= who if {"r", "w"} <= set(found[2]) and set(found[2]) & {"x", "X"} else set()
+    return given >= {"u", "g", "o"}
+
+
+_CHMOD_CLAUSE: Final = re.compile(r"([ugoa]*)[+=]([rwxXst]+)")
 
 
 def _kube_names(word: str) -> _Names:
