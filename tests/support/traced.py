@@ -29,7 +29,7 @@ _TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _AT: Final = re.compile(r"(?:AT_FDCWD|\d+)<([^>]*)>, ")
 _WRITES: Final = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC")
 _TRIED: Final = ("ENOENT", "ENOTDIR", "EACCES", "EROFS", "EPERM", "EISDIR")
-_UNTOUCHED: Final = ("/dev/", "/proc/", "/sys/", "pipe:", "socket:")
+_UNTOUCHED: Final = ("/dev/null", "/dev/tty", "/dev/pts/", "/dev/shm/sem.", "/dev/fd/", "/dev/std", "/proc/")
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -153,8 +153,9 @@ def _read(trace: Path, box: Path) -> dict[str, Any]:
                 ran.update(dict.fromkeys(paths[:1]))
         elif _has_written(call, rest):
             made = paths[-1:] if "link" in call and not call.startswith("un") else paths
-            wrote.update(dict.fromkeys(path for path in made if not path.startswith(_UNTOUCHED)))
-    return {"ran": tuple(_inside(ran, box)), "wrote": tuple(_inside(wrote, box))}
+            wrote.update(dict.fromkeys(made))
+    written = tuple(path for path in _inside(wrote, box) if not path.startswith(_UNTOUCHED))
+    return {"ran": tuple(_inside(ran, box)), "wrote": written}
 
 
 def _paths(call: str, rest: str, folder: str) -> Iterator[str]:

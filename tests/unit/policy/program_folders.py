@@ -6,7 +6,7 @@ from pathlib import Path
 
 _EVIL = "#!/bin/sh\n: > RAN\n"
 _FILES = {
-    "a.txt": "b\na 1\n", "b.txt": "a 1\nb 2\n", "src/main.py": "import os\n\n\ndef one():\n    return 1\n", "n.json": '{"a": 1}\n',
+    "a.txt": "b\na 1\n", "-x": "a\n", "-o": "a\n", "-i": "a\n", "b.txt": "a 1\nb 2\n", "src/main.py": "import os\n\n\ndef one():\n    return 1\n", "n.json": '{"a": 1}\n',
     "args": "-onew.out\n--output=new.out\n-o\nnew.out\n", "evil": _EVIL, "evil.sh": _EVIL,
     "evil.py": "open('RAN', 'w')\n", "evil.js": "require('fs').writeFileSync('RAN', '')\n",
     "evil.cjs": "require('fs').writeFileSync('RAN', '')\n", "evil.rb": "File.write('RAN', '')\n",

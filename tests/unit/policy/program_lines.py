@@ -49,7 +49,7 @@ OPERANDS: dict[str, list[Words]] = {
     "tar": [["-cf", "new.tar", "a.txt"], ["-tf", "t.tar"], ["cf", "new.tar", "a.txt"], ["tvf", "t.tar"]],
     "zip": [["new.zip", "a.txt"], ["z.zip", "b.txt"]], "unzip": [["-l", "z.zip"], ["-v", "z.zip", "a.txt"]],
     "gunzip": [["b.txt.gz"]], "zcat": [["b.txt.gz"]], "zgrep": [["a", "b.txt.gz"]], "gzip": [["a.txt"], ["-d", "b.txt.gz"]],
-    "curl": [["http://127.0.0.1:9/a.txt"], ["127.0.0.1:9"]], "wget": [["-O-", "http://127.0.0.1:9/a.txt"], ["--spider", "http://127.0.0.1:9/"]],
+    "curl": [["http://127.0.0.1:9/a.txt"], ["127.0.0.1:9"]], "wget": [["-O-", "127.0.0.1:9/a.txt"], ["--spider", "127.0.0.1:9"]],
     "cp": [["a.txt", "new.out"], ["a.txt", "src"]], "mv": [["a.txt", "new.out"]], "ln": [["a.txt", "new.out"]],
     "mkdir": [["new.out"]], "touch": [["new.out"]], "rm": [["a.txt"]], "rmdir": [["src"]], "truncate": [["-s", "0", "a.txt"]],
     "tee": [["/dev/null"]], "uniq": [["a.txt"], []], "xxd": [["a.txt"], []], "set": [["-e"], ["-o", "pipefail"]], "export": [["CI=1"]],
@@ -74,12 +74,31 @@ def operands_of(key: str) -> list[Words]:
     return [["a.txt"], ["src"], ["b.txt", "a.txt"], []]
 
 
+def own_forms(key: str) -> list[Words]:
+    """Return the options with which this program runs or writes something, in several forms."""
+    own = [option for name in {key, key.partition(" ")[0]} for option in RISKY_OPTIONS.get(name, ())]
+    return [form for option in sorted(own) for form in (
+        [option, "./evil", ";"], [option], [option, "new.out"], [f"{option}=new.out"], [f"{option}=./evil"])]  # fmt: skip
+
+
 def hostile_for(key: str) -> list[Words]:
     """Return words that make some program run or write something, those of this program first."""
-    own = [option for name in {key, key.partition(" ")[0]} for option in RISKY_OPTIONS.get(name, ())]
-    forms = [form for option in sorted(own) for form in (
-        [option], [option, "./evil"], [option, "new.out"], [option, "./evil", ";"], [f"{option}=./evil"], [f"{option}=new.out"])]  # fmt: skip
-    return forms + HOSTILE
+    return own_forms(key) + HOSTILE
+
+
+def shuffled(words: Sequence[Words], some: random.Random) -> list[Words]:
+    """Return the same in another order."""
+    return some.sample(words, len(words))
+
+
+def dashed(key: str, forms: Sequence[Words], some: random.Random) -> Iterator[Words]:
+    """Yield each form behind `--`, first by itself, then with what the program needs in front of it."""
+    front = key.split()
+    yield from ([*front, "--", *form] for form in forms)
+    for form in forms:
+        operands = some.choice(operands_of(key))
+        yield [*front, "--", *operands, *form]
+        yield [*front, *operands, "--", *form]
 
 
 def option_words(name: str, takes: str, some: random.Random) -> Iterator[Words]:
@@ -106,9 +125,7 @@ def systematic(key: str, some: random.Random) -> Iterator[Words]:
             yield [*front, *option, *some.choice(operands_of(key))]
     for hostile in hostile_for(key):
         operands = some.choice(operands_of(key))
-        yield [*front, "--", *operands, *hostile]
         yield [*front, "--", *hostile, *operands]
-        yield [*front, *operands, "--", *hostile]
         yield [*front, *operands, *hostile]
         yield [*front, *hostile, *operands]
 

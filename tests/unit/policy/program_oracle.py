@@ -16,10 +16,14 @@ from tests.support.traced import Job, Outcome, run_all
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.program_folders import make_folder
 from tests.unit.policy.program_lines import (
+    HOSTILE,
+    dashed,
     drawn,
     operands_of,
     option_words,
+    own_forms,
     packed,
+    shuffled,
     swept,
     systematic,
     unique,
@@ -103,17 +107,21 @@ def _as_typed(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def lines_of(key: str, most: int, seed: int) -> list[tuple[str, ...]]:
-    """Return at most so many lines of a row that a grant covers: first those that show one option."""
+    """Return at most so many lines of a row that a grant covers.
+
+    A third shows one option each, a third has strange words behind `--`, those of the program itself first.
+    """
     some = random.Random(f"{seed} {key}")
     options = list(_table_row(key).options.items())
     some.shuffle(options)
     slow = SOURCES[program_of(key)].is_slow
-    first = list(_each_option(key, options[: min(SLOW_OPTIONS, most // 2) if slow else most // 2], some))
+    first = list(_each_option(key, options[: min(SLOW_OPTIONS, most // 3) if slow else most // 3], some))
+    behind = [*dashed(key, own_forms(key), some), *dashed(key, shuffled(HOSTILE, some), some)]
+    second = islice(filter(covered, map(_as_typed, unique(behind))), most // 3)
     made = [*packed(key, some)] * 5 if slow else []
     made += [*systematic(key, some), *swept(key, some), *(drawn(key, some) for _ in range(most))]
-    some.shuffle(made)
-    rest = filter(covered, map(_as_typed, unique(made)))
-    return unique([*first, *islice(rest, most - len(first))])
+    rest = filter(covered, map(_as_typed, unique(shuffled(made, some))))
+    return list(islice(dict.fromkeys(chain(first, second, rest)), most))
 
 
 def _each_option(
@@ -186,7 +194,7 @@ def said_by(lines: Sequence[tuple[str, Sequence[str]]], folder: Path) -> list[tu
 def _job(key: str, words: Sequence[str], program: str, folder: Path) -> Job:
     source = SOURCES[program_of(key)]
     template = make_folder(source.folder, folder / source.folder)
-    seconds = 0.5 if program_of(key) in ENDLESS else 60 if source.is_slow else 10
+    seconds = 0.5 if program_of(key) in ENDLESS else 10 if source.needs or not source.is_slow else 60
     most = 256 << 20 if source.is_slow else 4 << 20
     return Job(argv=_argv(key, words, program), template=str(template), seconds=seconds, bytes=most)
 
@@ -205,7 +213,8 @@ def _writable(key: str, words: Sequence[str]) -> str:
     row = _of_row(key, ROW_WRITES, SOURCES[program_of(key)].writes)
     names = (re.escape(os.path.normpath(f"work/{word}")) for word in words[1:])
     operands = "(?:" + "|".join(names) + r")(?:/.*|\.\w+)?"
-    return rf"tmp/.*|{row.replace(OPERANDS, operands)}" if row else "tmp/.*"
+    own = r"tmp(?:/.*)?"
+    return f"{own}|{row.replace(OPERANDS, operands)}" if row else own
 
 
 def _of_row(key: str, table: Mapping[str, str], default: str) -> str:

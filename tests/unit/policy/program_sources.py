@@ -85,17 +85,20 @@ SOURCES: dict[str, Source] = {
        for name in ["echo", "printf", "true", "false", ":", "pwd", "cd", "test", "[", "set", "exit", "wait", "export", "type", "command"]},
     # --- Python
     **{name: Source(origin="pypi", package=name, folder="python", writes=_PY, is_slow=True, children=more)
-       for name, more in {"mypy": "", "isort": "", "flake8": "", "pylint": "", "tox": r"python[\d.]*|pip|uname|gcc|git",
-                          "coverage": "", "pyright": r"node|npm|python[\d.]*|sh|uname|nodeenv"}.items()},
+       for name, more in {"mypy": "", "flake8": "", "pylint": "", "coverage": "", "pyright": r"node|npm|python[\d.]*|sh|uname|nodeenv"}.items()},
     "pytest": Source(origin="pypi", package="pytest", folder="python", is_slow=True,
-                     writes=rf"{_PY}|work/\.coverage.*|(/tmp|tmp)/pytest-of-.*"),
+                     writes=rf"{_PY}|work/(\.coverage|pytest-cache-files-).*|(/tmp|tmp)/pytest-of-.*"),
     "unittest": Source(origin="pypi", package="the standard library", commands=("python3",), folder="python", writes=_PY, is_slow=True),
+    "tox": Source(origin="pypi", package="tox", folder="python", is_slow=True, children=r"python[\d.]*|pip|uname|gcc|git",
+                  writes=rf"{_PY}|work/\.tox.*"),
+    "isort": Source(origin="pypi", package="isort", folder="python", is_slow=True,
+                    writes=rf"{_PY}|{OPERANDS}|work/.*\.py(\.isorted)?"),
     "black": Source(origin="pypi", package="black", folder="python", writes=rf"{_PY}|work/.*\.py", is_slow=True),
     "ruff": Source(origin="pypi", package="ruff", folder="python", writes=rf"{_PY}|work/.*\.py"),
-    "pip": Source(origin="pypi", package="pip", folder="python", children=rf"python[\d.]*|pip|ldconfig.*|gcc|uname|git|lsb_release|getopt|cut|tr|{_SHELL}",
+    "pip": Source(origin="pypi", package="pip", folder="python", children=rf"python[\d.]*|pip|ldconfig.*|gcc|uname|git|lsb_release|getopt|cut|tr|rustc|{_SHELL}",
                   writes=rf"{_PY}|tmp/pip-.*|work/.*\.egg-info.*|work/build.*|{OPERANDS}", is_slow=True, needs="a network"),
     "uv": Source(origin="pypi", package="uv", folder="python", children=rf"python[\d.]*|git|uv|ld-linux.*|ldd|pyenv.*|{_SHELL}",
-                 writes=rf"{_PY}|work/(\.venv|uv\.lock|.*\.egg-info|build).*|tmp/.*", is_slow=True, needs="a network"),
+                 writes=rf"{_PY}|work/(\.venv|\.tmp|uv\.lock|.*\.egg-info|build).*|tmp/.*", is_slow=True, needs="a network"),
     "pre-commit": Source(origin="pypi", package="pre-commit", folder="git", children=r"git|python[\d.]*|true",
                          writes=rf"{_PY}|work/\.git/.*|home/\.cache.*", is_slow=True),
     # --- JavaScript
@@ -103,11 +106,11 @@ SOURCES: dict[str, Source] = {
                     children=rf"{_SHELL}|node|echo|true|npm|npx|git|git-.*|pnpm|yarn|getconf|uname|ldd|jest",
                     writes=rf"{_CACHE}|work/(node_modules|package(-lock)?\.json|\.?pnpm|yarn|\.yarn).*|tmp/.*|/tmp/(v8-|pnpm-).*|work/yarn-error\.log")
        for name in ("npm", "pnpm", "yarn")},
-    "tsc": Source(origin="npm", package="typescript", folder="node", is_slow=True,
+    "tsc": Source(origin="npm", package="typescript", folder="node", is_slow=True, children="tsc",
                   writes=r"work/.*\.(js|jsx|d\.ts|map|tsbuildinfo)"),
     "eslint": Source(origin="npm", package="eslint", folder="node", is_slow=True, writes=r"work/.*\.js|work/\.eslintcache"),
     "prettier": Source(origin="npm", package="prettier", folder="node", is_slow=True, writes=r"work/.*|home/.*"),
-    "jest": Source(origin="npm", package="jest", folder="node", is_slow=True, children=r"node|git|hg|sl|find",
+    "jest": Source(origin="npm", package="jest", folder="node", is_slow=True, children=r"node|git|hg|sl|find|watchman",
                    writes=rf"{_CACHE}|(/tmp|tmp)/(jest|node).*|work/(coverage|.*__snapshots__).*"),
     "vitest": Source(origin="npm", package="vitest", folder="node", is_slow=True, children=r"node|git|sh|esbuild",
                      writes=rf"{_CACHE}|work/(node_modules/\.(vite|vitest|cache)|coverage|.*__snapshots__).*|(/tmp|tmp)/.*"),
@@ -150,8 +153,8 @@ _CHANGES_FILES = (
 ROW_WRITES: dict[str, str] = {
     **{f"git {name}": r"work/\.git/.*|work/.*" for name in _CHANGES_FILES.split()},
     **{f"git {name}": _INDEX for name in ["status", "diff", "diff-index", "diff-files", "describe"]},
-    **{f"git {name}": _GIT_STATE for name in ["add", "commit", "tag", "fetch", "push", "gc", "notes"]},
-    **{f"git {name}": r"work/\.git/.*" for name in ["branch", "remote", "worktree", "submodule", "lfs"]},
+    **{f"git {name}": _GIT_STATE for name in ["add", "commit", "tag", "fetch", "push", "notes"]},
+    **{f"git {name}": r"work/\.git/.*" for name in ["branch", "remote", "worktree", "submodule", "lfs", "gc"]},
     "git": "(?!)", "git clone": r"work/.*",
 }  # fmt: skip
 """Expressions for the paths that one row may write, by the longest beginning of its name."""

@@ -20,7 +20,9 @@ from workbench.policy.shell.known_programs import (
     KNOWN_OPERANDS,
     KNOWN_PROGRAMS,
     KNOWN_VALUES,
+    MOST_OPERANDS,
     REQUIRED_OPTIONS,
+    VERSION_ALONE,
 )
 from workbench.policy.shell.risk_lists import RISKY_OPTIONS
 
@@ -535,6 +537,23 @@ def test_operands_that_are_not_known_ask():
     for key, operand in bad.items():
         line = [*key.split(), operand]
         assert match_known_command(line[0], line).literal, line
+
+
+@each_row(
+    "line",
+    ["git symbolic-ref a b", "git symbolic-ref -q HEAD refs/heads/x", "git symbolic-ref hooks/pre-commit x"],
+)
+def test_a_program_asks_where_a_second_operand_makes_it_write(line):
+    assert verdict(line, "Bash(git *)", "Bash(git symbolic-ref *)") == "ask"
+    assert verdict(line.rpartition(" ")[0], "Bash(git *)") == "allow"
+    assert set(MOST_OPERANDS) <= set(KNOWN_PROGRAMS)
+
+
+@each_row("name", sorted(VERSION_ALONE))
+def test_a_version_that_a_file_is_named_for_asks(name):
+    assert verdict(f"{name} --version", f"Bash({name} *)") == "allow"
+    assert verdict(f"{name} --version .envrc", f"Bash({name} *)", f"Bash({name} --version *)") == "ask"
+    assert verdict(f"{name} -N --version x", f"Bash({name} *)") == "ask"
 
 
 def test_a_program_that_needs_an_option_to_be_harmless_asks_without():

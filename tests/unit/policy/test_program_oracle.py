@@ -30,8 +30,8 @@ from workbench.policy.shell import known_command_match
 from workbench.policy.shell.known_command_match import _table_row, match_known_command
 from workbench.policy.shell.known_programs import KNOWN_PROGRAMS
 
-LINES = size("WORKBENCH_ORACLE_LINES", 160, 140)
-"""Lines in all at a commit; lines of each program, or of four rows of one, in the campaign."""
+LINES = size("WORKBENCH_ORACLE_LINES", 160, 240)
+"""Lines in all at a commit; lines of each program, or of six rows of one, in the campaign."""
 SEED = size("WORKBENCH_ORACLE_SEED", 20_261_128, 20_261_128)
 ESSENTIAL = frozenset(
     {"coreutils", "diffutils", "findutils", "grep", "gzip", "sed", "tar", "mawk", "git", "make", "bash, dash"}
@@ -102,7 +102,7 @@ def test_a_program_does_no_more_than_its_rows_say(name, tmp_path):
         pytest.skip(f"{name} of {SOURCES[name].package} is not installed")
     rows = by_program(rows_to_run())[name]
     with table_alone():
-        harms, count, _ = run_rows(rows, LINES if len(rows) == 1 else LINES // 4, SEED, tmp_path)
+        harms, count, _ = run_rows(rows, LINES if len(rows) == 1 else LINES // 6, SEED, tmp_path)
     assert harms == []
     assert count >= len(rows) or name in ("arch", "env")  # no grant covers anything behind these
 

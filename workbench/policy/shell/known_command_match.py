@@ -26,7 +26,9 @@ from workbench.policy.shell.known_programs import (
     KNOWN_OPERANDS,
     KNOWN_PROGRAMS,
     KNOWN_VALUES,
+    MOST_OPERANDS,
     REQUIRED_OPTIONS,
+    VERSION_ALONE,
 )
 
 TABLE_WORDS: Final = frozenset({
@@ -92,6 +94,8 @@ def match_known_command(name: str, words: Sequence[str]) -> KnownCommand:
         return KnownCommand(literal=steering_words(words, 1))
     if "GNU" in _table_row(name).words and has_bsd_tools() and not _is_gnu_copy(name, words[0]):
         return _match_unlisted_tool(name, words)
+    if name in VERSION_ALONE and list(words[1:]) == ["--version"]:
+        return KnownCommand()
     key, start = name, 1
     text: set[int] = set()
     while "SUB" in _table_row(key).words:
@@ -295,6 +299,8 @@ def _has_known_operands(reading: _CommandReading, words: Sequence[str]) -> bool:
     operands = [words[index] for index in reading.operands]
     needed = REQUIRED_OPTIONS.get(reading.key)
     if needed and not needed & reading.options:
+        return False
+    if len(operands) > MOST_OPERANDS.get(reading.key, len(operands)):
         return False
     if "REMOTE" in kinds and operands and not _REMOTE_NAME.fullmatch(operands[0]):
         return False

@@ -199,10 +199,10 @@ KNOWN_DEV_TOOLS: Final[dict[str, str]] = {
         " --ignore-errors --no-builtin-rules -C/ --directory/ --version",
     "ninja": "-vn -j: -k: -l: -C/ --verbose --quiet --version",
     "cmake": "-N -B/ -S/ -G: -D: -W: --build/ -j? -t: --target: --config: --parallel? --clean-first --fresh"
-        " -L -A: --preset: --list-presets? --verbose -v --version PASSES",
+        " -L -A: --preset: --list-presets? --verbose -v PASSES",
     "ctest": "WHOLE -V -VV -Q -N -R: -E: -L: -LE: -j? --output-on-failure --test-dir/ --rerun-failed -C:"
         " --timeout: --parallel? --verbose --extra-verbose --progress --quiet --stop-on-failure --repeat:"
-        " --preset: --show-only? --no-tests: --version",
+        " --preset: --show-only? --no-tests:",
     "gcc": "GNU WHOLE -c -S -E -v -w -g -g3 -ggdb -O0 -O1 -O2 -O3 -Os -Og -Wall -Wextra -Wpedantic -Werror"
         " -Wshadow -Wconversion -pedantic -fsyntax-only -fPIC -pthread -std: -M -MM -m32 -m64 -D: -l: -I/"
         " --version -dumpversion -dumpmachine",

@@ -436,6 +436,10 @@ KNOWN_OPERANDS: Final[dict[str, str]] = {
     "docker build": r"(?!github\.com/)[^:@]+",
 }  # fmt: skip
 """Expressions for the harmless operands of programs that also have others."""
+MOST_OPERANDS: Final[dict[str, int]] = {"git symbolic-ref": 1}
+"""Programs that write with more operands than so many: `git symbolic-ref A B` writes the file A of git."""
+VERSION_ALONE: Final = frozenset({"cmake", "ctest"})
+"""Programs that print their version where `--version` stands alone, and write it where a file is named."""
 REQUIRED_OPTIONS: Final[dict[str, frozenset[str]]] = {
     "tar": frozenset({"-t", "-c", "--list", "--create"}),
     "unzip": frozenset({"-l", "-v", "-Z"}),
