@@ -18,8 +18,6 @@ OBSERVED = {
     "mv": {"force"}, "curl": {"post", "delete"}, "make": {"deploy"},
 }  # fmt: skip
 """By section the facts that can be seen from outside."""
-_WRONG_USAGE = 129
-"""With this git says that it does not know an option."""
 _SCRIPT = "#!/bin/sh\ntouch '{}'\n"
 
 
@@ -127,8 +125,8 @@ class Oracle:
             place.chmod(0o755)
         (self.home / "edited").unlink(missing_ok=True)
         before = self._state(top)
-        code = self.run(words, work).returncode
-        after = {**self._state(top), "code": code}
+        said = self.run(words, work).stderr
+        after = {**self._state(top), "said": said}
         found = set(getattr(self, f"_{section.replace(' ', '_')}_facts")(top, before, after))
         shutil.rmtree(top, ignore_errors=True)
         return found
@@ -155,7 +153,8 @@ class Oracle:
                 yield "delete"
             elif new != old and self._is_rewritten(top, old, new):
                 yield "force"
-        if not (top / "pre-push").exists() and after["code"] != _WRONG_USAGE:
+        is_judged = before["remote"] != after["remote"] or "[rejected]" in after["said"]
+        if is_judged and not (top / "pre-push").exists():
             yield "noverify"
 
     def _is_rewritten(self, top, old, new):

@@ -206,11 +206,14 @@ force dirs ignored | git clean -xfd
 force dirs ignored | git clean -fdx
 force dirs ignored | git clean -f -x -d
 force ignored      | git clean -fx
+force ignored?     | git clean -fX
 force              | git clean -f
 force              | git clean -qf
 force              | git clean -f -e x
 -                  | git clean -n
 force dirs         | git clean -d -f -- tree
+force dirs         | git clean -f junk
+force dirs         | git clean tree --force
 [git branch]
 delete force | git branch -D gone
 delete force | git branch -d -f gone
@@ -262,6 +265,9 @@ untracked    | git stash push -qu
 untracked    | git stash -qu
 untracked    | git stash push -m x -u
 untracked    | git stash save -u
+untracked    | git stash -a
+untracked    | git stash push --all
+untracked    | git stash -qa
 -            | git stash
 -            | git stash push
 -            | git stash push -m -u

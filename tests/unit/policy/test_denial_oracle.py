@@ -56,7 +56,7 @@ def escaped(count, seed, tmp_path):
 
 @pytest.mark.campaign
 def test_no_random_line_does_what_is_denied(tmp_path):
-    assert not escaped(2_000, 3_400, tmp_path)
+    assert not escaped(800, 3_400, tmp_path)
 
 
 def test_no_random_line_of_a_sample_does_what_is_denied(tmp_path):

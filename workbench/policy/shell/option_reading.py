@@ -459,6 +459,11 @@ def _pushed_names(word: str) -> _Names:
     return [*names, *(name.removeprefix("refs/heads/").removeprefix("heads/") for name in names)], options
 
 
+def _cleaned_names(word: str) -> _Names:
+    """With a path named, `git clean` goes into folders without `-d` (its manual)."""
+    return [word], ["-d"]
+
+
 def _fetched_names(word: str) -> _Names:
     return [word, word.lstrip("+")], ["--force"] if word.startswith("+") else ()
 
@@ -491,7 +496,7 @@ def _unit_names(word: str) -> _Names:
 
 
 _OPERAND_NAMES: Final[dict[str, Callable[[str], _Names]]] = {
-    "git push": _pushed_names, "git fetch": _fetched_names, "git pull": _fetched_names, "chmod": _chmod_names,
-    "kubectl": _kube_names, "systemctl": _unit_names,
+    "git push": _pushed_names, "git clean": _cleaned_names, "git fetch": _fetched_names,
+    "git pull": _fetched_names, "chmod": _chmod_names, "kubectl": _kube_names, "systemctl": _unit_names,
 }  # fmt: skip
 """Other names of the operands of some programs, and the options that they stand for."""

@@ -93,6 +93,7 @@ _RSYNC_DELETIONS: Final = (
 )  # fmt: skip
 IMPLIED_OPTIONS: Final[OptionSynonyms] = {
     "git push": {"--mirror": ("--force", "--delete")},
+    "git stash push": {"--all": ("--include-untracked",)},
     "rsync": dict.fromkeys(_RSYNC_DELETIONS, ("--delete",)),
     "curl": {
         **dict.fromkeys(_CURL_BODIES, ("--request=POST",)),
@@ -110,7 +111,7 @@ IMPLIED_OPTIONS: Final[OptionSynonyms] = {
 """Options that do what others do, and more: a denial of those covers them, and not the reverse.
 
 From the manuals: `curl -d` and `gh api -f` send POST, `git push --mirror` forces and deletes,
-`rsync --delete-after` deletes.
+`git stash --all` includes untracked files, `rsync --delete-after` deletes.
 """
 METHOD_OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "curl": ("--request", "--get"),
@@ -121,6 +122,7 @@ METHOD_OPTIONS: Final[dict[str, tuple[str, ...]]] = {
 SIMILAR_OPTIONS: Final[OptionSynonyms] = {
     "git push": {"--force-with-lease": ("--force",), "--prune": ("--delete",)},
     "git add": {"--update": ("--all",)},
+    "git clean": {"-X": ("-x",)},
     "find": {
         "-execdir": ("-exec", "-delete"),
         "-ok": ("-exec", "-delete"),
