@@ -51,7 +51,7 @@ class Oracle:
 
     def run(self, words, folder):
         return subprocess.run(
-            words, cwd=folder, env=self.env, capture_output=True, text=True, timeout=60, check=False,
+            words, cwd=folder, env=self.env, capture_output=True, text=True, timeout=600, check=False,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import sys
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.unit.policy.denied_spellings import DENIALS, SPELLINGS, rows_of
 from tests.unit.policy.respelled_lines import WATCHED, drawn_line
 from tests.unit.policy.test_denials import verdict
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the programs of other systems differ")
 STOPPED_BY_TEXT = {"cp -S -r -b a.txt new"}
 """Stopped although they do not do it: see `denied_spellings`."""
 ROWS = [
