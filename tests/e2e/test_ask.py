@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from tests.support.chat_server import Answer, ChatServer, Stall, said
+from tests.support.keys import decide_in_lines
 from tests.support.tables import each_row
 from tests.support.terminal import Terminal, controlled
 from tests.support.tmux import Tmux
@@ -70,7 +71,10 @@ def test_each_ending_by_keys(shop, asked, keys, code, status):
     after(terminal, "echo one")
     assert all(len(line.rstrip()) <= 60 for line in terminal.screen.display)
     for key in keys:
-        terminal.press(key)
+        if key in "aqr":
+            decide_in_lines(terminal, key)
+        else:
+            terminal.press(key)
         terminal.rest()
     assert terminal.wait() == code
     (document,) = documents(shop)
@@ -88,7 +92,7 @@ def test_a_kill_after_each_try_leaves_a_whole_log_and_the_earlier_tries_untouche
         after(terminal, "echo one")
         for number in range(1, tries):
             said_before = terminal.text().count("What is wrong with it?")
-            terminal.press("r")
+            decide_in_lines(terminal, "r")
             counted(terminal, "What is wrong with it?", said_before + 1)
             terminal.press(f"not {number}\r")
             after(terminal, COMMANDS[number])

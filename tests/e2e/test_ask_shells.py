@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support.chat_server import ChatServer, said
+from tests.support.keys import decide_in_lines
 from tests.support.terminal import Terminal, controlled
 
 SENTENCE = 'make the files "a b" and it\'s $HOME'
@@ -84,11 +85,13 @@ def test_a_sentence_becomes_a_command_on_the_line_and_nothing_is_run(prompt):
     prompt.terminal.press("\x07")
     prompt.terminal.until(FIRST, "a accept")
     prompt.terminal.rest()
-    prompt.terminal.press("r")
+    decide_in_lines(prompt.terminal, "r")
     prompt.terminal.until("What is wrong with it?")
     prompt.type("two words\r")
     prompt.terminal.until("echo 'two  words'", "2 of 2")
-    prompt.type("a")
+    prompt.terminal.rest()
+    decide_in_lines(prompt.terminal, "a")
+    prompt.terminal.rest()
     assert prompt.line().rstrip("\n") == LAST
     ran = [path.name for path in prompt.shop.project.iterdir() if path.name.startswith("ran")]
     assert ran == [], "what stands in the line was run"
@@ -104,7 +107,8 @@ def test_a_sentence_becomes_a_command_on_the_line_and_nothing_is_run(prompt):
     prompt.terminal.until(THIRD, "q quit")
     prompt.terminal.rest()
     assert prompt.server.asked[-1].json["messages"][-1]["content"].endswith(LAST), "the line is asked whole"
-    prompt.type("q")
+    decide_in_lines(prompt.terminal, "q")
+    prompt.terminal.rest()
     assert prompt.line().rstrip("\n") == LAST
     left = [json.loads(path.read_text()) for path in log.parent.iterdir() if path != log]
     assert [(one["user_query"], one["metadata"]["final_status"]) for one in left] == [(LAST, "quit")]

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests.support.keys import decide
 from tests.support.terminal import Terminal
 from tests.support.tmux import Tmux
 from tests.support.waits import PATIENCE
@@ -103,7 +104,7 @@ def test_it_draws_on_the_terminal_wherever_errors_go_in_the_characters_that_the_
         assert terminal.until(FIRST_PAGE).isascii()
         terminal.press("\x11")
         terminal.until("q leaves")
-        terminal.press("q")
+        decide(terminal, "q")
         assert terminal.wait() == 0
     finally:
         terminal.close()

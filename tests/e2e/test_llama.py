@@ -194,6 +194,8 @@ def leave(terminal):
         settled(terminal)
         terminal.press("q")
         terminal.pump(0.5)
+        terminal.press("q")
+        terminal.pump(0.5)
     assert terminal.wait() == 0
     terminal.close()
 
@@ -217,7 +219,7 @@ def test_a_models_call_goes_through_the_queue_of_a_screen_into_a_file(shop, call
     settled(second)
     second.press("\x1b")
     for _ in range(5):  # the question of trust, the file, and once more where it was not seen yet
-        for key in ("\x14", "a"):
+        for key in ("\x14", "a", "a"):
             settled(second)
             second.press(key)
             second.pump(1.0)

@@ -3,12 +3,15 @@
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.support import stand_in_agent
+from tests.support.keys import decide
 from tests.support.tmux import Tmux
+from workbench.tui.decision_guard import SUSPECT_SECONDS
 
 WAVE = Path(__file__).resolve().parents[2].parent / "shared/data/wave"
 FILE = ".wave/pipelines/issue-research.yaml"
@@ -84,7 +87,7 @@ def test_it_is_started_watched_mended_and_resumed_and_ends_with_its_links(shop, 
     window.until("none runs, 12 found")
     window.press("4")
     window.rest()
-    window.press("L")
+    decide(window, "L")
     window.until("Start a pipeline", "What it would do")
     while "▌  issue-research" not in window.text():
         window.press("j")
@@ -93,7 +96,7 @@ def test_it_is_started_watched_mended_and_resumed_and_ends_with_its_links(shop, 
     window.rest()
     window.press("example/shop 112\r")
     window.until("input   example/shop 112", "fetch-issue", "claude decides by itself")
-    window.rest()
+    time.sleep(SUSPECT_SECONDS)  # enter right behind a letter may be the end of a sentence
     window.press("\r")
     # What its agent does is there before that has ended it, and so is what it said.
     window.until(
@@ -108,7 +111,7 @@ def test_it_is_started_watched_mended_and_resumed_and_ends_with_its_links(shop, 
     with (shop.project / FILE).open("a") as file:
         file.write(LINKS)
     window.rest()
-    window.press("R")
+    decide(window, "R")
     window.until(f"{FILE} changed since this run was started")
     env = shop.env(PATH=shop.path)
     refused = shop.call("pipeline", "resume", "issue-research#1", code=1, env=env)

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from tests.support.keys import decide
 from tests.support.terminal import Terminal, leave
 from tests.support.waits import PATIENCE, until
 
@@ -62,7 +63,7 @@ def test_an_answer_for_another_folder_is_carried_out_by_a_process_of_that_folder
     terminal.until("pipes: work there", "in pipes, @file")
     terminal.press("2")
     terminal.rest()
-    terminal.press("a")
+    decide(terminal, "a")
     assert written(there / "hello.py") == "print('hello')\n"
     assert not (shop.project / "hello.py").exists()
     terminal.until("✓ pipes")
@@ -82,10 +83,10 @@ def test_rows_of_a_folder_that_was_deleted_are_still_there_and_can_only_be_rejec
     terminal.until("all folders", "folder is gone")
     terminal.press("\x1b")
     go_to(terminal, "folder is gone  ", "hello.py +1")
-    terminal.press("a")
+    decide(terminal, "a")
     terminal.until("Not approved.", "a file is there")
     terminal.rest()
-    terminal.press("r")
+    decide(terminal, "r")
     terminal.until("∅ pipes")
     assert there.read_text() == "a file now"
     leave(terminal)

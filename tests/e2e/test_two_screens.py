@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from tests.support.keys import decide
 from tests.support.terminal import Terminal, leave
 from tests.support.waits import PATIENCE, until
 
@@ -52,7 +53,7 @@ def test_an_answer_on_one_screen_is_seen_on_the_other_and_a_second_one_is_refuse
         find(terminal, "─ hello.py +1", "a approve")
     os.kill(second.process.pid, signal.SIGSTOP)
     try:
-        first.press("a")
+        decide(first, "a")
         first.until("✓ write hello.py")
         second.press("r")
     finally:
@@ -62,7 +63,8 @@ def test_an_answer_on_one_screen_is_seen_on_the_other_and_a_second_one_is_refuse
     second.until("✓ create_file")
     assert shop.written("hello.py") == "print('hello')\n"
     find(second, "run_in_terminal", "a run once")
-    second.press("a")
+    second.rest()
+    decide(second, "a")
     for terminal in (first, second):
         terminal.until("Done: it says hello.", gone=("python3 hello.py  asks you",))
     assert agent.wait(PATIENCE) == 0
@@ -73,7 +75,8 @@ def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_
     first = screens()
     first.until("hello.py", "python3 hello.py")
     find(first, "─ hello.py +1", "a approve")
-    first.press("a")
+    first.rest()
+    decide(first, "a")
     first.until("✓ write hello.py")
     first.rest()
     leave(first)

@@ -5,19 +5,23 @@ asks for it again is seen on the screen, and what was asked for is waited for, n
 """
 
 import asyncio
-import re
 
 from textual import events
 
-from tests.support.waits import PATIENCE, until, until_true
-from workbench.tui.decision_guard import SUSPECT_SECONDS, WAIT_SECONDS
+from tests.support.waits import until, until_true
+from workbench.tui.decision_guard import SUSPECT_SECONDS
 from workbench.tui.keymap import normalized_key
 from workbench.tui.widgets.dialog import Dialog
 
 PRESS_SECONDS = 0.27
 """Seconds between two practised presses (the median of people)."""
 _MOST_PRESSES = 20
-_AGAIN = re.compile(r"(?<!\S)(\S+) again: ")
+EARLY = "Too quick"
+"""What the screen says of a key that came too early."""
+CHANGED = "the screen changed"
+"""What it says of a key whose row changed before it counted."""
+FORGOTTEN = "was not pressed again"
+_ASKED = {2: "twice again", 1: "again"}
 
 
 def key_event(key):
@@ -84,38 +88,62 @@ async def pass_due(app):
     await until_true(lambda: guard.state is not state or not app.is_running, lambda: asyncio.sleep(0.005))
 
 
-def asked_again(text):
-    """Return the keys that a screen asks for a second time."""
-    return {found.group(1) for found in _AGAIN.finditer(text)}
+def decide(terminal, key):
+    """Press a deciding key in a terminal, and as often again as its screen asks for that.
 
-
-def decide(terminal, key, *wanted, gone=(), pressed=None):
-    """Press a deciding key in a terminal, again when the screen asks for it, until what it does is seen.
+    What the key is about may change in between, as a row that is drawn again: then the screen says so, and the
+    key is pressed from the beginning.
 
     Args:
-        terminal: With `press` and `text`, both of this process's own.
-        key: The letter.
-        wanted: Texts of which all are seen once it counted.
-        gone: Texts of which none is seen then.
-        pressed: What sends a key; the terminal's own `press` by default.
-
-    Returns:
-        The text of the screen.
+        terminal: A `Terminal` or a window of `Tmux`, with a screen that rests.
+        key: A letter that decides there.
     """
-    press, seen = pressed or terminal.press, {"at": 0.0}
+    for _ in range(_MOST_PRESSES):
+        _seen(terminal, lambda text: not _is_refused(text))
+        terminal.press(key)
+        text = _seen(terminal, lambda text: (_times_asked(text, key) or _is_refused(text)) and text)
+        while times := _times_asked(text, key):
+            terminal.pump(PRESS_SECONDS)  # sooner it would be held down, however late the program reads it
+            terminal.press(key)
+            text = _seen(
+                terminal,
+                lambda text, times=times: _has_ended(terminal) or (_times_asked(text, key) != times and text),
+            )
+            if text is True:
+                return
+        if not _is_refused(text):
+            return
+    raise AssertionError(terminal.text())
 
-    def shows():
-        text = terminal.text()
-        is_asked = key in asked_again(text)
-        if not is_asked and all(want in text for want in wanted) and not any(one in text for one in gone):
-            return text
-        if is_asked or not seen["at"]:
-            press(key)
-            seen["at"] = 1.0
-            terminal.rest()
-        return ""
 
-    return until(shows, lambda: f"{key} did not lead to {wanted} without {gone}:\n{terminal.text()}")
+def _is_refused(text):
+    """Return whether the screen says that a key did not count."""
+    return any(words in text for words in (EARLY, CHANGED, FORGOTTEN))
 
 
-__all__ = ("PATIENCE", "WAIT_SECONDS", "asked_again", "before_key", "decide", "key_event", "second_press")
+def decide_in_lines(terminal, key):
+    """Press a deciding key of a dialog that only writes lines, and once more when it asks for that."""
+    asked = f"{key} again: "
+    before = terminal.text().count(asked)
+    terminal.press(key)
+    _seen(terminal, lambda text: text.count(asked) > before)
+    terminal.pump(PRESS_SECONDS)
+    terminal.press(key)
+
+
+def _has_ended(terminal):
+    process = getattr(terminal, "process", None)
+    return process is not None and process.poll() is not None
+
+
+def _times_asked(text, key):
+    """Return how often the screen still asks for a key."""
+    return next((times for times, words in _ASKED.items() if f"{key} {words}: " in text), 0)
+
+
+def _seen(terminal, holds):
+    def look():
+        terminal.pump(0.05)
+        return holds(terminal.text())
+
+    return until(look, terminal.text)

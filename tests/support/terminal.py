@@ -13,6 +13,7 @@ import time
 
 import pyte
 
+from tests.support.keys import decide
 from tests.support.waits import PATIENCE, is_at_work
 
 _OWN_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
@@ -23,9 +24,9 @@ def controlled(argv):
     return [sys.executable, "-c", _OWN_TERMINAL, *map(str, argv)]
 
 
-REST = 0.45
-"""Seconds: longer than a key is dead after something new came, and than a deciding key waits."""
-MOST_REST = 0.9
+REST = 0.6
+"""Seconds: longer than a key is dead after something new came."""
+MOST_REST = 1.0
 """Seconds after which a screen that draws on, such as a countdown, is taken as one that rests."""
 
 
@@ -38,13 +39,11 @@ def trust(terminal, *, may_read=True):
 
 
 def leave(terminal):
-    """Leave from wherever the keys go, although something waits: then the program asks, and `q` comes again."""
-    for key in ("\x1b", "q"):
-        terminal.rest()
-        terminal.press(key)
-    # Two keys that a busy machine reads together are text.
-    if terminal.asks_before_end("q leaves"):
-        terminal.press("q")
+    """Leave from wherever the keys go, although something waits."""
+    terminal.rest()
+    terminal.press("\x1b")
+    terminal.rest()
+    decide(terminal, "q")
     assert terminal.wait() == 0
 
 

@@ -43,6 +43,10 @@ class Tmux:
         """Return what is on the window."""
         return self._tell("capture-pane", "-p")
 
+    def pump(self, seconds):
+        """Let the program draw for a time."""
+        time.sleep(seconds)
+
     def rest(self):
         """Let the program draw: when it has done so cannot be seen from here."""
         time.sleep(MOST_REST)

@@ -230,7 +230,7 @@ class TooSmallPage(Static):
         ]
 
     def _leave(self, indent: str) -> Content:
-        return Content.assemble(indent, ("q", ink(self).of("info", bold=True)), " leave")
+        return Content.assemble(indent, ("q q", ink(self).of("info", bold=True)), " leave")
 
 
 class MinSizeDialog(Dialog, inherit_bindings=False):
