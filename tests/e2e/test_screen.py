@@ -38,6 +38,8 @@ def answer(terminal, *wanted):
     """Approve what is under the cursor: once more where hunks were not seen yet."""
     for _ in range(4):
         terminal.rest()
+        if wanted and all(words in terminal.text() for words in wanted):
+            return
         if "a see " not in terminal.text():
             decide(terminal, "a")
             break

@@ -51,53 +51,46 @@ _NARROWEST: Final = 30
 DialogEnding = Literal["rejected", "quit"]
 
 
-class TerminalKeys:
-    """Single keys and lines from a terminal; its settings are put back as they were."""
+class DialogKeys:
+    """What keys mean in the dialog: a deciding letter counts when it is pressed twice, typed text never does.
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    Pure: each key comes with the moment at which it was read.
+    """
+
+    def __init__(self) -> None:
         self._state: KeyState = ARMED
         self._word: Word = NO_WORD
-        self._shown_at = time.monotonic()
+        self._shown_at = 0.0
         self._text_until: float | None = None
         """Until when letters are more of a text that is being typed."""
         self.say: Callable[[str], None] = _say_nothing
         """Shows a sentence about a key."""
 
-    def key(self) -> str:
-        """Wait for a key that counts and return it: a deciding letter counts when it is pressed twice.
+    @property
+    def due(self) -> float | None:
+        """Return when time alone changes something; None for never."""
+        return self._text_until if self._text_until is not None else self._state.due
 
-        A letter of a sentence decides nothing: the rest of it would be typed behind the command, and run with
-        it.
-        """
-        with self._mode(is_by_line=False):
-            while True:
-                counted = self._next_key()
-                if counted:
-                    return counted
+    def begin(self, at: float) -> None:
+        """Forget all keys: something else has been shown since a moment."""
+        self._state, self._word, self._text_until, self._shown_at = ARMED, NO_WORD, None, at
 
-    def _next_key(self) -> str:
-        due = self._text_until if self._text_until is not None else self._state.due
-        wait = None if due is None else max(0.0, due - time.monotonic())
-        if not select.select([self._descriptor], [], [], wait)[0]:
-            return self._pass_time()
-        data = os.read(self._descriptor, _MOST_READ)
-        if not data or data == _END_OF_INPUT.encode():
-            return "q"
-        return self._read(data.decode("utf-8", "replace"), time.monotonic())
-
-    def _pass_time(self) -> str:
+    def pass_time(self, at: float) -> str:
+        """Return the letter that decides now that a moment has come; empty for none."""
         if self._text_until is not None:
-            self._text_until = None
+            self._text_until = None if at >= self._text_until else self._text_until
             return ""
         key = self._state.key
-        self._state, outcome = elapse(self._state, time.monotonic())
+        self._state, outcome = elapse(self._state, at)
         if outcome == "expired":
             self.say(f"Nothing was done: {key} was not pressed again.")
         return key if outcome == "decide" else ""
 
-    def _read(self, text: str, now: float) -> str:
-        """Return what a read leads to: keys that come together are a paste, or one that is held down."""
+    def read(self, text: str, now: float) -> str:
+        """Return what a read leads to: `[` or `]`, or nothing yet.
+
+        Keys that come together are a paste, or one that is held down.
+        """
         keys = [text] if text.startswith(_ESCAPE) else list(text)
         # When it came is not known, only when it was read: it may have come before a decision was due.
         at = min(now, self._state.due - _MOMENT) if self._state.phase == "settle" and self._state.due else now
@@ -106,14 +99,14 @@ class TerminalKeys:
 
     def _press(self, key: str, at: float) -> str:
         name, text = _EVENT_NAMES.get(key, key), key if key.isprintable() else ""
+        self._word = extend_word(self._word, name, text, at)
         if self._is_more_text(name, text, at):
             return ""
-        self._state = elapse(self._state, at)[0]
-        self._word = extend_word(self._word, name, text, at)
+        self.pass_time(at)
         before = self._state
         self._state, outcome = follow(self._state, name, text, at)
         if outcome != "pass":
-            self._tell(outcome, before, at)
+            self._tell(outcome, self._state if outcome == "asks" else before, at)
             return ""
         if not text:
             return ""
@@ -147,6 +140,42 @@ class TerminalKeys:
         elif outcome in ("cancelled", "draft", "dropped"):
             self.say("Cancelled: nothing was done.")
 
+
+class TerminalKeys:
+    """Single keys and lines from a terminal; its settings are put back as they were."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.meaning = DialogKeys()
+
+    def key(self) -> str:
+        """Wait for a key of the dialog that counts and return it.
+
+        A letter of a sentence decides nothing: the rest of it would be typed behind the command, and run with
+        it.
+        """
+        with self._mode(is_by_line=False):
+            while True:
+                if counted := self._next_key():
+                    return counted
+
+    def any_key(self) -> str:
+        """Wait for one key and return it; `` for what is no character, and for keys that come together."""
+        with self._mode(is_by_line=False):
+            data = os.read(self._descriptor, _MOST_READ)
+        text = data.decode("utf-8", "replace")
+        return text if len(text) == 1 and text not in (_ESCAPE, _END_OF_INPUT) else ""
+
+    def _next_key(self) -> str:
+        due = self.meaning.due
+        wait = None if due is None else max(0.0, due - time.monotonic())
+        if not select.select([self._descriptor], [], [], wait)[0]:
+            return self.meaning.pass_time(time.monotonic())
+        data = os.read(self._descriptor, _MOST_READ)
+        if not data or data == _END_OF_INPUT.encode():
+            return "q"
+        return self.meaning.read(data.decode("utf-8", "replace"), time.monotonic())
+
     def line(self) -> str:
         """Wait for a line, which the terminal lets its user edit."""
         with self._mode(is_by_line=True):
@@ -158,8 +187,7 @@ class TerminalKeys:
     def forget_typed(self) -> None:
         """Drop what was typed before now: it was no answer to what is shown next."""
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
-        self._state, self._word, self._text_until = ARMED, NO_WORD, None
-        self._shown_at = time.monotonic()
+        self.meaning.begin(time.monotonic())
 
     @contextmanager
     def _mode(self, *, is_by_line: bool) -> Generator[None]:
@@ -204,7 +232,7 @@ class CommandDialog:
         self._suggestions: list[Suggestion] = []
         self._index = 0
         self._is_warned = False
-        keys.say = lambda words: console.note(f"{_INDENT}{words}")
+        keys.meaning.say = lambda words: console.note(f"{_INDENT}{words}")
 
     def ask_words(self) -> str:
         """Ask what the command should do."""

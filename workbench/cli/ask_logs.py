@@ -233,7 +233,7 @@ def _offer_copy(console: Console, document: JsonObject) -> None:
     command = records.text_of(records.object_of(iterations[-1], "model_output"), "command")
     console.note("y copies the command, any other key ends")
     try:
-        if keys.key() == "y":
+        if keys.any_key() == "y":
             console.err.write(clipboard_sequence(command))
             console.note("Sent to the terminal's clipboard.")
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import random
 import re
 import sys
 import termios
@@ -16,11 +17,13 @@ import pytest
 from conftest import Screen, Stream
 
 from tests.support.chat_server import ChatServer, called, error, said
+from tests.support.keys import PRESS_SECONDS
 from tests.support.tables import each_row
+from tests.support.typists import draw_gaps, draw_sentence
+from tests.support.waits import until as wait_until
 from workbench.ask.answer import Answer
-from workbench.cli import ask_dialog
 from workbench.cli.ask import clipboard_sequence, fix_words, with_ask_model
-from workbench.cli.ask_dialog import CommandDialog, TerminalKeys, suggestion_lines
+from workbench.cli.ask_dialog import CommandDialog, DialogKeys, TerminalKeys, suggestion_lines
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.config.sections import AskSettings
@@ -350,6 +353,7 @@ class Keys:
 
     def __init__(self, *played):
         self.played = list(played)
+        self.meaning = DialogKeys()
 
     def key(self):
         found = self.played.pop(0)
@@ -357,7 +361,7 @@ class Keys:
             raise KeyboardInterrupt
         return found
 
-    line = key
+    line = any_key = key
 
     def forget_typed(self):
         """Nothing was typed ahead."""
@@ -416,7 +420,7 @@ def test_a_denied_command_needs_a_second_press_each_time_it_is_shown():
     assert play("a", "q", outcome="denied")[0] == "quit"
     assert play("a", "a", outcome="denied")[0] == "one"
     ended, _, shown = play("a", "r", "2", "a", "q", outcome="denied")
-    assert ended == "quit" and shown.count("a once more accepts it") == 2
+    assert ended == "quit" and shown.count("a a once more accepts it") == 2
 
 
 @each_row("keys", [("ctrl+c",), ("r", "ctrl+c"), ("r", "more", "ctrl+c")])
@@ -710,6 +714,49 @@ def test_logs_of_another_folder_are_left_out_where_one_is_named(shell):
     assert shell.json("ask", "-C", str(shell.folder), "--logs", "--json") == []
 
 
+# --- keys -----------------------------------------------------------------------------------------------
+
+
+def pressed(*presses, until=60.0):
+    """Read texts at their moments, with what is due done at its time; return what counted, and what was said."""
+    keys, said, counted = DialogKeys(), [], []
+    keys.say = said.append
+    keys.begin(0.0)
+    for text, at in (*presses, ("", until)):
+        while keys.due is not None and keys.due <= at:
+            counted.append(keys.pass_time(keys.due))
+        if text:
+            counted.append(keys.read(text, at))
+    return [key for key in counted if key], said
+
+
+@each_row("key, does", [("a", "accept"), ("r", "reject"), ("q", "quit")])
+def test_a_letter_counts_when_it_is_pressed_twice_and_is_asked_for(key, does):
+    assert pressed((key, 10.0), (key, 10.3)) == ([key], [f"{key} again: {does} · esc cancels"])
+    assert pressed((key, 10.0))[0] == []
+    assert pressed((key, 0.3), (key, 0.4))[0] == [], "it was just shown"
+    assert pressed((key, 10.0), (key, 10.3), (key, 10.35))[0] == [], "held down"
+    assert pressed((key, 10.0), ("\x1b", 10.2), (key, 10.4))[0] == []
+    assert pressed((key * 3, 10.0))[0] == [], "keys that come together"
+
+
+def test_the_arrows_of_the_list_count_at_once():
+    assert pressed(("[", 10.0), ("]", 10.1))[0] == ["[", "]"]
+
+
+def test_drawn_sentences_accept_reject_and_quit_nothing():
+    chance = random.Random(20_261_128)
+    for _ in range(400):
+        sentence = draw_sentence(chance)
+        gaps, at, presses = draw_gaps(chance, len(sentence) + 1), chance.uniform(0.0, 3.0), []
+        for letter, gap in zip(f"{sentence}\n", gaps, strict=True):
+            at += gap
+            presses.append((letter, at))
+        counted, said = pressed(*presses, until=at + 30)
+        assert counted == [], sentence
+        assert any("You typed text" in words for words in said)
+
+
 # --- keys of a real terminal --------------------------------------------------------------------------
 
 
@@ -717,38 +764,36 @@ def test_logs_of_another_folder_are_left_out_where_one_is_named(shell):
 def typed():
     master, slave = os.openpty()
     tty.setraw(slave)
-    keys = TerminalKeys(slave)
-
-    def waiting():
-        return int.from_bytes(fcntl.ioctl(slave, termios.FIONREAD, bytes(4)), sys.byteorder)
-
-    def type_and_read(data, later=b""):
-        left = waiting()
-        os.write(master, data)
-        while waiting() < left + len(data):
-            """The terminal hands over what was typed a little later."""
-        timer = threading.Timer(0.1, os.write, (master, later))
-        if later:
-            timer.start()
-        try:
-            return keys.key()
-        finally:
-            if later:
-                timer.join()
-
-    yield type_and_read
+    yield TerminalKeys(slave), lambda data: os.write(master, data)
     os.close(master)
     os.close(slave)
 
 
-def test_a_letter_of_a_sentence_accepts_nothing(typed, monkeypatch):
-    # However slow the machine is, all of it is typed within a second.
-    monkeypatch.setattr(ask_dialog, "_STILL_SECONDS", 20)
-    monkeypatch.setattr(ask_dialog, "time", Namespace(monotonic=lambda: 7.0))
-    assert typed(b"a", later=b"l") == ""
-    assert [typed(letter) for letter in (b"s", b"t", b"a")] == ["", "t", ""]
+def test_a_key_of_a_terminal_counts_when_it_is_pressed_again_after_it_was_asked_for(typed):
+    keys, write = typed
+    asked = []
+
+    def say(words):
+        asked.append(words)
+        # Later than a held key repeats: the moment is that of the read.
+        threading.Timer(PRESS_SECONDS, write, (b"a",)).start()
+
+    keys.meaning.say = say
+    write(b"a")
+    assert keys.key() == "a"
+    assert asked == ["a again: accept · esc cancels"]
 
 
-def test_a_paste_accepts_nothing_and_a_key_alone_does(typed):
-    assert typed(b"a") == "a"
-    assert typed(b"\x1b[200~a\x1b[201~") == ""
+@each_row("data, key", [(b"y", "y"), (b"\x1b", ""), (b"yes", ""), (b"\x04", "")])
+def test_any_key_of_a_terminal_is_one_that_came_alone(data, key):
+    master, slave = os.openpty()
+    try:
+        tty.setraw(slave)
+        os.write(master, data)
+        wait_until(
+            lambda: int.from_bytes(fcntl.ioctl(slave, termios.FIONREAD, bytes(4)), sys.byteorder) == len(data)
+        )
+        assert TerminalKeys(slave).any_key() == key
+    finally:
+        os.close(master)
+        os.close(slave)

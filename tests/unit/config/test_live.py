@@ -58,6 +58,7 @@ LATER = [
     ("approvals.read_only", {}, {"approvals": {"read_only": "auto"}}, "ask"),
     ("approvals.on_expiry", {}, {"approvals": {"on_expiry": "continue"}}, "pause"),
     ("approvals.require_seen", {}, {"approvals": {"require_seen": False}}, True),
+    ("approvals.single_press", {}, {"approvals": {"single_press": "edits"}}, "off"),
     ("approvals.deny", {"approvals": {"deny": ["Bash(rm*)"]}}, {}, ["Bash(rm*)"]),
     ("approvals.allow", {}, {"approvals": {"allow": ["Read"]}}, []),
     ("fetch.allowed_hosts", {}, {"fetch": {"allowed_hosts": ["a.b"]}}, []),
@@ -151,7 +152,7 @@ def test_no_change_of_one_key_ever_allows_more(tmp_path):
         tmp_path,
         {
             "approvals": {"window_minutes": 60, "windows": [{"minutes": 60}], "read_only": "auto", "allow": ["*"], "on_expiry": "continue",
-                          "require_seen": False},
+                          "require_seen": False, "single_press": "edits"},
             "auto_approval_rules": [RULE], "fetch": {"allow_loopback": True, "allowed_hosts": ["a"]},
         },
     )  # fmt: skip

@@ -57,6 +57,7 @@ BOUNDS = [
     ("approvals.read_only", ["ask", "auto"], ["yes"]),
     ("approvals.on_expiry", ["pause", "continue"], ["deny"]),
     ("approvals.require_seen", [True, False], ["true", 1]),
+    ("approvals.single_press", ["off", "edits"], ["all", True]),
     ("ui.motion", ["normal", "none"], ["slow"]),
     ("ui.glyphs", ["auto", "unicode", "ascii"], ["emoji"]),
     ("ui.notify.desktop", ["off", "away", "always"], [True]),

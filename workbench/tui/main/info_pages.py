@@ -178,7 +178,10 @@ class HelpScreen(Dialog, inherit_bindings=False):
         for heading, keys in groups:
             if shown := [line for key in keys if self._is_on(key) for line in self._lines(key, width)]:
                 lines += [Content("")] if lines else []
-                lines += [Content.styled(heading, ink(self).of("foreground", bold=True)), *shown]
+                is_double = any(key.decides and len(key.keys[0]) == 1 for key in keys)
+                note = f": {_PRESSED_TWICE}" if is_double and heading == _DECIDING_GROUP else ""
+                title = Content.assemble((heading, ink(self).of("foreground", bold=True)), note)
+                lines += [title, *shown]
         return lines
 
     def _by_name(self, width: int) -> list[Content]:
@@ -260,6 +263,10 @@ class HelpScreen(Dialog, inherit_bindings=False):
         items = [item.pad_right(max(0, cell - item.cell_length)) for item in items]
         lines = [Content("").join(items[n : n + row]) for n in range(0, len(items), row)]
         return [Content.styled("Signs", colours.of("foreground", bold=True)), *lines]
+
+
+_DECIDING_GROUP: Final = "Decide"
+_PRESSED_TWICE: Final = "each letter twice"
 
 
 def _rank(group: str, first: Sequence[str]) -> int:

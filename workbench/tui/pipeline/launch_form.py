@@ -280,7 +280,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         return self._input.value if self._whole is None else self._whole
 
     def _subject(self) -> tuple[object, ...]:
-        return (self._file, self.plan, self.input_text)
+        return (self._file, self.plan, self.input_text, self._said)
 
     # --- words ----------------------------------------------------------------------------------
 
