@@ -132,6 +132,7 @@ class _Box:
             "LC_ALL": "C.UTF-8", "USER": "tester", "LOGNAME": "tester", "http_proxy": nowhere, "https_proxy": nowhere,
             "HTTPS_PROXY": nowhere, "no_proxy": "127.0.0.1", "GIT_CONFIG_NOSYSTEM": "1", "RUSTUP_HOME": toolchains, "PIP_RETRIES": "0", "PIP_TIMEOUT": "1",
             "UV_HTTP_TIMEOUT": "1", "npm_config_fetch_retries": "0",
+            "GRADLE_USER_HOME": str(home / ".gradle"),
         }  # fmt: skip
 
 

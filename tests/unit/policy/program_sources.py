@@ -32,7 +32,7 @@ def _debian(package: str, names: str, **more) -> dict[str, Source]:
 
 OPERANDS = "<operands>"
 """Stands for the paths that the words of the line name, and those below them."""
-_CACHE = r"home/\.(cache|config|local|npm|pnpm|yarn|node|jest|vite)[^ ]*"
+_CACHE = r"home/\.(cache|config|local|npm|pnpm|yarn|node|jest|vite).*"
 _PY = rf"(work/)?(.*__pycache__.*|.*\.(pyc|pytest_cache|mypy_cache|ruff_cache)\b.*)|{_CACHE}"
 _SHELL = r"sh|dash|bash"
 _C = r"cc1|as|collect2|ld|cc|gcc|c\+\+|x86_64-linux-gnu-.*|lto-wrapper"
@@ -74,9 +74,9 @@ SOURCES: dict[str, Source] = {
               children=rf"{_SHELL}|java|dirname|uname|which|expr|basename|readlink|ls|gradle|getopt|find|sed|ps|cut|grep|tr|dpkg|arch|stty",
               writes=rf"{_CACHE}|home/\.(gradle|java).*|work/(\.gradle|build|buildSrc).*|/tmp/hsperf.*|tmp/.*", is_slow=True),
     **_debian("ruby-rspec-core", "rspec", folder="ruby", writes=_CACHE, children="ruby.*", is_slow=True),
-    **_debian("mercurial", "hg", folder="hg", writes=rf"{_PY}|work/\.hg/(cache|wcache|dirstate|undo|wlock|store/lock|branch).*"),
+    **_debian("mercurial", "hg", folder="hg", writes=rf"{_PY}|work/\.hg/(cache|wcache|tmp|\.?dirstate|undo|wlock|store/lock|branch).*"),
     **_debian("subversion", "svn", folder="svn", writes=r"home/\.subversion.*|work/wc/\.svn/wc\.db.*", needs="a network"),
-    **_debian("golang-go", "go", folder="go", children=r"go|compile|link|asm|cgo|vet|buildid|cover|gofmt|pack|git|gcc|.*\.test|test2json",
+    **_debian("golang-go", "go", folder="go", children=rf"go|compile|link|asm|cgo|vet|doc|buildid|cover|gofmt|pack|git|{_C}|.*\.test|test2json",
               writes=rf"{_CACHE}|home/go.*|/tmp/go-.*|tmp/go.*|work/(a\.out|demo|go\.(mod|sum).*|.*\.go)", is_slow=True),
     **_debian("golang-go", "gofmt", folder="go", writes=r"work/.*\.go[^/]*"),
     **_debian("gh", "gh", folder="git", children=r"git", writes=_CACHE, needs="a network"),
@@ -100,11 +100,11 @@ SOURCES: dict[str, Source] = {
     "uv": Source(origin="pypi", package="uv", folder="python", children=rf"python[\d.]*|git|uv|ld-linux.*|ldd|pyenv.*|{_SHELL}",
                  writes=rf"{_PY}|work/(\.venv|\.tmp|uv\.lock|.*\.egg-info|build).*|tmp/.*", is_slow=True, needs="a network"),
     "pre-commit": Source(origin="pypi", package="pre-commit", folder="git", children=r"git|python[\d.]*|true",
-                         writes=rf"{_PY}|work/\.git/.*|home/\.cache.*", is_slow=True),
+                         writes=rf"{_PY}|work/(\.git/|[^/.]).*|home/\.cache.*", is_slow=True),
     # --- JavaScript
     **{name: Source(origin="npm", package=name, folder="node", is_slow=True, needs="a network",
                     children=rf"{_SHELL}|node|echo|true|npm|npx|git|git-.*|pnpm|yarn|getconf|uname|ldd|jest",
-                    writes=rf"{_CACHE}|work/(node_modules|package(-lock)?\.json|\.?pnpm|yarn|\.yarn).*|tmp/.*|/tmp/(v8-|pnpm-).*|work/yarn-error\.log")
+                    writes=rf"{_CACHE}|work/(_tmp_|node_modules|package(-lock)?\.json|\.?pnpm|yarn|\.yarn).*|tmp/.*|/tmp/(v8-|pnpm-).*|work/yarn-error\.log")
        for name in ("npm", "pnpm", "yarn")},
     "tsc": Source(origin="npm", package="typescript", folder="node", is_slow=True, children="tsc",
                   writes=r"work/.*\.(js|jsx|d\.ts|map|tsbuildinfo)"),
@@ -113,18 +113,18 @@ SOURCES: dict[str, Source] = {
     "jest": Source(origin="npm", package="jest", folder="node", is_slow=True, children=r"node|git|hg|sl|find|watchman",
                    writes=rf"{_CACHE}|(/tmp|tmp)/(jest|node).*|work/(coverage|.*__snapshots__).*"),
     "vitest": Source(origin="npm", package="vitest", folder="node", is_slow=True, children=r"node|git|sh|esbuild",
-                     writes=rf"{_CACHE}|work/(node_modules/\.(vite|vitest|cache)|coverage|.*__snapshots__).*|(/tmp|tmp)/.*"),
+                     writes=rf"{_CACHE}|work/(node_modules(/\.(vite|vitest|cache).*)?|coverage|.*__snapshots__).*|(/tmp|tmp)/.*"),
     "mocha": Source(origin="npm", package="mocha", folder="node", is_slow=True, children="node", writes=_CACHE),
     # --- Rust, and binaries of their makers
     "cargo": Source(origin="rust", package="cargo", folder="cargo", is_slow=True,
-                    children=rf"cargo.*|rustc|rustdoc|rustfmt|clippy-driver|{_C}|.*-[0-9a-f]{{16}}|demo|build-script-.*|rust-lld|git",
+                    children=rf"cargo.*|rustc|rustdoc|rustfmt|clippy-driver|{_C}|.*-[0-9a-f]{{16}}|demo|build-script-.*|rust-lld|ld\.lld|git",
                     writes=r"work/(target|Cargo\.lock).*|work/.*\.rs|home/\.(cargo|cache).*|tmp/rust.*"),
     "rustc": Source(origin="rust", package="rustc", folder="cargo", children="rustc"),
     "rustfmt": Source(origin="rust", package="rustfmt", folder="cargo", children="rustfmt", writes=r"work/.*\.rs"),
     "kubectl": Source(origin="maker", package="kubectl", children=r"kubectl.*", writes=r"home/\.kube/cache.*", needs="a cluster"),
     "docker": Source(origin="maker", package="docker", children=r"docker.*", writes=r"home/\.docker.*", needs="a daemon"),
     "terraform": Source(origin="maker", package="terraform", folder="terraform", children="terraform", is_slow=True,
-                        writes=r"home/\.terraform\.d.*|work/\.terraform.*|work/.*\.tf|/tmp/.*|tmp/.*"),
+                        writes=r"home/\.terraform\.d.*|work/(\.terraform|terraform\.tfstate).*|work/.*\.tf|/tmp/.*|tmp/.*"),
     # --- not run here
     "helm": Source(origin="not run", package="helm.sh/docs/helm/helm_list, helm_status, helm_history, helm_version"),
     "dotnet": Source(origin="not run", package="learn.microsoft.com/dotnet/core/tools/dotnet-test, dotnet-build, dotnet-restore"),

@@ -209,6 +209,20 @@ def test_a_writer_asks_for_the_operand_behind_two_dashes(name, written):
 
 
 @pytest.mark.parametrize(
+    "line", ["xxd a.txt -i", "xxd a.txt -- -x", "xxd -b a.txt --help", "xxd - -x", "xxd -- a -x"]
+)
+def test_xxd_asks_for_a_word_behind_its_file(line):
+    assert not plain(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["xxd a.txt", "xxd -i a.txt", "xxd -b -", "uniq a.txt -c", "tee -a /dev/null"]
+)
+def test_one_that_writes_nothing_is_plain(line):
+    assert plain(line)
+
+
+@pytest.mark.parametrize(
     "line", ["printf %n PATH", "printf 'a%n' x", "printf -- '%%%5n' x", "printf '%-*.*lln' 1 2 PATH"]
 )
 def test_printf_asks_where_it_would_set_a_variable(line):

@@ -287,8 +287,20 @@ def _subcommand_reasons(name: str, words: Sequence[str]) -> Iterator[str]:
 
 
 def _operands_of(words: Sequence[str]) -> list[str]:
+    """Return the words that are no options, and every word behind the place where options may end."""
     end = words.index("--") if "--" in words else len(words)
-    return [word for word in words[1:end] if not word.startswith("-") or word == "-"] + list(words[end + 1 :])
+    if program_name(words[0]) in _ENDS_AT_OPERAND:
+        end = min([end, *(index for index, word in enumerate(words[1:], 1) if _is_operand(word))])
+    behind = words[end + 1 :] if words[end : end + 1] == ["--"] else words[end:]
+    return [*filter(_is_operand, words[1:end]), *behind]
+
+
+def _is_operand(word: str) -> bool:
+    return not word.startswith("-") or word == "-"
+
+
+_ENDS_AT_OPERAND: Final = frozenset({"xxd"})
+"""Programs that write an operand, and know no option behind the first one."""
 
 
 def _written_operand_reason(words: Sequence[str]) -> str | None:
