@@ -107,7 +107,8 @@ SHOWN = [
     "git cat-file -p HEAD:.env", "git show HEAD:.env", "git show HEAD:./.env", "git show :0:.env", "git log -L1,3:.env", "git log -p -- '.en[v]'",
     "git log -p -- ':(top).env'", "git log -p -- ':(top,glob)**/*'", "git show HEAD:docs/../.env", "git blame .env",
     "git archive HEAD", "git archive HEAD src", "tar -cf x.tar .", "zip -r x.zip .", "zip -r x.zip src", "cp -r src/. docs", "mv src lib",
-    "rsync -a src docs", "git mv src lib", "ln -s src lib", "zip -r x.zip linked", "tar -chf x.tar linked", "git cat-file -p 1a2b3c4d", "git rev-parse HEAD:.env", "tar -C src -cf x.tar .",
+    "rsync -a src docs", "git mv src lib", "ln -s src lib", "zip -r x.zip linked", "tar -chf x.tar linked",
+    "tar -chf x.tar pointed", "git cat-file -p 1a2b3c4d", "git rev-parse HEAD:.env", "tar -C src -cf x.tar .",
 ]  # fmt: skip
 UNSHOWN = [
     "git log -p", "git log --format='%h:%s *'", "git show HEAD:docs/a.md", "git log -L1,3:docs/a.md", "tar -cf x.tar docs", "zip -r x.zip docs",
@@ -121,6 +122,8 @@ def secretive(root):
     (root / "linked").mkdir()
     (root / "linked/l").symlink_to("../src")
     (root / "linked/again").symlink_to(".")
+    (root / "pointed").mkdir()
+    (root / "pointed/k").symlink_to("../.env")
     (root / "docs/[id].md").write_text("x")
     return root
 

@@ -76,7 +76,7 @@ USES = ["$f", '"$f"', "${f}", '"${f}"', "pre$f", '"x $f y"', "$f.c", "$fx", "${f
 HEADS = ["p1", "p2 -l", "p1 a &&", "! p1", "$f", "p2 < $f; p1", "x=1 p1", "true &&", "f=2; p1", "p1 | p2", "(p1", "for g in 1 2; do p1", "if p1; then p2"]  # fmt: skip
 FRAMES = [
     "for f in {values}; do {body}; done", "for f in {values}\ndo\n{body}\ndone", "p1; for f in {values}; do {body}; done; p2 {use}",
-    "p2 {use}; for f in {values}; do {body}; done", "echo \"for f in {values}; do {body}; done\"", "for f in {values}; do {body}; done | p2",
+    "p2 {use}; for f in {values}; do {body}; done", "p1 \"for f in {values}; do {body}; done\"", "for f in {values}; do {body}; done | p2",
     "(for f in {values}; do {body}; done); p1 {use}", "if true; then for f in {values}; do {body}; done; fi", "for f in {values}; do {body}; done &",
     "p1 for f in {values}; do {body}; done", "# for f in {values}; do {body}; done\np1 {use}", "for f in {values}; do p1 done; {body}; done",
     "for f in {values}; do {body}; done; for f in c; do p2 {use}; done", "for f in {values}; do while p1; do break; done; {body}; done",
@@ -144,6 +144,9 @@ def test_a_plain_line_starts_the_commands_that_the_analysis_names(bench, make, l
         ("for f in /etc/passwd; do cat $f; done", ["Bash(cat *)"], "ask"),
         ("for f in -v -q; do ls $f; done", ["Bash(ls)"], "ask"),
         ("for http_proxy in a; do curl $http_proxy; done", ["Bash(curl *)"], "ask"),
+        ("for f in rm ls; do $f x; done", ["Bash(rm *)", "Bash(ls *)"], "ask"),
+        ("for f in a; do CI=$f ls; done", ["Bash(ls *)"], "ask"),
+        ("ls \"for f in a; do ls $f; done\"", ["Bash(ls *)"], "ask"),
         ("for path in a; do cat $path; done", ["Bash(cat *)"], "ask"),
         ("if true; then git status; fi", ["Bash(git status)"], "allowed"),
         ("[ -f a.py ] && git status", ["Bash(git status)"], "allowed"),
@@ -202,6 +205,12 @@ def test_too_many_rounds_and_odd_names_are_not_unrolled(place):
     assert judged(call(command=literal), where).verdict.outcome == "ask"
     long = "for f in " + " ".join(f"x{number}" for number in range(50)) + f"; do cat $f {'y' * 3000}; done"
     assert judged(call(command=long), where).verdict.outcome == "ask"
+
+
+def test_an_escaped_quote_begins_no_message():
+    line = "p1 \\\"$(cat <<'EOF'\na'b\nEOF\n)\" \\\"$(cat <<'EOF'\na'b\nEOF\n)\""
+    assert inlined_text.with_inlined_messages(line) == line
+    assert not view_command(line).plain
 
 
 def test_the_shell_of_macos_gets_no_message_that_it_may_misread(monkeypatch):
