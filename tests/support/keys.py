@@ -111,7 +111,9 @@ def decide(terminal, key):
             )
             if text is True:
                 return
-        if not _is_refused(text):
+        # What it says of a key may be drawn in the next frame.
+        terminal.rest()
+        if not _is_refused(terminal.text()):
             return
     raise AssertionError(terminal.text())
 

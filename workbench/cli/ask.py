@@ -135,11 +135,11 @@ git diff --stat | workbench ask --json -
 workbench ask --fix
 workbench ask --logs --status accepted --search tar
 eval "$(workbench ask --shell-integration bash)\""""
-EXIT_CODES = """keys:
-  a    accept it: it goes to stdout, a file or the clipboard, and is never run
-  r    reject it: say what is wrong and get another; without words it ends
+EXIT_CODES = """keys, where a letter is pressed twice:
+  a a  accept it: it goes to stdout, a file or the clipboard, and is never run
+  r r  reject it: say what is wrong and get another; without words it ends
   [ ]  the commands before and after
-  q    quit; so does ctrl+c
+  q q  quit; ctrl+c does so at once
 
 exit codes:
   0    accepted

@@ -568,6 +568,8 @@ class GuardedKeys:
     def _words(self, waiting: _WaitingKey) -> str:
         """Return what is shown while a key waits: `a again: approve 2 of 3`."""
         key, label = keymap.printed_key(waiting.press.key), self._label(waiting)
+        if self.state.phase == "settle":
+            return f"{key}: {label}"
         if self._is_alone(waiting):
             return f"{key}: {label} in a moment"
         return f"{key} again: {label}" if self.state.is_last else f"{key} twice again: {label}"
