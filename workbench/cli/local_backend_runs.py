@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from workbench.cli.local_backend import LocalWorkspace
 from workbench.domain.values import ToolDescriptor
 from workbench.journal.home import Home
@@ -21,6 +23,8 @@ from workbench.views.pipeline import (
 )
 
 if TYPE_CHECKING:
+    from workbench.host.steps.run_requests import RunRequest
+    from workbench.pipelines.accepted_commands import AcceptedCommand
     from workbench.pipelines.documents import Problem
     from workbench.pipelines.load import LoadedPipeline
     from workbench.pipelines.model import Manifest, Pipeline, Step
@@ -36,6 +40,8 @@ class LocalRuns(LocalWorkspace, RunBackend):
         super().__init__(home, journal, workspace)
         self._told = ("", "")
         """The run and the step that a retry was asked of last: a second time is the answer."""
+        self._shown: LaunchRequest | None = None
+        """The launch whose commands were shown last: a second time accepts them."""
 
     def pipeline_names(self) -> Sequence[str]:
         from workbench.pipelines.documents import find_manifest, pipeline_files, project_folder
@@ -50,11 +56,16 @@ class LocalRuns(LocalWorkspace, RunBackend):
 
     def run_from(self, run_id: str, step: str) -> str:
         from workbench.host.steps.run_requests import RunRequest, request_run
+        from workbench.pipelines.state import fold_run
 
         run = self._journal.pipeline_state(run_id)
         if run is None:
             raise BackendError("No run was started: the run it would continue no longer exists.")
-        request = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
+        before = fold_run(self._journal.events(run_id)).request
+        request = RunRequest(
+            name=run.file or run.pipeline_name, input=run.input, from_step=step,
+            handed=before.handed if before else (), accepted=before.accepted if before else (),
+        )  # fmt: skip
         return request_run(self._journal, self._workspace, request, self._actor)
 
     def retry_step(self, run_id: str, step: str) -> None:
@@ -175,7 +186,29 @@ class LocalRuns(LocalWorkspace, RunBackend):
         except Refusal as error:
             raise BackendError(" ".join(map(sentence, (error.what, error.why, error.remedy)))) from None
         run_request = RunRequest(name=request.file, input=text, grants=request.grants)
+        run_request = replace(run_request, accepted=self._accepted_commands(request, run_request))
         return request_run(self._journal, self._workspace, run_request, self._actor)
+
+    def _accepted_commands(self, launch: LaunchRequest, request: "RunRequest") -> tuple[str, ...]:
+        """Return the commands that read the input as code, once they were shown; they are shown first."""
+        from workbench.host.steps.run_requests import (
+            commands_of_request,
+            digests_of_commands,
+            load_requested_pipeline,
+        )
+
+        loaded = load_requested_pipeline(self._workspace, request)
+        commands = commands_of_request(loaded, request) if loaded.report.is_ok else []
+        is_shown, self._shown = self._shown == launch, launch
+        if commands and not is_shown:
+            raise BackendError(f"enter once more starts it as it is. {_commands_text(commands)}")
+        return digests_of_commands(self._journal, commands)
+
+
+def _commands_text(commands: "Sequence[AcceptedCommand]") -> str:
+    more = f" (and {len(commands) - 1} more commands)" if len(commands) > 1 else ""
+    step, command = one_line(commands[0].step, 60), one_line(commands[0].command, 200)
+    return f"{step} runs {command}{more}: {one_line(commands[0].message, 300)}"
 
 
 def _input_hint(pipeline: "Pipeline | None") -> str:

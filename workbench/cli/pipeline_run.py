@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from workbench.cli.arguments import add_json_option, add_run_argument
+from workbench.cli.arguments import add_json_option, add_run_argument, confirm
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
 from workbench.cli.errors import (
@@ -18,6 +18,7 @@ from workbench.cli.errors import (
     EXIT_OK,
     EXIT_PARKED,
     EXIT_UNANSWERED,
+    Refusal,
     UsageError,
 )
 from workbench.cli.headless_run import STOP_SIGNALS, StopRequest, add_output_options, signal_handlers
@@ -41,9 +42,13 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock, is_lease_live
 from workbench.journal.place_queue import wait_of_run
 from workbench.journal.session_queries import pending_action_ids
+from workbench.text.safe import one_line, safe_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from workbench.host.steps.run_requests import RunRequest
+    from workbench.pipelines.accepted_commands import AcceptedCommand
     from workbench.pipelines.coordinator import Coordinator
 
 RUN_EXAMPLE = """workbench pipeline run nightly --input "the login page"
@@ -84,6 +89,11 @@ def configure_run(parser: ArgumentParser) -> None:
         action="store_true",
         help="run it in the background; print its id",
     )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="accept the commands in which another program reads the input as code, as --dry-run lists them",
+    )
     add_output_options(parser)
 
 
@@ -103,11 +113,46 @@ def execute_run(options: Namespace, console: Console) -> int:
             loaded = load_workspace_config(journal, workspace)
             require_valid_config(loaded, console)
             driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
+            request = _with_accepted_commands(journal, workspace, request, options, console)
             run_id = request_run(journal, workspace, request, user_actor())
             return drive_or_follow_run(journal, workspace, run_id, options, console)
     except RunRefused as error:
         console.note_lines(map(str, error.problems[1:]))
         raise
+
+
+def _with_accepted_commands(
+    journal: Journal, workspace: str, request: "RunRequest", options: Namespace, console: Console
+) -> "RunRequest":
+    """Ask about the commands that read the input as code, and return the request with those accepted."""
+    from workbench.host.steps.run_requests import (
+        commands_of_request,
+        digests_of_commands,
+        load_requested_pipeline,
+    )
+
+    loaded = load_requested_pipeline(workspace, request)
+    commands = commands_of_request(loaded, request) if loaded.report.is_ok else []
+    if not commands:
+        return request
+    if not options.yes:
+        _require_answer(commands, console)
+    return replace(request, accepted=digests_of_commands(journal, commands))
+
+
+def _require_answer(commands: "Sequence[AcceptedCommand]", console: Console) -> None:
+    what, first = "no run was started", commands[0]
+    if not console.can_ask:
+        why = one_line(f"{first.step}: {first.message}", 600)
+        raise UsageError(what, why, "write it so, or accept the command as it is with --yes")
+    lines = [line for command in commands for line in _command_lines(command)]
+    if not confirm(console, "Run this as it is?", "yes", what=what, remedy="use --yes", lines=lines):
+        raise Refusal(what, "the command was not accepted", "write it as shown above")
+
+
+def _command_lines(command: "AcceptedCommand") -> "Iterator[str]":
+    yield one_line(f"{command.step}: {command.message}", 600)
+    yield from (f"    {line}" for line in safe_text(command.command).splitlines())
 
 
 def _run_options(options: Namespace, workspace: str) -> "RunRequest":

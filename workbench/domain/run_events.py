@@ -55,6 +55,10 @@ class RunRequested(RunEvent, frozen=True, kw_only=True):
     """JSON object of what its templates are given by the step that started it."""
     mounted_ref: BlobRef | None = None
     """The only files of the project that its mounts hold, as a sealed JSON list; absent for all."""
+    handed: tuple[str, ...] = ()
+    """Names of its templates (`input`, `env.NAME`) whose values come from an agent, an artifact or a list."""
+    accepted: tuple[str, ...] = ()
+    """Keyed digests of the commands that a human accepted although another program reads values in them."""
 
 
 class RunCancelRequested(RunEvent, frozen=True, kw_only=True):

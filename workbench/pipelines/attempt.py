@@ -30,6 +30,13 @@ from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_agent import agent_facts, compaction_plan, step_prompt
 from workbench.pipelines.template_values import TemplateValues
+from workbench.pipelines.value_origins import (
+    InnerCodeRefused,
+    expanded_command,
+    handed_names,
+    known_before_run,
+    require_outer_values,
+)
 from workbench.pipelines.workspace_plan import PREPARED_KINDS, inherited_subset, plan_workspace
 from workbench.pipelines.workspaces import WorkspaceFailed
 from workbench.text.safe import one_line
@@ -73,6 +80,10 @@ class Attempt:
         if self.step.unrunnable:
             raise AttemptNotReady(f"{self.step.unrunnable}, which is not run here")
         try:
+            require_outer_values(
+                self.step, self.context.definition.files(), self.values.own_text,
+                self.context.definition.handed, self._is_accepted,
+            )  # fmt: skip
             plan = self.plan = await self._filled(lambda: plan_workspace(self.values, is_resumed=is_resumed))
             self.workspace = plan.path
             if self.step.kind in PREPARED_KINDS and not is_resumed:
@@ -80,9 +91,18 @@ class Attempt:
             return await self._filled(lambda: self._spec(plan, spent_ms))
         except (
             templates.UnresolvedTemplate, template_values.AggregateError, WorkspaceFailed,
-            artifacts.ArtifactMissing, OutsideRoot,
+            artifacts.ArtifactMissing, OutsideRoot, InnerCodeRefused,
         ) as error:  # fmt: skip
             raise AttemptNotReady(str(error)) from None
+
+    def _is_accepted(self, command: str) -> bool:
+        """Return whether a person accepted a command with its values as they are."""
+        definition = self.context.definition
+        known = known_before_run(
+            self.context.manifest, definition.input, definition.values, definition.handed
+        )
+        expanded = expanded_command(command, self.values.own_text, known)
+        return self.context.journal.keyed(expanded.encode("utf-8", "surrogatepass")) in definition.accepted
 
     async def _filled(self, make: Callable[[], _ResultT]) -> _ResultT:
         """Call a function that fills templates, in a thread where it may read artifacts or files."""
@@ -145,6 +165,8 @@ class Attempt:
             return replace(spec, kind="route")
         text = values.fill(step.pipeline_input)
         facts = {"input": text, "is_computed": "{{" in name, **inherited_subset(values)}
+        if handed := handed_names(step, self.context.definition.handed):
+            facts["handed"] = list(handed)
         if step.child_values:
             facts["values"] = {name: values.fill(text) for name, text in step.child_values.items()}
         return replace(spec, source=values.fill(name), environment=facts)

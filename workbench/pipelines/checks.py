@@ -16,6 +16,7 @@ from workbench.pipelines.documents import (
     check_path_inside,
     reporting_outside,
 )
+from workbench.pipelines.manifest_values import own_text_of
 from workbench.pipelines.model import Manifest, Pipeline, Review, Step
 from workbench.pipelines.skills import check_skills
 from workbench.pipelines.step_order import (
@@ -26,6 +27,7 @@ from workbench.pipelines.step_order import (
     repeated_step_sets,
     unordered_thread_steps,
 )
+from workbench.pipelines.value_origins import inner_values
 from workbench.text.safe import one_line
 
 _ADAPTERS_ELSEWHERE: Final = ("browser",)
@@ -45,6 +47,8 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     """Of each step, by its path: two may have one id."""
     rounds: tuple[frozenset[str], ...] = ()
     """Steps that a way back does again, one set for each."""
+    handed: frozenset[str] = frozenset()
+    """Names whose values a run above took from an agent, an artifact or a list."""
 
     def at(self, step: Step) -> DocumentPlace:
         return self.places.get(step.path, self.place)
@@ -73,7 +77,11 @@ def mapping_items(place: DocumentPlace) -> list[DocumentPlace]:
 
 
 def check_pipeline(
-    pipeline: Pipeline, place: DocumentPlace, manifest: Manifest | None, files: ProjectFiles
+    pipeline: Pipeline,
+    place: DocumentPlace,
+    manifest: Manifest | None,
+    files: ProjectFiles,
+    handed: frozenset[str] = frozenset(),
 ) -> None:
     """Report everything that is wrong between the parts of a pipeline."""
     # Of two steps with one id the first counts, so that a circle through it is found beside the duplicate.
@@ -84,7 +92,7 @@ def check_pipeline(
     check = CheckContext(
         pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,
         places={step_place.path: step_place for step_place in step_places(place)},
-        rounds=repeated_step_sets(pipeline.steps),
+        rounds=repeated_step_sets(pipeline.steps), handed=handed,
     )  # fmt: skip
     for step in pipeline.steps:
         if step.id in steps:
@@ -101,6 +109,7 @@ def check_pipeline(
         _check_persona(check, step)
         _check_artifacts(check, step)
         _check_templates(check, step)
+        _check_inner_code(check, step)
         _check_paths(check, step)
         _check_targets(check, step)
         check_composition(check, step)
@@ -310,6 +319,18 @@ def _check_templates(check: CheckContext, step: Step) -> None:
         for text_of_it in templates.unfilled_expressions(text):
             message = f"{{{{ {one_line(text_of_it, 80)} }}}} is not a name, so it stays as it is"
             _text_place(check, step, path).warn("not_run", message)
+
+
+def _check_inner_code(check: CheckContext, step: Step) -> None:
+    """Report values in commands that another interpreter than the shell would read as code."""
+    if step.unrunnable:
+        return
+    for value in inner_values(step, check.files, own_text_of(check.manifest), check.handed):
+        place = _text_place(check, step, value.path)
+        if value.origin == "foreign":
+            place.error("inner_code", value.message)
+        else:
+            place.warn("inner_code", f"{value.message}; a run asks you before it starts")
 
 
 def _text_place(check: CheckContext, step: Step, path: tuple[str | int, ...]) -> DocumentPlace:

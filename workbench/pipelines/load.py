@@ -35,6 +35,7 @@ from workbench.pipelines.documents import (
     step_kind,
 )
 from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
+from workbench.pipelines.value_origins import handed_names
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
 
@@ -60,11 +61,17 @@ class LoadedPipeline(Struct, frozen=True, kw_only=True):
 
 
 def load_pipeline(
-    file: str, *, manifest: str | None = None, root: str | None = None, missing_adapters: bool = True
+    file: str,
+    *,
+    manifest: str | None = None,
+    root: str | None = None,
+    missing_adapters: bool = True,
+    handed: frozenset[str] = frozenset(),
 ) -> LoadedPipeline:
     """Load a pipeline file; without a manifest the nearest one upwards counts, without a root its project.
 
     `missing_adapters`: whether to look on PATH for the binaries of adapters and required tools.
+    `handed`: names whose values come from an agent, an artifact or a list.
     """
     report = ProblemReport()
     manifest_file = manifest if manifest is not None else find_manifest(file)
@@ -86,9 +93,10 @@ def load_pipeline(
         read = _read_manifest(document, files)
         if read is not None and missing_adapters and document is not None:
             _check_binaries(document, read)
-    pipeline = _read_pipeline(place, read, files)
+    pipeline = _read_pipeline(place, read, files, handed)
     if pipeline is not None and place is not None:
         _check_child_pipelines(pipeline, place, files.root)
+        _check_handed_values(pipeline, place, files.root, handed, ((os.path.realpath(file), handed),))
         if missing_adapters:
             _check_tools(place)
     return LoadedPipeline(
@@ -97,16 +105,19 @@ def load_pipeline(
     )  # fmt: skip
 
 
-def load_pipeline_text(text: str, root: str, manifest_file: str | None) -> LoadedPipeline:
+def load_pipeline_text(
+    text: str, root: str, manifest_file: str | None, handed: frozenset[str] = frozenset()
+) -> LoadedPipeline:
     """Load a pipeline that is no file, such as one that an agent wrote, with the manifest of a project."""
     report, files, sources = ProblemReport(), DiskFiles(os.path.realpath(root)), {GENERATED_FILE: text}
     place = _parse_document(text, GENERATED_FILE, report)
     manifest = None
     if manifest_file is not None:
         manifest = _read_manifest(_load_document(manifest_file, report, sources), files)
-    pipeline = _read_pipeline(place, manifest, files)
+    pipeline = _read_pipeline(place, manifest, files, handed)
     if pipeline is not None and place is not None:
         _check_child_pipelines(pipeline, place, files.root)
+        _check_handed_values(pipeline, place, files.root, handed, ())
         _check_tools(place)
     return LoadedPipeline(
         file=GENERATED_FILE, root=files.root, manifest_file=manifest_file, pipeline=pipeline,
@@ -145,7 +156,10 @@ def _read_manifest(document: DocumentPlace | None, files: ProjectFiles) -> Manif
 
 
 def _read_pipeline(
-    document: DocumentPlace | None, manifest: Manifest | None, files: ProjectFiles
+    document: DocumentPlace | None,
+    manifest: Manifest | None,
+    files: ProjectFiles,
+    handed: frozenset[str] = frozenset(),
 ) -> Pipeline | None:
     if document is None:
         return None
@@ -153,7 +167,7 @@ def _read_pipeline(
 
     pipeline = read_pipeline(document)
     if pipeline is not None:
-        check_pipeline(pipeline, document, manifest, files)
+        check_pipeline(pipeline, document, manifest, files, handed)
     return pipeline
 
 
@@ -330,6 +344,47 @@ def _check_child_pipelines(pipeline: Pipeline, place: DocumentPlace, root: str) 
             child_place.warn(
                 "missing_pipeline", f"there is no pipeline {one_line(name, 80)} now; there are {listed_names}"
             )
+
+
+_Above = tuple[tuple[str, frozenset[str]], ...]
+"""The files that led to a pipeline, each with what was handed down to it."""
+_MOST_LEVELS: Final = 8
+"""Pipelines below one another that are looked into for values that are handed down."""
+
+
+def child_pipelines(step: Step, root: str) -> Iterator[str]:
+    """Yield the files of the pipelines that a step names."""
+    for name in _child_pipeline_names(step):
+        file = name if _is_file(root, name) else find_pipeline(root, name)
+        if file is not None:
+            yield str(Path(root) / file)
+
+
+def _check_handed_values(
+    pipeline: Pipeline, place: DocumentPlace, root: str, handed: frozenset[str], above: _Above
+) -> None:
+    """Report values of agents, artifacts and lists that a pipeline below has read as code."""
+    by_path = {step_place.path: step_place for step_place in step_places(place)}
+    for step in pipeline.steps:
+        below = frozenset(handed_names(step, handed)) if step.kind == "pipeline" else frozenset[str]()
+        for file in child_pipelines(step, root) if below else ():
+            for message in _inner_code_problems(file, root, below, above):
+                by_path.get(step.path, place).error("inner_code", f"{Path(file).name}: {message}")
+
+
+def _inner_code_problems(file: str, root: str, handed: frozenset[str], above: _Above) -> Iterator[str]:
+    if (os.path.realpath(file), handed) in above or len(above) >= _MOST_LEVELS:
+        return
+    report, files = ProblemReport(), DiskFiles(root)
+    document = _load_document(file, report)
+    manifest_file = find_manifest(file)
+    manifest = (
+        _read_manifest(_load_document(manifest_file, ProblemReport()), files) if manifest_file else None
+    )
+    pipeline = _read_pipeline(document, manifest, files, handed)
+    if pipeline is not None and document is not None:
+        _check_handed_values(pipeline, document, root, handed, (*above, (os.path.realpath(file), handed)))
+    yield from (problem.message for problem in report.errors if problem.code == "inner_code")
 
 
 def _child_pipeline_names(step: Step) -> tuple[str, ...]:

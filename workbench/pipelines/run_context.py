@@ -55,9 +55,15 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     """What `{{ env.NAME }}` stands for, as the step above gave it."""
     mounted: tuple[str, ...] | None = None
     """The only files that its mounts hold, as the run above says; None for all."""
+    handed: tuple[str, ...] = ()
+    """Names (`input`, `env.NAME`) whose values come from an agent, an artifact or a list."""
+    accepted: tuple[str, ...] = ()
+    """Keyed digests of the commands that a person accepted although another program reads values in them."""
 
     def to_bytes(self) -> bytes:
-        later: dict[str, object] = {"is_generated": False, "mounted": None, "values": {}}
+        later: dict[str, object] = {
+            "is_generated": False, "mounted": None, "values": {}, "handed": (), "accepted": (),
+        }  # fmt: skip
         members = {name: value for name, value in asdict(self).items() if later.get(name, self) != value}
         return json.dumps(members, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
@@ -65,8 +71,8 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     def from_bytes(cls, data: bytes) -> "RunDefinition":
         members = cast("dict[str, object]", json.loads(data))
         members["grants"] = tuple(cast("list[str]", members["grants"]))
-        if "mounted" in members:
-            members["mounted"] = tuple(cast("list[str]", members["mounted"]))
+        for name in {"mounted", "handed", "accepted"} & members.keys():
+            members[name] = tuple(cast("list[str]", members[name]))
         return cls(**members)  # type: ignore[arg-type]
 
     def files(self) -> FrozenFiles:

@@ -15,7 +15,8 @@ from workbench.domain.events import ArtifactStored
 from workbench.domain.values import Json
 from workbench.pipelines import artifacts, templates
 from workbench.pipelines.executor import AttemptNotReady
-from workbench.pipelines.model import Aggregate, ArtifactInjection, Manifest, Step
+from workbench.pipelines.manifest_values import MANIFEST_NAMES, own_text_of
+from workbench.pipelines.model import Aggregate, ArtifactInjection, Step
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import StepRun
 from workbench.text.human import iso_time
@@ -67,8 +68,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
 
     def own_text(self, name: str) -> str | None:
         """Return the value that the manifest gives a `project` name; None for every other name."""
-        first, _, rest = name.partition(".")
-        return project_value(self.run.manifest, rest) if first == "project" and self.run.manifest else None
+        return own_text_of(self.run.manifest)(name)
 
     def source_text(self) -> str:
         """Return the step's prompt or command with its templates. Raises AttemptNotReady without its file."""
@@ -138,8 +138,8 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             )
         if first == "env":  # no variable of the environment is given, only what the step above names
             return self.run.definition.values.get(rest, "")
-        if first in _MANIFEST_NAMES and self.run.manifest is not None:
-            return _MANIFEST_NAMES[first](self.run.manifest, rest)
+        if first in MANIFEST_NAMES and self.run.manifest is not None:
+            return MANIFEST_NAMES[first](self.run.manifest, rest)
         if first == "artifacts":
             return self._injected_path(rest)
         if first == "forge":
@@ -209,36 +209,6 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         }  # fmt: skip
 
 
-_PROJECT_FALLBACKS: Final = {"contract_test_command": "test_command"}
-"""What counts instead of a member of the manifest's project that is not set."""
-
-
-def project_value(manifest: Manifest, name: str) -> str:
-    """Return what the manifest says of the project; one that is not set is empty, or its fallback's."""
-    value = templates.member_value(manifest.project, name)
-    if value is None:
-        value = templates.member_value(manifest.project, _PROJECT_FALLBACKS.get(name, ""))
-    return "" if value is None or isinstance(value, dict) else templates.value_text(value)
-
-
-def _ontology_text(manifest: Manifest, name: str) -> str | None:
-    ontology = manifest.ontology
-    kind, _, rest = name.partition(".")
-    value = templates.member_value(ontology, name)
-    if kind == "convention":
-        value = templates.member_value(templates.member_value(ontology, "conventions"), rest)
-    if kind == "context":
-        listed = templates.member_value(ontology, "contexts")
-        many = cast("list[Json]", listed) if isinstance(listed, list) else []
-        mine = [context for context in many if templates.member_value(context, "name") == rest]
-        value = templates.member_value(mine[0], "description") if mine else None
-    return value if isinstance(value, str) else None
-
-
-_MANIFEST_NAMES: Final[dict[str, Callable[[Manifest, str], str | None]]] = {
-    "project": project_value, "ontology": _ontology_text,
-}  # fmt: skip
-"""What the manifest says under a name."""
 MOST_AGGREGATE_CHARACTERS: Final = 64 * 1024 * 1024
 """Bytes of what is put together."""
 

@@ -79,6 +79,16 @@ def fill_prose(text: str, value: Callable[[str], str]) -> str:
     return "".join([*pieces, text[position:]])
 
 
+class CommandPiece(Struct, frozen=True, kw_only=True):
+    """A part of a shell command: text of it, or what takes the place of a template."""
+
+    text: str
+    name: str = ""
+    """Of the template; empty for text of the command itself."""
+    variable: str = ""
+    """Holds the template's value; empty where the value is a part of the command."""
+
+
 def shell_command(
     text: str, value: Callable[[str], str], own_text: Callable[[str], str | None]
 ) -> tuple[str, dict[str, str]]:
@@ -87,42 +97,70 @@ def shell_command(
     `own_text` returns what the trusted manifest itself says under a name, which becomes a part of the
     command; None for names whose value comes from elsewhere. Raises UnresolvedTemplate.
     """
-    variables: dict[str, str] = {}
-    pieces: list[str] = []
-    state, position = "", 0
+    pieces = command_pieces(text, own_text)
+    variables = {piece.variable: value(piece.name) for piece in pieces if piece.variable}
+    return "".join(piece.text for piece in pieces), variables
+
+
+def command_pieces(text: str, own_text: Callable[[str], str | None]) -> list[CommandPiece]:
+    """Take a shell command apart at its templates."""
+    pieces: list[CommandPiece] = []
+    state, position, count = "", 0, 0
     for match in _TEMPLATE.finditer(text):
         before, position = text[position : match.start()], match.end()
         state = _shell_quoting(before, state)
         own = own_text(match[1])
+        pieces.append(CommandPiece(text=before))
         if own is not None:
             state = _shell_quoting(own, state)
-            pieces += [before, own]
+            pieces.append(CommandPiece(text=own, name=match[1]))
             continue
-        name = f"{VARIABLE_PREFIX}{len(variables) + 1}"
-        variables[name] = value(match[1])
-        pieces += [before, _QUOTED_VARIABLES[state].format(name)]
-    return "".join([*pieces, text[position:]]), variables
+        count += 1
+        name = f"{VARIABLE_PREFIX}{count}"
+        written = _QUOTED_VARIABLES[state[-1:]].format(name)
+        pieces.append(CommandPiece(text=written, name=match[1], variable=name))
+    return [*pieces, CommandPiece(text=text[position:])]
 
 
-_QUOTED_VARIABLES: Final = {"": '"${{{}}}"', '"': "${{{}}}", "'": "'\"${{{}}}\"'", "#": ""}
+_QUOTED_VARIABLES: Final = {
+    "": '"${{{}}}"', "(": '"${{{}}}"', "+": "${{{}}}", '"': "${{{}}}", "'": "'\"${{{}}}\"'", "#": "",
+}  # fmt: skip
+"""What takes the place of a template, by the innermost construct around it."""
 
 
 def _shell_quoting(text: str, state: str) -> str:
-    """Return the shell's quoting state after a text: none, single, double, or `#` for a comment."""
+    """Return what is open behind a text, the innermost last.
+
+    A quote, `#` for a comment, `(` for commands in brackets, also in `$( )`, and `+` for brackets of
+    arithmetic.
+    """
     position, is_word_start = 0, True
     while position < len(text):
-        sign = text[position]
-        if state == "#":
-            state = "" if sign == "\n" else "#"
-        elif sign == "\\" and state != "'":
+        sign, inner = text[position], state[-1:]
+        if inner == "#":
+            state = state[:-1] if sign == "\n" else state
+        elif sign == "\\" and inner != "'":
             position += 1
-        elif state:
-            state = "" if sign == state else state
-        elif sign in "'\"" or (sign == "#" and is_word_start):
-            state = sign
+        elif inner in ("'", '"') and sign == inner:
+            state = state[:-1]
+        elif inner != "'" and text.startswith("$(", position):
+            is_arithmetic = text.startswith("$((", position)
+            state += "++" if is_arithmetic else "("
+            position += 2 if is_arithmetic else 1
+            sign = "("
+        elif inner not in ("'", '"'):
+            state = _unquoted_state(sign, state, is_word_start=is_word_start)
         is_word_start = sign in " \t\n;&|("
         position += 1
     return state
+
+
+def _unquoted_state(sign: str, state: str, *, is_word_start: bool) -> str:
+    if sign in "'\"" or (sign == "#" and is_word_start):
+        return state + sign
+    if sign == "(":
+        return state + ("+" if state.endswith("+") else "(")
+    return state[:-1] if sign == ")" and state[-1:] in ("(", "+") else state
 
 
 def unfilled_expressions(text: str) -> Iterator[str]:

@@ -25,12 +25,15 @@ from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
     cancel_run,
+    commands_of_request,
+    digests_of_commands,
     load_requested_pipeline,
     request_run,
     require_runnable_pipeline,
 )
 from workbench.host.workspace_trust import is_governed_file
 from workbench.journal.leases import DriverIdentity
+from workbench.pipelines.accepted_commands import AcceptedCommand
 from workbench.pipelines.coordinator import Coordinator
 from workbench.pipelines.documents import find_manifest
 from workbench.pipelines.load import LoadedPipeline, load_pipeline_text
@@ -43,6 +46,8 @@ from workbench.tools.base import SealedPipeline, ToolOutput, ToolRefused
 from workbench.tools.execution import MOST_RUN_FACTS
 
 _MOST_SHOWN_STEPS = 200
+_HANDED = frozenset({"input"})
+"""Names of templates whose values come from the agent that starts a pipeline."""
 
 
 class SessionPipelineStarter:
@@ -55,9 +60,9 @@ class SessionPipelineStarter:
         governing = self._writer.context.governing_workspace
         try:
             loaded = (
-                load_pipeline_text(definition, governing, find_manifest(governing))
+                load_pipeline_text(definition, governing, find_manifest(governing), _HANDED)
                 if definition
-                else load_requested_pipeline(governing, RunRequest(name=name))
+                else load_requested_pipeline(governing, RunRequest(name=name, handed=tuple(_HANDED)))
             )
             require_runnable_pipeline(loaded)
         except RunRefused as error:
@@ -75,8 +80,14 @@ class SessionPipelineStarter:
         self, loaded: LoadedPipeline, pipeline: Pipeline, input_text: str, *, is_generated: bool
     ) -> SealedPipeline:
         blobs = self._writer.journal.blobs
-        data = define_run(loaded, input=input_text, is_generated=is_generated).to_bytes()
-        lines = itertools.islice(_step_lines(pipeline), _MOST_SHOWN_STEPS)
+        request = RunRequest(name=pipeline.name, input=input_text, handed=tuple(_HANDED))
+        commands = commands_of_request(loaded, request)
+        data = define_run(
+            loaded, input=input_text, is_generated=is_generated, handed=request.handed,
+            accepted=digests_of_commands(self._writer.journal, commands),
+        ).to_bytes()  # fmt: skip
+        shown = itertools.chain(map(_command_line, commands), _step_lines(pipeline))
+        lines = itertools.islice(shown, _MOST_SHOWN_STEPS)
         return SealedPipeline(
             name=redaction.redact_line(one_line(pipeline.name, 80), 120), digest=blobs.keyed(data),
             ref=blobs.seal(data), steps=tuple(redaction.redact_line(line, 300) for line in lines),
@@ -182,6 +193,11 @@ class SessionPipelineStarter:
             text=canonical.dumps(facts), metadata=facts, error=error,
             summary=f"{row.status}, {len(steps)} steps",
         )  # fmt: skip
+
+
+def _command_line(command: AcceptedCommand) -> str:
+    """Return what a human who is asked about the call reads of a command with values read as code."""
+    return f"!  {command.step}: {one_line(command.command, 200)}  {command.message}"
 
 
 def _project_context(context: DriverContext, governing: str, opened: ExitStack) -> DriverContext:

@@ -296,11 +296,11 @@ class _NestedRuns:
         input_text = str(spec.environment.get("input", ""))
         if (continuation := self._continuation_events(spec, input_text)) is not None:
             return continuation
+        above = self._started_run.definition
+        handed = tuple(map(str, cast("list[Json]", spec.environment.get("handed", []))))
         try:
-            loaded = load_requested_pipeline(
-                workspace,
-                RunRequest(name=spec.source, manifest=self._started_run.definition.manifest_file or None),
-            )
+            request = RunRequest(name=spec.source, manifest=above.manifest_file or None, handed=handed)
+            loaded = load_requested_pipeline(workspace, request)
             require_runnable_pipeline(loaded)
         except RunRefused as error:
             raise AttemptNotReady(str(error)) from None
@@ -324,7 +324,7 @@ class _NestedRuns:
             values_ref=self._sealed_json(spec.environment.get("values")),
             pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
             input=self._writer.scrubbed(input_text), grants=spec.grants, depth=depth,
-            recordings=self._started_run.definition.recordings,
+            recordings=above.recordings, handed=handed, accepted=above.accepted,
             input_ref=self._writer.seal(input_text.encode("utf-8", "surrogatepass")) if input_text else None,
         )  # fmt: skip
         return [journal.event(body, run_id, actor) for body in (created, requested)]

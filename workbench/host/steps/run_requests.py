@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.events import (
     ContinueRequested,
@@ -26,6 +27,7 @@ from workbench.host import redaction
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
+from workbench.pipelines.accepted_commands import AcceptedCommand, commands_to_accept
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.documents import Problem, find_manifest, project_folder
 from workbench.pipelines.load import LoadedPipeline, find_pipeline, load_pipeline, similar_pipeline_hint
@@ -61,6 +63,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     depth: int = 0
     sealed: BlobRef | None = None
     """Exactly what is to be run, sealed before; then no file is read."""
+    handed: tuple[str, ...] = ()
+    """Names of templates (`input`, `env.NAME`) whose values come from an agent, an artifact or a list."""
+    accepted: tuple[str, ...] = ()
+    """Digests of the commands that a person accepted, as `digests_of_commands` returns them."""
 
 
 _NO_RUN = "no run was started"
@@ -77,7 +83,7 @@ def load_requested_pipeline(workspace: str, request: RunRequest) -> LoadedPipeli
             why = f"there is no pipeline {one_line(request.name, 80)}"
             raise RunRefused(_NO_RUN, why, similar_pipeline_hint(root, request.name))
         file = str(Path(root) / path)
-    return load_pipeline(file, manifest=request.manifest)
+    return load_pipeline(file, manifest=request.manifest, handed=frozenset(request.handed))
 
 
 def require_runnable_pipeline(loaded: LoadedPipeline) -> None:
@@ -106,7 +112,7 @@ def request_run(
     if needs_trust and not is_trusted(journal, workspace):
         remedy = "look at it, then run workbench trust"
         raise RunRefused(_NO_RUN, f"{workspace} is not trusted, so nothing in it acts", remedy)
-    pipeline, file, manifest_file, is_generated = _requested(journal, workspace, request)
+    request, pipeline, file, manifest_file, is_generated = _requested(journal, workspace, request)
     try:
         check_input(pipeline.input, request.input)
     except InputRefused as error:
@@ -126,7 +132,8 @@ def request_run(
             pipeline=name, file=file, manifest=manifest_file, definition_ref=request.sealed,
             is_generated=is_generated, input=input_text, input_ref=ref, grants=request.grants,
             from_step=request.from_step, from_run=from_run,
-            recordings=request.recordings, depth=request.depth,
+            recordings=request.recordings, depth=request.depth, handed=request.handed,
+            accepted=request.accepted,
         )  # fmt: skip
         rules = [
             _run_grant_rule(pattern, run_id, f"R{int(live.next_rule()[1:]) + n}")
@@ -141,20 +148,46 @@ def request_run(
     return run_id
 
 
-def _requested(journal: Journal, workspace: str, request: RunRequest) -> tuple[Pipeline, str, str, bool]:
-    """Return what is asked for, its file, its manifest's, and whether an agent wrote it."""
+def _requested(
+    journal: Journal, workspace: str, request: RunRequest
+) -> tuple[RunRequest, Pipeline, str, str, bool]:
+    """Return the request as it counts, the pipeline, its file, its manifest's; whether an agent wrote it."""
     data = journal.blobs.read(request.sealed) if request.sealed is not None else None
     if data is not None:
         definition = RunDefinition.from_bytes(data)
         file = definition.pipeline_file
         file = file if definition.is_generated else os.path.relpath(file, workspace)
-        return definition.read()[0], file, definition.manifest_file, definition.is_generated
+        request = replace(request, handed=definition.handed, accepted=definition.accepted)
+        pipeline = definition.read()[0]
+        return request, pipeline, file, definition.manifest_file, definition.is_generated
     if request.sealed is not None:
         raise RunRefused(_NO_RUN, "what was sealed for it is no longer kept", "ask for it again")
     loaded = load_requested_pipeline(workspace, request)
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
-    return loaded.pipeline, os.path.relpath(loaded.file, workspace), loaded.manifest_file or "", False
+    _require_accepted(journal, loaded, request)
+    file = os.path.relpath(loaded.file, workspace)
+    return request, loaded.pipeline, file, loaded.manifest_file or "", False
+
+
+def commands_of_request(loaded: LoadedPipeline, request: RunRequest) -> list[AcceptedCommand]:
+    """Return the commands of a run, and of runs below it, that a person has to accept before it starts."""
+    if loaded.pipeline is None:
+        return []
+    return commands_to_accept(loaded.pipeline, loaded.manifest, loaded.root, request.input, request.handed)
+
+
+def digests_of_commands(journal: Journal, commands: Sequence[AcceptedCommand]) -> tuple[str, ...]:
+    """Return what a request keeps of accepted commands: it says nothing without the key of this home."""
+    data = (command.command.encode("utf-8", "surrogatepass") for command in commands)
+    return tuple(dict.fromkeys(map(journal.blobs.keyed, data)))
+
+
+def _require_accepted(journal: Journal, loaded: LoadedPipeline, request: RunRequest) -> None:
+    for command in commands_of_request(loaded, request):
+        if not set(digests_of_commands(journal, [command])) <= set(request.accepted):
+            why = f"{command.step}: {command.message}"
+            raise RunRefused(_NO_RUN, why, "or look at the command and accept it: workbench pipeline run")
 
 
 def _run_grant_rule(pattern: str, run_id: str, number: str) -> RuleAdded:
@@ -247,9 +280,10 @@ def _require_readable(journal: Journal, workspace: str, run: PipelineState) -> N
     if not is_trusted(journal, workspace):
         why = f"{workspace} changed since it was trusted, so nothing in it acts"
         raise RunRefused("nothing was resumed", why, "look at it, then run workbench trust")
-    require_runnable_pipeline(
-        load_requested_pipeline(workspace, RunRequest(name=run.file or run.pipeline_name))
-    )
+    before = fold_run(journal.events(run.pipeline_id)).request
+    handed = before.handed if before else ()
+    request = RunRequest(name=run.file or run.pipeline_name, handed=handed)
+    require_runnable_pipeline(load_requested_pipeline(workspace, request))
 
 
 def _existing_run(journal: Journal, run_id: str, what: str) -> PipelineState:

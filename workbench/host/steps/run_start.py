@@ -171,7 +171,8 @@ def _define_run(
         "forge": templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
         "started_at": iso_time(context.journal.now()), "grants": body.grants,
         "recordings": body.recordings, "depth": body.depth, "mounted": _mounted_files(context, body),
-        "values": _handed_down(context, body.values_ref) or {},
+        "values": _handed_down(context, body.values_ref) or {}, "handed": body.handed,
+        "accepted": body.accepted,
     }  # fmt: skip
     if body.definition_ref is not None:
         data = context.journal.blobs.read(body.definition_ref)
@@ -181,7 +182,8 @@ def _define_run(
         definition = replace(RunDefinition.from_bytes(data), **facts)
         return definition, *definition.read()
     loaded = load_requested_pipeline(
-        context.workspace, RunRequest(name=body.file, manifest=body.manifest or None)
+        context.workspace,
+        RunRequest(name=body.file, manifest=body.manifest or None, handed=body.handed),
     )
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None

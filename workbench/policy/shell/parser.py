@@ -293,10 +293,15 @@ def _tree_sitter_parser() -> Any:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
+def syntax_root(data: bytes) -> Any:
+    """Return the root of the syntax tree of shell text in UTF-8."""
+    return _tree_sitter_parser().parse(data).root_node
+
+
 def parse_grammar(command: str) -> GrammarTree:
     """Read a line by the grammar; the caller has limited its length."""
     data = command.encode("utf-8", "surrogatepass")
-    root = _tree_sitter_parser().parse(data).root_node
+    root = syntax_root(data)
     tree = GrammarTree()
     if root.has_error:
         tree.reasons[_NODE_REASONS["ERROR"]] = None
