@@ -205,7 +205,8 @@ def harm_of(key: str, words: Sequence[str], outcome: Outcome) -> Harm | None:
     children = _of_row(key, ROW_CHILDREN, source.children)
     ran = [path for path in outcome.ran if not re.fullmatch(children, path.rsplit("/", 1)[-1])]
     allowed = _writable(key, words)
-    wrote = [path for path in outcome.wrote if path == "work/RAN" or not re.fullmatch(allowed, path)]
+    never = () if "RAN" in source.writes else ("work/RAN",)
+    wrote = [path for path in outcome.wrote if path in never or not re.fullmatch(allowed, path)]
     return Harm(key=key, line=shlex.join(words), ran=tuple(ran), wrote=tuple(wrote)) if ran or wrote else None
 
 

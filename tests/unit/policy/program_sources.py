@@ -20,7 +20,10 @@ class Source(Struct, frozen=True, kw_only=True):
     children: str = ""
     """Expression for the names of the programs that it may start."""
     writes: str = ""
-    """Expression for the paths that it may write; a row may have its own below."""
+    """Expression for the paths that it may write; a row may have its own below.
+
+    `RAN` is the file that the project's own modules write: a program that has it in its row imports them.
+    """
     is_slow: bool = False
     needs: str = ""
     """The service without which it ends before it has done its work."""
@@ -87,7 +90,7 @@ SOURCES: dict[str, Source] = {
     **{name: Source(origin="pypi", package=name, folder="python", writes=_PY, is_slow=True, children=more)
        for name, more in {"mypy": "", "flake8": "", "pylint": "", "coverage": "", "pyright": r"node|npm|python[\d.]*|sh|uname|nodeenv"}.items()},
     "pytest": Source(origin="pypi", package="pytest", folder="python", is_slow=True,
-                     writes=rf"{_PY}|work/(\.coverage|pytest-cache-files-).*|(/tmp|tmp)/pytest-of-.*"),
+                     writes=rf"{_PY}|work/(\.coverage|pytest-cache-files-|RAN).*|(/tmp|tmp)/pytest-of-.*"),
     "unittest": Source(origin="pypi", package="the standard library", commands=("python3",), folder="python", writes=_PY, is_slow=True),
     "tox": Source(origin="pypi", package="tox", folder="python", is_slow=True, children=r"python[\d.]*|pip|uname|gcc|git",
                   writes=rf"{_PY}|work/\.tox.*"),
