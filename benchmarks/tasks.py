@@ -22,7 +22,7 @@ from tests.e2e.conftest import opened
 from tests.support import eight_tasks as tasks
 from tests.support.terminal import Terminal
 
-ARMED = 0.31
+ARMED = 0.51
 """Seconds after which a key about something new counts, and a little."""
 STEP = 0.004
 AIMS = {"row": 0.15, "decided": 0.7}

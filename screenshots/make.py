@@ -17,6 +17,7 @@ from typing import Final
 from textual.widgets import TextArea
 
 from tests.support import golden
+from tests.support.keys import second_press
 from workbench.cli.session_film import frame_row
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionApproved, Event
@@ -152,6 +153,7 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
             # A screen begins in the composer; what is pictured is what waits.
             if key and (key != "escape" or app.main.state.pending or isinstance(app.focused, TextArea)):
                 await pilot.press(key)
+                await second_press(app)
             for _ in range(3):
                 await app.workers.wait_for_complete()
                 await pilot.pause()

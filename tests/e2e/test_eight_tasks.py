@@ -9,13 +9,13 @@ pytestmark = [
     pytest.mark.parametrize("size", tasks.SIZES, ids=lambda size: f"{size[0]}x{size[1]}"),
 ]
 BUDGETS = [
-    (tasks.from_list, 1),
-    (tasks.from_composer, 2),
-    (tasks.while_typing, 2),
-    (tasks.leave_hunk, 3),
-    (tasks.reject_with_reason, 2),
-    (tasks.never_again, 2),
-    (tasks.six_that_were_seen, 3),
+    (tasks.from_list, 2),
+    (tasks.from_composer, 3),
+    (tasks.while_typing, 3),
+    (tasks.leave_hunk, 5),
+    (tasks.reject_with_reason, 3),
+    (tasks.never_again, 3),
+    (tasks.six_that_were_seen, 6),
     (tasks.stop_and_say, 2),
 ]
 

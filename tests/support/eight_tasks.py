@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, event, said
+from tests.support.keys import press_again, times_asked
 from tests.support.terminal import Terminal
 from tests.support.waits import PATIENCE
 
@@ -77,6 +78,12 @@ class Hands:
         self.terminal.press(key)
         self.effort.keys += 1
 
+    def decide(self, key):
+        """Press a key that decides, as often as the screen asks for it."""
+        self.press(key)
+        self.terminal.until_true(lambda: times_asked(self.terminal.text(), key))
+        self.effort.keys += press_again(self.terminal, key)
+
     def write(self, text):
         """Type words into a text field."""
         self.terminal.rest()
@@ -116,6 +123,7 @@ class Hands:
         """Return whether the outcome came; False once the screen says something else of the key."""
         begun = time.monotonic()
         while (passed := time.monotonic() - begun) < seconds:
+            self.effort.keys += press_again(self.terminal, "a")
             text, words = self.terminal.text(), self._said()
             if all(one in text for one in wanted) and not any(one in text for one in gone):
                 return True
@@ -278,7 +286,7 @@ def reject_with_reason(place):
     place.ask(hands, create("a.txt"))
     hands.press(ENTER)
     hands.reset()
-    hands.press("R")
+    hands.decide("R")
     hands.sees("Reject a.txt")
     hands.write("use another name")
     hands.press(ENTER)
@@ -292,7 +300,7 @@ def never_again(place):
     place.ask(hands, ("run_in_terminal", {"command": "git status"}))
     hands.press(ENTER)
     hands.reset()
-    hands.press("A")
+    hands.decide("A")
     hands.sees("exactly this")
     hands.press(ENTER)
     hands.sees(gone=("1 waiting",))
@@ -309,9 +317,9 @@ def six_that_were_seen(place):
     hands.reset()
     hands.press("M")
     hands.sees("6 marked")
-    hands.press("a")
+    hands.decide("a")
     hands.sees("a approve 6   r reject 6")
-    hands.press("a")
+    hands.decide("a")
     hands.sees(gone=("6 waiting", "1 waiting"))
     return hands.effort
 

@@ -101,21 +101,25 @@ def decide(terminal, key):
     for _ in range(_MOST_PRESSES):
         _seen(terminal, lambda text: not _is_refused(text))
         terminal.press(key)
-        text = _seen(terminal, lambda text: (_times_asked(text, key) or _is_refused(text)) and text)
-        while times := _times_asked(text, key):
-            terminal.pump(PRESS_SECONDS)  # sooner it would be held down, however late the program reads it
-            terminal.press(key)
-            text = _seen(
-                terminal,
-                lambda text, times=times: _has_ended(terminal) or (_times_asked(text, key) != times and text),
-            )
-            if text is True:
-                return
+        _seen(terminal, lambda text: times_asked(text, key) or _is_refused(text))
+        press_again(terminal, key)
         # What it says of a key may be drawn in the next frame.
-        terminal.rest()
-        if not _is_refused(terminal.text()):
+        if _has_ended(terminal) or not (terminal.rest() or _is_refused(terminal.text())):
             return
     raise AssertionError(terminal.text())
+
+
+def press_again(terminal, key):
+    """Press a key as often as the screen asks for it; return how often that was."""
+    presses = 0
+    while times := times_asked(terminal.text(), key):
+        terminal.pump(PRESS_SECONDS)  # sooner it would be held down, however late the program reads it
+        terminal.press(key)
+        presses += 1
+        _seen(terminal, lambda text, times=times: times_asked(text, key) != times or _has_ended(terminal))
+        if _has_ended(terminal):
+            break
+    return presses
 
 
 def _is_refused(text):
@@ -138,7 +142,7 @@ def _has_ended(terminal):
     return process is not None and process.poll() is not None
 
 
-def _times_asked(text, key):
+def times_asked(text, key):
     """Return how often the screen still asks for a key."""
     return next((times for times, words in _ASKED.items() if f"{key} {words}: " in text), 0)
 
