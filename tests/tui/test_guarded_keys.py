@@ -369,3 +369,15 @@ def test_a_message_to_the_run_of_a_pipeline_says_that_nobody_reads_it_and_stays(
         assert composer.text == "is it done?"
 
     play(stage, body)
+
+
+def test_on_a_narrow_screen_text_has_the_focus_of_the_composer_though_a_sentence_had_its_row(stage):
+    async def body(shown):
+        await reject(shown)
+        await shown.press_once("escape")
+        assert "Cancelled" in shown.text
+        await typed(shown, "a good plan", 0.35, ends_line=False)
+        assert (waiting(shown), shown.main.composer.text) == (3, "a good plan")
+        assert shown.main.composer.has_focus_within and "a good plan" in shown.text
+
+    play(stage, body, size=(80, 24))

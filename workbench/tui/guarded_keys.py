@@ -511,7 +511,7 @@ class GuardedKeys:
         before = composer.text
         self._typed = _TypedText(text, moment, before)
         composer.input.type_in(_separator_after(before) + text)
-        composer.focus_input()
+        main.layout_controller.focus_composer()
         main.say(TEXT_MOVED_TO_COMPOSER, is_kept=False)
         return True
 

@@ -300,9 +300,18 @@ class LayoutController:
         widgets.rule.display = not is_narrow or is_said
         if not self.is_line_asked:
             has_room = not (is_narrow and is_said) or widgets.composer.is_written_in
-            widgets.composer.display = (
-                has_room and not self._context.places.is_away and self._context.presenter.has_model
-            )
+            widgets.composer.display = has_room and self.has_composer
+
+    @property
+    def has_composer(self) -> bool:
+        """Return whether the screen has a composer, be it below a sentence for a moment."""
+        return not self._context.places.is_away and self._context.presenter.has_model
+
+    def focus_composer(self) -> None:
+        """Give the composer the focus at once, and its row where a sentence has it."""
+        composer = self._widgets.composer
+        composer.display = True
+        self._screen.set_focus(composer.input)
 
     def focus(self, widget: Widget) -> None:
         """Give a widget the focus, on a screen that is too small as soon as it grows."""

@@ -603,7 +603,7 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
         """Return whether words can be written on this screen as it is now."""
         layout = self.layout_controller
         is_tiny = layout.arrangement is None or layout.is_tiny
-        has_field = self.presenter.has_model and self.composer.display and self.place in PANE_PLACES
+        has_field = layout.has_composer and self.place in PANE_PLACES
         return self.is_current and has_field and not (is_tiny or layout.is_line_asked or self.is_leaving)
 
     def focusable_panes(self) -> Iterator[Pane]:
