@@ -126,7 +126,7 @@ SOURCES: dict[str, Source] = {
     "rustfmt": Source(origin="rust", package="rustfmt", folder="cargo", children="rustfmt", writes=r"work/.*\.rs"),
     "kubectl": Source(origin="maker", package="kubectl", children=r"kubectl.*", writes=r"home/\.kube/cache.*", needs="a cluster"),
     "docker": Source(origin="maker", package="docker", children=r"docker.*", writes=r"home/\.docker.*", needs="a daemon"),
-    "terraform": Source(origin="maker", package="terraform", folder="terraform", children="terraform", is_slow=True,
+    "terraform": Source(origin="maker", package="terraform", folder="terraform", children="terraform|diff", is_slow=True,
                         writes=r"home/\.terraform\.d.*|work/(\.terraform|terraform\.tfstate).*|work/.*\.tf|/tmp/.*|tmp/.*"),
     # --- not run here
     "helm": Source(origin="not run", package="helm.sh/docs/helm/helm_list, helm_status, helm_history, helm_version"),
