@@ -16,6 +16,7 @@ from workbench.pipelines.documents import (
     check_path_inside,
     reporting_outside,
 )
+from workbench.pipelines.inner_code import FAILURE_NAME
 from workbench.pipelines.manifest_values import own_text_of
 from workbench.pipelines.model import Manifest, Pipeline, Review, Step
 from workbench.pipelines.skills import check_skills
@@ -325,7 +326,10 @@ def _check_inner_code(check: CheckContext, step: Step) -> None:
     """Report values in commands that another interpreter than the shell would read as code."""
     if step.unrunnable:
         return
+    known = known_template_names(step)
     for value in inner_values(step, check.files, own_text_of(check.manifest), check.handed):
+        if value.place.name != FAILURE_NAME and unresolved_reason(check, step, value.place.name, known):
+            continue  # reported as such
         place = _text_place(check, step, value.path)
         if value.origin == "foreign":
             place.error("inner_code", value.message)

@@ -13,6 +13,7 @@ the like is parsed again there. Pure; reads the command with the grammar of bash
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -64,6 +65,11 @@ class InnerPlace(Struct, frozen=True, kw_only=True):
 
 def inner_places(pieces: Sequence[CommandPiece]) -> tuple[InnerPlace, ...]:
     """Return the values of a command that something besides the outer shell reads, once for each name."""
+    return _inner_places(tuple(pieces))
+
+
+@lru_cache(maxsize=256)
+def _inner_places(pieces: tuple[CommandPiece, ...]) -> tuple[InnerPlace, ...]:
     variables = {piece.variable: frozenset({piece.name}) for piece in pieces if piece.variable}
     own = frozenset(piece.name for piece in pieces if piece.name and not piece.variable)
     found = _Found()
@@ -121,6 +127,7 @@ class _ShellScript:
             "command": self._command, "declaration_command": self._declaration, "pipeline": self._pipeline,
             "unset_command": self._unset, "test_command": self._test, "subscript": self._index,
             "arithmetic_expansion": self._arithmetic, "compound_statement": self._compound,
+            "subshell": self._compound,
             "c_style_for_statement": self._counting_loop, "variable_assignment": self._assignment,
             "for_statement": self._for, "function_definition": self._function, "expansion": self._expansion,
             "redirected_statement": self._redirected, "heredoc_redirect": self._heredoc,
@@ -129,17 +136,17 @@ class _ShellScript:
 
     def read(self) -> None:
         if len(self._data) > _MOST_CHARACTERS or self._level > _MOST_LEVELS:
-            self._report_all()
+            self.report_all()
             return
         root = syntax_root(self._data)
         if root.has_error:
-            self._report_all()
+            self.report_all()
         for _ in range(_MOST_PASSES):
             before = self._state()
             self._walk(root, self._given)
             if self._state() == before:
                 return
-        self._report_all()
+        self.report_all()
 
     def _state(self) -> tuple[object, ...]:
         flows = (dict(self._variables), self._arguments, self._function_input, dict(self._files))
@@ -150,16 +157,16 @@ class _ShellScript:
         """Return the variables that have one known text wherever they are set."""
         return {name: text for name, (text, *more) in self._texts.items() if not more and UNKNOWN not in text}
 
-    def _report_all(self) -> None:
-        text = self._data.decode("utf-8", "surrogatepass")
-        marks = self.named_marks(text) | self._arguments | self._given.marks
-        self.report(marks - self.own, "a part that cannot be read for certain", is_certain=False)
-
     # --- what judges of commands ask for ------------------------------------------------------------
 
     def report(self, marks: Marks, reader: str, *, is_certain: bool = True) -> None:
         for name in sorted(marks):
             self._found.add(name, reader, is_certain=is_certain)
+
+    def report_all(self) -> None:
+        text = self._data.decode("utf-8", "surrogatepass")
+        marks = self.named_marks(text) | self._arguments | self._given.marks
+        self.report(marks - self.own, "a part that cannot be read for certain", is_certain=False)
 
     def read_inner(self, code: Word, args: Sequence[Word], given: Input, reader: str) -> None:
         if code.marks:
@@ -180,6 +187,9 @@ class _ShellScript:
     def assign(self, name: str, marks: Marks) -> None:
         self._texts.setdefault(name, set()).add(UNKNOWN)
         self._add_marks(self._variables, name, marks)
+
+    def evaluate(self, name: str) -> None:
+        self._integers.add(name)
 
     def pass_arguments(self, marks: Marks, given: Input) -> None:
         self._arguments |= marks
@@ -319,7 +329,7 @@ class _ShellScript:
         """Walk what stands behind `<<` in its line: redirects, and the rest of a pipeline."""
         marks = given.marks | self._marks(node)
         if self._is_misread_document(node):
-            self._report_all()
+            self.report_all()
         for child in node.children:
             if child.type == "file_redirect":
                 self._note_written_file(child, marks)
@@ -330,7 +340,7 @@ class _ShellScript:
         starts = [child.end_byte for child in node.children if child.type == "heredoc_start"]
         line_end = self._data.find(b"\n", starts[0]) if starts else -1
         rest = [child for child in node.children if child.type not in ("heredoc_body", "heredoc_end")]
-        return line_end < 0 or any(child.start_byte > line_end for child in rest)
+        return line_end < 0 or any(child.start_byte >= line_end for child in rest)
 
     def _assignment(self, node: Any, given: Input) -> None:
         self._parts(node, given)

@@ -22,6 +22,7 @@ from workbench.policy.shell.risk_lists import (
     DATA_TAKERS,
     INTERPRETER_OPTIONS,
     INTERPRETERS,
+    RESERVED_WORDS,
     SHELL_LIKE_PROGRAMS,
     SHELLS,
     WRAPPERS,
@@ -49,6 +50,14 @@ class Script(Protocol):
 
     def assign(self, name: str, marks: Marks) -> None:
         """Record that a variable holds values."""
+        ...
+
+    def evaluate(self, name: str) -> None:
+        """Record that the shell evaluates what a variable is set to, as after `declare -i`."""
+        ...
+
+    def report_all(self) -> None:
+        """Record that the script cannot be read for certain."""
         ...
 
     def pass_arguments(self, marks: Marks, given: Input) -> None:
@@ -197,6 +206,9 @@ def judge_command(words: Sequence[Word], given: Input, script: Script) -> None:
     if head.marks - script.own:
         script.report(head.marks, "the shell, as the name of a program")
         return
+    if head.text in _MISREAD_HEADS:
+        script.report_all()
+        return
     if not head.is_known:
         script.report(all_marks(args) | given.marks, "a program that is not known here", is_certain=False)
         return
@@ -206,6 +218,10 @@ def judge_command(words: Sequence[Word], given: Input, script: Script) -> None:
         judge(name, args, given, script)
     elif name not in DATA_TAKERS:
         _judge_other(name, args, given, script)
+
+
+_MISREAD_HEADS: Final = RESERVED_WORDS - {"time"} | {"(("}
+"""The grammar has such a word for a program only where it misread what stands in front of it."""
 
 
 def _judge_shell(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
@@ -322,12 +338,34 @@ def _judge_all(name: str, args: Sequence[Word], given: Input, script: Script) ->
     script.report(all_marks(args) | given.marks, name)
 
 
+def _judge_psql(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+    """Judge psql, which takes a variable (`-v NAME=…`) for data."""
+    is_variable = [before.text in ("-v", "--set", "--variable") for before in args]
+    others = [
+        word
+        for word, is_value in zip(args, [False, *is_variable], strict=False)
+        if not (is_value and _ASSIGNED.match(word.text) and not word.is_split)
+    ]
+    _judge_all(name, others, given, script)
+
+
 def _judge_names(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
     """Judge a builtin whose words are names of variables: bash evaluates an index in one."""
     script.report(_open_marks(args), f"{name}, as the name of a variable")
+    is_evaluated = name in _DECLARERS and any(
+        _is_cluster(word.text) and {"i", "n"} & {*word.text} for word in args
+    )
     for word in args:
-        if word.is_known and word.text.isidentifier():
-            script.assign(word.text, given.marks)
+        variable = word.text.partition("=")[0]
+        if not variable.isidentifier():
+            continue
+        script.assign(variable, word.marks if "=" in word.text else given.marks)
+        if is_evaluated:
+            script.evaluate(variable)
+            script.report(word.marks, "arithmetic")
+
+
+_DECLARERS: Final = frozenset({"declare", "typeset", "local", "export", "readonly"})
 
 
 def _open_marks(args: Sequence[Word]) -> Marks:
@@ -578,6 +616,7 @@ def _judges() -> Iterator[tuple[str, _Judge]]:
     yield from (
         ("eval", _judge_eval), ("trap", _judge_trap), ("let", _judge_let), ("printf", _judge_printf),
         ("set", _judge_set), ("ssh", _judge_ssh), ("xargs", _judge_xargs), ("command", _judge_lookup),
+        ("psql", _judge_psql),
     )  # fmt: skip
 
 
@@ -607,7 +646,9 @@ SAFE_FORMS: Final[Mapping[str, str]] = {
     "trap": "v={{{{ {0} }}}}; trap '… \"$v\" …' EXIT",
     "printf": "printf '%s' {{{{ {0} }}}}", "make": "V={{{{ {0} }}}} make …, with \"$$V\" in the recipe",
     "xargs": "xargs sh -c '… \"$1\" …' _", "arithmetic": "[ {{{{ {0} }}}} -gt 3 ], or expr {{{{ {0} }}}} + 1",
-    "let": "expr {{{{ {0} }}}} + 1", "test": "a name that is written out",
+    "let": "expr {{{{ {0} }}}} + 1",
+    "sqlite3": "python3 -c 'import sqlite3, sys; … execute(\"… ?\", sys.argv[1:]) …' {{{{ {0} }}}}",
+    "psql": "psql -v v={{{{ {0} }}}} <<'SQL', with :'v' in it", "test": "a name that is written out",
 }  # fmt: skip
 """What to write instead, by the first word of what reads the value."""
 OTHER_SAFE_FORM: Final = "sh -c '… \"$1\" …' _ {{{{ {0} }}}}"

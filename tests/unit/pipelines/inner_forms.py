@@ -93,7 +93,8 @@ PIPED = (
 AROUND = (
     "~", "~", "~", "(~)", "{ ~; }", "if true; then ~; fi", "true && ~", "false || ~", "! ~", "x=$(~); echo done",
     "echo \"$(~)\"", "~ 2>/dev/null", "for q in 1; do ~; done", "f() { ~; }; f", "~ | cat", "true; ~",
-    "case a in a) ~;; esac", "# note\n~", "cd . && ~ || true",
+    "case a in a) ~;; esac", "# note\n~", "cd . && ~ || true", "time ~", "~ &\nwait", "while ~; do break; done",
+    "until ~; do break; done", "if ! ~; then :; fi", "[ -n a ] && ~", "function g { ~; }; g", "A=1 ~",
 )  # fmt: skip
 """What stands around a command, which is `~`."""
 

@@ -37,6 +37,7 @@ def reader(text):
         ("echo $(( {{ x }} ))", "a[$(touch PWNED)]", "arithmetic"),
         ("n={{ x }}; echo $((n + 1))", "a[$(touch PWNED)]", "arithmetic"),
         ("printf -v {{ x }} a", "a[$(touch PWNED)]", "printf -v"),
+        ("! declare -i n; n={{ x }}", "a[$(touch PWNED)]", "arithmetic"),
         ("let {{ x }}", "a[$(touch PWNED)]", "let"),
         ("sh <<E\necho {{ x }}\nE", "$(touch PWNED)", "sh, from its input"),
         ("sh <<'E'\neval {{ x }}\nE", "touch PWNED", "eval"),
@@ -89,7 +90,7 @@ def test_a_form_in_which_a_payload_runs_is_found(form, payload, wanted):
         "./deploy.sh {{ x }}", "timeout {{ x }} make", "find . -name {{ x }} -print", "grep -e {{ x }} f",
         "sh <<'E'\necho {{ x }}\nE", "if [ -n \"{{ x }}\" ]; then echo {{ x }} >> log; fi",
         "echo {{ x }} | while read -r l; do echo \"$l\"; done", "echo {{ x }} | xargs -n1 ./build.sh",
-        "case {{ x }} in a) echo a;; *) echo b;; esac", "docker run -e V={{ x }} image", "V={{ x }} make show",
+        "case {{ x }} in a) echo a;; *) echo b;; esac", "docker run -e V={{ x }} image", "psql -v v={{ x }} <<'SQL'\nSELECT :'v'\nSQL", "V={{ x }} make show",
         "{{ project.test_command }} {{ x }}", "{{ project.test_command }} | tee log",
     ],
 )  # fmt: skip
@@ -102,6 +103,7 @@ def test_an_ordinary_form_is_not_found(form):
     [
         "echo ${ {{ x }}", "\"$TOOL\" -c {{ x }}", "echo {{ x }} | $READER",
         "bash -c \"cd $DIR && echo \\\"\\$1\\\"\" _ {{ x }}", "tool -c {{ x }}", "tool --exec {{ x }}",
+        "while read -r l; do eval \"$l\"; done <<E\n\\\"{{ x }}\\\"\nE", "! for i in {{ x }}; do eval $i; done",
         "echo " + "a" * 200_000 + "\neval {{ x }}", "python3 script.py -c {{ x }}",
     ],
 )  # fmt: skip
@@ -141,6 +143,7 @@ def test_why_an_earlier_step_failed_counts_as_a_value():
         ("echo {{ x }} | sh", "sh -c '… \"$1\" …' _ {{ x }}"),
         ("awk '{{ x }}'", "V={{ x }} awk '… ENVIRON[\"V\"] …'"),
         ("echo $(( {{ x }} ))", "[ {{ x }} -gt 3 ], or expr {{ x }} + 1"),
+        ("psql -c {{ x }}", "psql -v v={{ x }} <<'SQL', with :'v' in it"),
         ("gdb {{ x }}", "sh -c '… \"$1\" …' _ {{ x }}"),
     ],
 )
