@@ -156,7 +156,8 @@ _CHANGES_FILES = (
 ROW_WRITES: dict[str, str] = {
     **{f"git {name}": r"work/\.git/.*|work/.*" for name in _CHANGES_FILES.split()},
     **{f"git {name}": _INDEX for name in ["status", "diff", "diff-index", "diff-files", "describe"]},
-    **{f"git {name}": _GIT_STATE for name in ["add", "commit", "tag", "fetch", "push", "notes"]},
+    **{f"git {name}": _GIT_STATE for name in ["add", "commit", "tag", "notes"]},
+    **{f"git {name}": rf"{_GIT_STATE}|work/\.git/config(\.lock)?" for name in ["fetch", "push"]},
     **{f"git {name}": r"work/\.git/.*" for name in ["branch", "remote", "worktree", "submodule", "lfs", "gc"]},
     "git": "(?!)", "git clone": r"work/.*",
 }  # fmt: skip

@@ -30,7 +30,7 @@ from workbench.policy.shell import known_command_match
 from workbench.policy.shell.known_command_match import _table_row, match_known_command
 from workbench.policy.shell.known_programs import KNOWN_PROGRAMS
 
-LINES = size("WORKBENCH_ORACLE_LINES", 160, 240)
+LINES = size("WORKBENCH_ORACLE_LINES", 130, 240)
 """Lines in all at a commit; lines of each program, or of six rows of one, in the campaign."""
 SEED = size("WORKBENCH_ORACLE_SEED", 20_261_128, 20_261_128)
 ESSENTIAL = frozenset(
@@ -42,6 +42,7 @@ GNU_PACKAGES = frozenset({
     "libc-bin", "debianutils", "hostname", "procps", "gcc",
 })  # fmt: skip
 SAMPLED = [name for name, source in SOURCES.items() if source.package in ESSENTIAL]
+ALWAYS = ("find", "uniq", "grep", "git log")
 NOT_RUN = [key for key in KNOWN_PROGRAMS if key not in rows_to_run() and not key.endswith(" --")]
 can_trace = pytest.mark.skipif(
     not os.environ.get("NEED_STRACE") and not is_possible(), reason="needs strace, and the right to trace"
@@ -83,14 +84,12 @@ def test_a_sample_of_the_table_does_no_more_than_its_rows_say(tmp_path):
     some = random.Random(SEED)
     with table_alone():
         keys = [key for name, rows in by_program(rows_to_run()).items() if name in SAMPLED for key in rows]
-        chosen = [key for key in keys if " " not in key] + some.sample(
-            [key for key in keys if " " in key], 20
-        )
-        each = LINES // len(chosen) + 1
+        chosen = dict.fromkeys((*ALWAYS, *some.sample(keys, 40)))
+        each = LINES // len(chosen)
         lines = [(key, words) for key in chosen for words in lines_of(key, each, SEED)]
         harms, count, accepted = run_lines(lines, tmp_path)
     assert harms == []
-    assert count >= LINES
+    assert count > LINES / 2
     assert accepted > count / 5  # lines that are all refused prove nothing
 
 
@@ -118,7 +117,7 @@ def test_two_dashes_end_the_options_of_the_rows_that_say_so(tmp_path):
     """A word that a program refuses as an option, it takes for an operand behind `--`."""
     ending = [key for key in rows_to_run() if "ENDS" in _table_row(key).words and installed(program_of(key))]
     assert {name for name in SAMPLED if "ENDS" in _table_row(name).words} <= set(map(program_of, ending))
-    keys = ending if IS_CAMPAIGN else random.Random(SEED).sample(ending, 40)
+    keys = ending if IS_CAMPAIGN else random.Random(SEED).sample(ending, 25)
     alone, behind = (
         [(key, [*key.split(), *words]) for key in keys] for words in (["--zzz"], ["--", "--zzz"])
     )
@@ -161,13 +160,13 @@ def test_the_oracle_finds_an_option_that_does_not_belong_into_its_row(key, tmp_p
     assert not what or getattr(harms[0], what)
 
 
-@pytest.mark.parametrize("key", ["ls", "git log", "find", "cargo test", "pytest"])
+@pytest.mark.parametrize("key", ["ls", "find", "cargo test"])
 def test_the_lines_of_a_row_have_each_option_and_operands_with_a_dash(key):
     assert (
         program_oracle.lines_of(key, 140, 1) == program_oracle.lines_of(key, 140, 1) != lines_of(key, 140, 2)
     )
     with table_alone():
-        lines = lines_of(key, 900, 1)
+        lines = lines_of(key, 330, 1)
     words = {word for line in lines for word in line}
     missing = [
         option for option in _table_row(key).options if not any(word.startswith(option) for word in words)
