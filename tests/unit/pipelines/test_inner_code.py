@@ -38,6 +38,7 @@ def reader(text):
         ("n={{ x }}; echo $((n + 1))", "a[$(touch PWNED)]", "arithmetic"),
         ("printf -v {{ x }} a", "a[$(touch PWNED)]", "printf -v"),
         ("! declare -i n; n={{ x }}", "a[$(touch PWNED)]", "arithmetic"),
+        ("w={{ x }}; ! (( 1 + w ))", "a[$(touch PWNED)]", "arithmetic"),
         ("let {{ x }}", "a[$(touch PWNED)]", "let"),
         ("sh <<E\necho {{ x }}\nE", "$(touch PWNED)", "sh, from its input"),
         ("sh <<'E'\neval {{ x }}\nE", "touch PWNED", "eval"),
