@@ -45,6 +45,7 @@ OPERANDS: dict[str, list[Words]] = {
     "find": [["."], ["src"], []], "grep": [["a", "a.txt"], ["a", "-r", "."]], "rg": [["a"], ["a", "src"]],
     "fd": [["a"], ["a", "src"]], "sed": [["p", "a.txt"]], "awk": [["{print}", "a.txt"]], "jq": [[".", "n.json"]],
     "date": [["+%s"], []], "chmod": [["644", "a.txt"]], "tr": [["a", "b"]], "cut": [["-c", "1", "a.txt"], ["-f1", "a.txt"]], "seq": [["1", "3"]], "sleep": [["0"]],
+    "printf": [["%s", "a"], ["%n", "PATH"], ["-v", "PATH", "a"], ["x%-5n", "IFS"]],
     "expr": [["1", "+", "2"]], "test": [["-f", "a.txt"], ["a", "=", "b"]], "[": [["-f", "a.txt", "]"]],
     "tar": [["-cf", "new.tar", "a.txt"], ["-tf", "t.tar"], ["cf", "new.tar", "a.txt"], ["tvf", "t.tar"]],
     "zip": [["new.zip", "a.txt"], ["z.zip", "b.txt"]], "unzip": [["-l", "z.zip"], ["-v", "z.zip", "a.txt"]],
