@@ -112,7 +112,7 @@ SHOWN = [
 ]  # fmt: skip
 UNSHOWN = [
     "git log -p", "git log --format='%h:%s *'", "git show HEAD:docs/a.md", "git log -L1,3:docs/a.md", "tar -cf x.tar docs", "zip -r x.zip docs",
-    "cp -r docs lib", "mv docs lib", "git log -p -- 'docs/[id].md'", "git archive HEAD docs", "git add 'docs/*.md'", "tar -tf x.tar", "git show HEAD",
+    "cp -r docs lib", "mv docs lib", "git log -p -- 'docs/[id].md'", "git archive HEAD docs", "git log -p -- ':!docs/a.md'", "git add 'docs/*.md'", "tar -tf x.tar", "git show HEAD",
 ]  # fmt: skip
 
 
@@ -149,6 +149,15 @@ def test_a_file_that_may_not_be_read_is_neither_shown_by_git_nor_packed(secretiv
 @each_row("line", UNSHOWN)
 def test_other_files_are_shown_and_packed_as_before(secretive, line):
     assert judged_with(secretive, line, "Read(.env*)").outcome == "allowed"
+
+
+def test_a_folder_that_holds_the_hooks_of_git_is_not_moved(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/config").write_text("[core]\n\thooksPath = src/hooks\n")
+    (tmp_path / "src/hooks").mkdir(parents=True)
+    for line in ("mv src lib", "rm -r src", "git mv src lib"):
+        assert "git runs it" in judged_with(tmp_path, line).reason, line
+    assert judged_with(tmp_path, "mv other lib").outcome == "allowed"
 
 
 def test_a_folder_with_too_many_files_to_compare_asks(tmp_path):

@@ -582,3 +582,8 @@ def test_it_is_said_which_word_no_wildcard_covers(line, said):
     granted = [] if not said else ["Bash(*)"]
     found = check_command({"command": line, "allow": granted, "deny": []})
     assert (found["verdict"], found["reason"]) == ("ask", f"no pattern and no rule allows {line}{said}")
+
+
+def test_git_symbolic_ref_reads_one_name_and_writes_with_two():
+    assert match_known_command("git", ["git", "symbolic-ref", "HEAD"]).literal == frozenset()
+    assert match_known_command("git", ["git", "symbolic-ref", "HEAD", "refs/heads/x"]).literal

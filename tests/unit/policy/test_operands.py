@@ -137,7 +137,7 @@ def test_a_word_that_leaves_the_workspace_asks(place, line):
         "curl -s http://h/a=/b", "x --url=https://h/x", "cat /dev/null", "cat - < /dev/stdin", "diff x /dev/null",
         "cat src/x > /dev/null", "git clone git@h.example:a/b.git", "/usr/bin/ls src", "./run.sh", "src/tool",
         "make -C sub", "gcc -Isrc/inc -Ldocs/lib x.c", "cmake -Bbuild/x -S.", "git log -Sa/b", "tar tf x.tar", "tar czf x.tgz src",
-        "cp src/x src/y", "cp -r src sub", "cp -t sub src/x", "mv src/x sub/", "rm -rf sub/x", "rm -r docs", "ln -s x src/y",
+        "cp src/x src/y", "cp -r src sub", "cp -t sub src/x", "cp -tsub src/x", "cp --target-directory=sub src/x", "mv src/x sub/", "rm -rf sub/x", "rm -r docs", "ln -s x src/y",
         "cp x", "cp", "7z l x", "patch --dry-run", "cpio -t", "rsync -a src docs", "for i in ../x; do make; done",
         "cat HEAD refs", "x --", "x ''", "x a=", "cat .gitignore .github/x", "ls bare",
     ],

@@ -160,3 +160,10 @@ def test_all_spellings_of_the_whole_tool(where, pattern):
 
 def test_without_denials_and_governing_files_nothing_else_is_asked_for(tmp_path):
     assert run_grants.protected_place("echo x > y", CommandBoundary(workspace=str(tmp_path))) == ""
+
+
+def test_a_line_with_too_much_to_look_at_asks(where, monkeypatch):
+    many = "echo x{" + ",".join(map(str, range(run_grants.MOST_MATCHES + 1))) + "}"
+    assert "braces name more than" in judged(call(command=many), where).verdict.reason
+    monkeypatch.setattr(run_grants, "_MOST_LOOKUPS", 3)
+    assert "too many folders" in judged(call(command="ls src a b c"), where).verdict.reason

@@ -348,8 +348,7 @@ class _LineWalk:
 
     def _written(self, simple: SimpleCommand, folders: Sequence[str], letters: str) -> Iterator[str]:
         """Yield why no grant covers a path that the command may write."""
-        if not simple.moves:
-            yield from (why for folder in folders for why in self._places.working_in(folder))
+        yield from (why for folder in folders for why in self._places.working_in(folder))
         is_network = bool(program_and_subcommand(simple.words) & NETWORK_PROGRAMS)
         for word in words_that_may_be_paths(simple):
             if why := _pattern_reason(simple, word):
@@ -361,10 +360,10 @@ class _LineWalk:
             names = derived_names(simple.words)
         except UnknownNames as error:
             yield str(error)
-            return
-        for name in names:
-            yield from self._places.reasons(folders, name)
-            yield from self._places.writing(folders, name)
+        else:
+            for name in names:
+                yield from self._places.reasons(folders, name)
+                yield from self._places.writing(folders, name)
 
     def _whole_folders(self, simple: SimpleCommand, folders: Sequence[str]) -> Iterator[str]:
         name, places = _command_name(simple.words), self._places
@@ -479,12 +478,13 @@ class _PathLookup:
     def other_repository(self, folders: Sequence[str]) -> Iterator[str]:
         """Yield why git may not run in a folder: it obeys a repository that begins below the workspace."""
         for folder in folders:
-            current = folder
-            while current != self.root:
-                if os.path.lexists(f"{current}/.git") or is_bare_repository(current):
-                    yield f"git obeys the configuration of another repository in {_shortened_path(folder)}"
-                    break
-                current = current.rpartition("/")[0]
+            if any(map(_is_repository, self._folders_up_to_root(folder))):
+                yield f"git obeys the configuration of another repository in {_shortened_path(folder)}"
+
+    def _folders_up_to_root(self, folder: str) -> Iterator[str]:
+        while folder != self.root:
+            yield folder
+            folder = folder.rpartition("/")[0]
 
     def inner(self, folders: Sequence[str], words: Sequence[str]) -> Iterator[str]:
         """Yield the folders that options such as `-C` name."""
@@ -731,6 +731,10 @@ def _paths_in_objects(word: str) -> Iterator[str]:
         yield path
         if magic := _PATHSPEC_MAGIC.match(path):
             yield path[magic.end() :]
+
+
+def _is_repository(folder: str) -> bool:
+    return os.path.lexists(f"{folder}/.git") or is_bare_repository(folder)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
