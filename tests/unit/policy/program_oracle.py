@@ -58,10 +58,10 @@ def program_of(key: str) -> str:
 
 
 def rows_to_run() -> list[str]:
-    """Return the rows that can be run: all but those for the words of another program, and those that cannot be had."""
+    """Return the rows that can be run: all but those that cannot be had."""
     return [
         key for key in KNOWN_PROGRAMS
-        if not key.endswith(" --") and SOURCES[program_of(key)].origin != "not run"
+        if SOURCES[program_of(key)].origin != "not run"
         and not any(key == name or key.startswith(f"{name} ") for name in NOT_RUN_ROWS)
     ]  # fmt: skip
 
