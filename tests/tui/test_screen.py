@@ -365,7 +365,7 @@ def test_a_small_screen_says_that_nothing_is_decided_there(tmp_path):
     async def body(shown):
         lines = [line.strip() for line in shown.text.splitlines() if line.strip()]
         assert lines[1:] == [
-            "40×10 is too small", "make it 60×10", "agents still work, nothing is decided", "q leave",
+            "40×10 is too small", "make it 60×10", "agents still work, nothing is decided", "q q leave",
         ]  # fmt: skip
 
     play_golden("busy-queue", tmp_path, body, size=(40, 10))

@@ -276,7 +276,8 @@ class KeyLog:
     def count_in_word(self, press: KeyPress) -> int:
         """Return how many printable keys came before without a pause, back to the last other key.
 
-        A key that is held or repeated counts as one; a capital, and a letter that did nothing, as a word.
+        A key that is held or repeated counts as one; a letter that did nothing counts as a word, and so does
+        a capital before a letter.
         """
         count, later = 0, press
         for earlier in reversed(self._presses):
@@ -284,7 +285,7 @@ class KeyLog:
                 continue
             if not earlier.text or earlier.is_used or later.at - earlier.at >= RUN_SECONDS:
                 break
-            is_word = earlier.is_letter or earlier.text.isupper()
+            is_word = earlier.is_letter or (earlier.text.isupper() and press.text.isalpha())
             if is_word or earlier.key != later.key:
                 count += WORD_KEYS if is_word else 1
             later = earlier
