@@ -16,7 +16,6 @@ from workbench.tui.decision_guard import (
     ARMED,
     NO_WORD,
     RUN_SECONDS,
-    SUSPECT_SECONDS,
     WORD_KEYS,
     KeyLog,
     KeyPress,
@@ -233,7 +232,7 @@ class GuardedKeys:
             if press.text and press.at - typed.last < RUN_SECONDS:
                 typed.text, typed.last = typed.text + press.text, press.at
             return is_enter and self._ends_text(typed)
-        if press.at - typed.last >= SUSPECT_SECONDS or not (press.text or is_enter):
+        if press.at - typed.last >= RUN_SECONDS or not (press.text or is_enter):
             self._end_typing()
             return False
         typed.last = press.at
