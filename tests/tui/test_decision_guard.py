@@ -7,6 +7,7 @@ import pytest
 from tests.support.sizes import size
 from tests.support.typists import played
 from workbench.tui.decision_guard import (
+    ARM_SECONDS,
     ARMED,
     HELD_SECONDS,
     NO_WORD,
@@ -45,6 +46,11 @@ def run(*presses, role="decides", until=60.0):
 
 def outcomes(*presses, **more):
     return [outcome for outcome, _ in run(*presses, **more)]
+
+
+def test_the_times_of_the_rule():
+    assert (ARM_SECONDS, HELD_SECONDS, SETTLE_SECONDS) == (0.5, 0.06, 0.1)
+    assert (WAIT_SECONDS, SUSPECT_SECONDS, QUIET_SECONDS) == (5.0, 3.0, 1.0)
 
 
 def test_two_presses_decide_a_tenth_of_a_second_after_the_second_and_one_alone_never():
