@@ -169,12 +169,19 @@ class TerminalKeys:
     def _next_key(self) -> str:
         due = self.meaning.due
         wait = None if due is None else max(0.0, due - time.monotonic())
-        if not select.select([self._descriptor], [], [], wait)[0]:
+        if not self._is_readable(wait):
             return self.meaning.pass_time(time.monotonic())
         data = os.read(self._descriptor, _MOST_READ)
         if not data or data == _END_OF_INPUT.encode():
             return "q"
         return self.meaning.read(data.decode("utf-8", "replace"), time.monotonic())
+
+    def _is_readable(self, wait: float | None) -> bool:
+        """Return whether something was typed within some seconds, None for any time."""
+        # `select` takes no descriptor above 1,023.
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        return bool(poll.poll(None if wait is None else wait * 1000))
 
     def line(self) -> str:
         """Wait for a line, which the terminal lets its user edit."""
