@@ -13,7 +13,6 @@ import pytest
 
 from tests.e2e.conftest import SCRIPT, opened
 from tests.e2e.test_replay_journey import BODY, CONVERSATION, MORE_ROWS
-from tests.support.keys import decide
 from tests.support.stage import call, exchange, recording, result, text
 from tests.support.terminal import Terminal
 from tests.support.waits import PATIENCE, until
@@ -237,8 +236,7 @@ def test_a_fork_from_the_middle_goes_on_with_a_recorded_agent(shop, recorded, te
     replay.until("REPLAY", "event 1 of")
     replay.press("e")
     replay.until("next: ", gone=("event 1 of",))
-    replay.rest()
-    decide(replay, "F")
+    replay.press("F")
     replay.until("Fork from event")
     replay.press(f"{target}\r")
     said = replay.until("Forked: ")

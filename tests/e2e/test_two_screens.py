@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.support.keys import decide
+from tests.support.keys import CHANGED, EARLY, decide
 from tests.support.terminal import Terminal, leave
 from tests.support.waits import PATIENCE, until
 
@@ -37,9 +37,12 @@ def find(terminal, *wanted, key="n"):
 
 def refused(terminal, words):
     """Press `r` on what is decided until the words say that it is: a first key may have been read before."""
+    answers = (words, EARLY, CHANGED, "r again: ")
     for _ in range(6):
+        terminal.until_true(lambda: EARLY not in terminal.text() and CHANGED not in terminal.text())
         terminal.press("r")
-        if terminal.shows(words, seconds=0.6):
+        terminal.until_true(lambda: any(answer in terminal.text() for answer in answers))
+        if words in terminal.text():
             return
     terminal.until(words)
 

@@ -390,7 +390,7 @@ def place_of(name, scopes, *, off=(), **more):
         for key in row.keys:
             text = {"space": " "}.get(key, key)
             if len(text) == 1 and text not in roles:
-                roles[text] = ("nothing" if row.id in off else "decides") if row.decides else "acts"
+                roles[text] = ("early" if row.id in off else "decides") if row.decides else "acts"
                 opens |= {text} if row.opens_field else set()
     return Place(name, roles, opens_field=frozenset(opens), **more)
 

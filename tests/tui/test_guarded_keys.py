@@ -381,3 +381,15 @@ def test_on_a_narrow_screen_text_has_the_focus_of_the_composer_though_a_sentence
         assert shown.main.composer.has_focus_within and "a good plan" in shown.text
 
     play(stage, body, size=(80, 24))
+
+
+def test_a_key_that_is_off_may_be_pressed_twice_and_says_why_each_time(stage):
+    async def body(shown):
+        for _ in range(2):
+            await shown.press_once("u", wait=0.3)
+            assert shown.main.composer.text == "" and shown.said == "Nothing was applied yet."
+            shown.main.rule.say("")
+        await shown.press_once("s", wait=0.3)
+        assert shown.main.composer.text == "uus"
+
+    play(stage, body)

@@ -43,8 +43,8 @@ _MAX_REMEMBERED_KEYS: Final = 4_000
 
 Phase = Literal["armed", "wait", "settle", "shown", "suspect"]
 Role = Literal["decides", "alone", "early", "shows", "nothing", "acts"]
-"""What a printable key means: it decides, alone (one press is enough), it is about something that was drawn
-too recently, it shows a part that was not seen, it means nothing here, or it only changes the screen."""
+"""What a printable key means: it decides, alone (one press is enough), it is off or about something that was
+drawn too recently, it shows a part that was not seen, means nothing here, or only changes the screen."""
 Outcome = Literal[
     "pass", "asks", "settles", "held", "early", "decide", "expired", "cancelled", "text", "draft", "dropped"
 ]
@@ -64,7 +64,7 @@ class KeyState(Struct, frozen=True):
     is_series: bool = False
     """Whether it is held down."""
     is_answer: bool = False
-    """Whether it is a deciding letter that came too early: then it may be pressed again."""
+    """Whether it is a deciding letter that is off or came too early: then it may be pressed again."""
     alone_at: float | None = None
     """When the first press decides without a second one."""
     is_last: bool = True

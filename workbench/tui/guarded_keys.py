@@ -367,7 +367,8 @@ class GuardedKeys:
             return False
         if press.text and keymap.key_of(key_id).decides and not self._is_past:
             press.is_letter = True
-            self._set_state(begin(self.state, press.key, press.at, "nothing")[0])
+            # As one that came too early: whoever presses it twice, as keys are pressed here, wrote no text.
+            self._set_state(begin(self.state, press.key, press.at, "early")[0])
         return False
 
     def holds(self, key_id: str, owner: Any) -> bool:
