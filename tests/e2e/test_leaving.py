@@ -103,7 +103,7 @@ def test_it_draws_on_the_terminal_wherever_errors_go_in_the_characters_that_the_
     try:
         assert terminal.until(FIRST_PAGE).isascii()
         terminal.press("\x11")
-        terminal.until("q leaves")
+        terminal.until("q q leaves")
         decide(terminal, "q")
         assert terminal.wait() == 0
     finally:

@@ -272,7 +272,7 @@ def leave_notice(working: int, waiting: int, *, is_wide: bool) -> str:
     asks = f"{waiting} asks wait" if waiting > 1 else "1 ask waits"
     parts = [words for words, count in ((agents, working), (asks, waiting)) if count]
     again = " to answer" if waiting and is_wide else ""
-    return f"{', '.join(parts)}. Open workbench again{again}. q leaves, esc stays."
+    return f"{', '.join(parts)}. Open workbench again{again}. q q leaves, esc stays."
 
 
 # --- sub-agents -------------------------------------------------------------------------------------

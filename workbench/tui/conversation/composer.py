@@ -524,7 +524,7 @@ class Composer(Vertical):
             self.input.clear()
             self.post_message(StatusMessage("Cleared. \u2191 brings it back."))
         else:
-            self.post_message(StatusMessage("No agent works here. esc and then q leaves."))
+            self.post_message(StatusMessage("No agent works here. esc and then q q leaves."))
 
     def newline(self) -> None:
         """Begin a new line."""

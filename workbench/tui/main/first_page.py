@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.views.providers import FoundModel
     from workbench.views.welcome import WelcomeFacts
 
-DEMO_DONE: Final = "The demo is done: p replays it, L starts its pipeline, 5 finds it."
+DEMO_DONE: Final = "The demo is done: p p replays it, L L starts its pipeline, 5 finds it."
 
 
 class FirstPage:

@@ -550,7 +550,7 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
             self.post_message(tui_pane.CopyText(text, ""))
             return
         if self.state.current is None or self.state.current.status != "processing":
-            self.say("No agent works here. q leaves.")
+            self.say("No agent works here. q q leaves.")
             return
         self._interrupt()
         self.composer.focus_input()
