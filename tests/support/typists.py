@@ -460,7 +460,7 @@ class Typist:
     def begins_as_text(self):
         """Return whether the sentence begins with a capital or with a letter that decides here.
 
-        One of which every key only moves something is no text that anything could know.
+        A sentence whose keys all only move something cannot be recognized as text.
         """
         first, roles = self.sentence[0], self.place.roles
         only_moves = all(roles.get(letter) == "acts" or letter == "a" for letter in self.sentence)

@@ -137,7 +137,7 @@ def test_behind_another_letter_a_key_is_pressed_three_times_as_words_have_double
     assert outcomes(("e", 9.0, "early"), (" ", 12.5, "acts"), ("e", 13.0), ("e", 13.5))[2:] == [
         "asks", "asks", "expired",
     ]  # fmt: skip
-    # A place's number, a key without a character, and a pause are no letters of the same word.
+    # A place's number, a key without a character, and a pause end the word before them.
     for before in (("2", 10.0, "acts"),), (("k", 10.0, "acts"), ("down", 10.2)), (("k", 5.4, "acts"),):
         assert outcomes(*before, ("e", 10.5), ("e", 11.0))[-2:] == ["settles", "decide"]
     assert RUN_SECONDS == 5.0

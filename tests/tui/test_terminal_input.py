@@ -316,7 +316,7 @@ def framework(data):
 
 
 BEGINNINGS = ("\x1b\x1b", "\x1b[", "\x1bO")
-"""Read in another way: esc twice, and the beginning of sequences, which is no key."""
+"""Keys that our reader treats differently: a double esc, and the first bytes of a sequence."""
 WITH_ALT = [f"\x1b{chr(code)}" for code in range(32, 127)]
 
 

@@ -31,7 +31,7 @@ def parsers():
 
 
 def hostile(random_):
-    """Return a text of many pieces, most of which are meant to break out of where they are."""
+    """Return a text of many pieces; most of them try to break out of their block."""
     pieces = []
     for _ in range(random_.randint(3, 40)):
         address = random_.choice(ADDRESSES)

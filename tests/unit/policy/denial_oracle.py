@@ -37,7 +37,7 @@ def environment(home):
 
 
 class Oracle:
-    """A template of a folder, of which each command gets a copy."""
+    """A template folder; each command runs in a copy."""
 
     def __init__(self, base):
         self.base = base

@@ -2,7 +2,7 @@
 
 `facts | command` under the section of its program. A fact with `?` is one that cannot be told, or nearly the
 denied one: it asks. What stands in a line was tried with the program (`denial_oracle` does it again) or is from
-its documentation. `-` is no fact that a denial names.
+its documentation. `-` marks a fact that no denial names.
 
 `cp -S -r` and `--exclude --delete` are stopped as they were before the meaning counted: an option that no list
 of old has may take a value or none, and a denial in doubt matches. They do not do what is denied.

@@ -36,7 +36,7 @@ from workbench.policy.shell.known_command_match import _table_row
 from workbench.policy.shell.known_programs import KNOWN_PROGRAMS
 
 ENDLESS = frozenset({"yes", "tail", "uptime", "free", "sleep"})
-"""Programs of which some lines have no end: they are stopped after a moment."""
+"""Programs that may run forever on some lines: they are stopped after a moment."""
 
 
 SLOW_OPTIONS = 12

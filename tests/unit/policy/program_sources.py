@@ -34,7 +34,7 @@ def _debian(package: str, names: str, **more) -> dict[str, Source]:
 
 
 OPERANDS = "<operands>"
-"""Stands for the paths that the words of the line name, and those below them."""
+"""Means the paths that the words of the line name, and those below them."""
 _CACHE = r"home/\.(cache|config|local|npm|pnpm|yarn|node|jest|vite).*"
 _PY = rf"(work/)?(.*__pycache__.*|.*\.(pyc|pytest_cache|mypy_cache|ruff_cache)\b.*)|{_CACHE}"
 _SHELL = r"sh|dash|bash"

@@ -248,7 +248,7 @@ def test_a_doubt_is_about_commands_and_about_the_tool_that_is_named():
     assert not rules.rule_doubt(rule(effect="deny", tool="read_file"), subject)
 
 
-# --- how it is told --------------------------------------------------------------------------------------
+# --- what is shown ---------------------------------------------------------------------------------------
 
 
 @each_row(
