@@ -115,7 +115,7 @@ class Elsewhere:
     async def ended(self, spec, job):
         await process_end(int((job / "pid").read_text()))
         if not (job / "code").exists():
-            return StepOutcome(state="failed", reason="it was lost there")
+            return StepOutcome(state="failed", reason=f"it was lost there: {(job / 'log').read_text()[-300:]}")
         code, said = int((job / "code").read_text()), (job / "out").read_bytes()
         outcome = StepOutcome(
             state="failed" if code else "completed", exit_code=code, output=said.decode()[-2000:],
@@ -139,11 +139,12 @@ def start(job, spec, folder):
     )
     hand_over(job)
     environment = {**os.environ, **({} if spec.adapter else spec.environment)}
-    begun = subprocess.Popen(
-        ["/bin/sh", str(job / "script")],
-        start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, env=environment, user=user(), cwd="/",
-    )  # fmt: skip
+    with (job / "log").open("w") as log:
+        begun = subprocess.Popen(
+            ["/bin/sh", str(job / "script")],
+            start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=log, env=environment, user=user(), cwd="/",
+        )  # fmt: skip
     (job / "pid").write_text(str(begun.pid))
     begun.returncode = 0  # reaped in `process_end`, or by whoever takes it over
 
