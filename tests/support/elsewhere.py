@@ -115,7 +115,8 @@ class Elsewhere:
     async def ended(self, spec, job):
         await process_end(int((job / "pid").read_text()))
         if not (job / "code").exists():
-            return StepOutcome(state="failed", reason=f"it was lost there: {(job / 'log').read_text()[-300:]}")
+            log = (job / "log").read_text()[-300:]
+            return StepOutcome(state="failed", reason=f"it was lost there: {log}")
         code, said = int((job / "code").read_text()), (job / "out").read_bytes()
         outcome = StepOutcome(
             state="failed" if code else "completed", exit_code=code, output=said.decode()[-2000:],
