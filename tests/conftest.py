@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.sizes import IS_CAMPAIGN, VARIABLE
+from workbench.effects.process_table import CHILD_REGISTRY
 from workbench.journal import database
 from workbench.journal.home import Home
 
@@ -94,5 +95,7 @@ def isolated(homes, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(home / "workbench"))
     # A megabyte that is written and synchronized for each of thousands of homes is time that proves nothing.
     monkeypatch.setattr("workbench.journal.home.RESERVE_BYTES", 1000)
+    # A command that ran in this process would count the children of later tests as its own, and end them.
+    monkeypatch.setattr(CHILD_REGISTRY, "is_subreaper", False)
     # Commands ask it before they freeze; it counts one by one all that was collected.
     monkeypatch.setattr(gc, "get_freeze_count", lambda: 1)

@@ -106,9 +106,11 @@ def test_a_run_whose_workspaces_are_elsewhere_comes_to_the_same(runs, there):
     )
     machines = Machines(there)
     row = here.run(STEPS, executor=machines)
+    changes = here.bodies(row.pipeline_id, "step.changed")
+    assert {step: body.detail for step, body in changes if body.state == "failed"} == {}
     assert (row.status, row.error_message) == ("completed", "")
     # Nothing of a workspace was here, and everything ran as somebody else where this one may choose.
-    named = {body.workspace for _, body in here.bodies(row.pipeline_id, "step.changed")} - {""}
+    named = {body.workspace for _, body in changes} - {""}
     assert len(named) == 6 and not any(map(os.path.exists, named))
     stored = here.bodies(row.pipeline_id, "artifact.stored")
     left = {(step[:5], body.name): here.journal.blobs.read(body.content_ref) for step, body in stored}
