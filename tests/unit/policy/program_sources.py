@@ -88,7 +88,8 @@ SOURCES: dict[str, Source] = {
        for name in ["echo", "printf", "true", "false", ":", "pwd", "cd", "test", "[", "set", "exit", "wait", "export", "type", "command"]},
     # --- Python
     **{name: Source(origin="pypi", package=name, folder="python", writes=_PY, is_slow=True, children=more)
-       for name, more in {"mypy": "", "flake8": "", "pylint": "", "coverage": "", "pyright": r"node|npm|python[\d.]*|sh|uname|nodeenv"}.items()},
+       for name, more in {"mypy": "", "flake8": "", "pylint": "", "pyright": r"node|npm|python[\d.]*|sh|uname|nodeenv"}.items()},
+    "coverage": Source(origin="pypi", package="coverage", folder="python", is_slow=True, writes=rf"{_PY}|work/\.coverage.*"),
     "pytest": Source(origin="pypi", package="pytest", folder="python", is_slow=True,
                      writes=rf"{_PY}|work/(\.coverage|pytest-cache-files-|RAN).*|(/tmp|tmp)/pytest-of-.*"),
     "unittest": Source(origin="pypi", package="the standard library", commands=("python3",), folder="python", writes=_PY, is_slow=True),

@@ -255,7 +255,7 @@ KNOWN_PROGRAMS: Final[dict[str, str]] = {
     "paste": "GNU ENDS -sz -d: --delimiters: --serial --zero-terminated",
     "join": "GNU ENDS -iz -a: -e: -1: -2: -j: -o: -t: -v:",
     "comm": "GNU ENDS -123iz --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
-    "diff": "GNU ENDS -aBbcdeEilnNpqrstTuwyZ -C: -F: -I: -U: -W: -x: -# --brief --report-identical-files"
+    "diff": "GNU ENDS -aBbcdeEinNpqrstTuwyZ -C: -F: -I: -U: -W: -x: -# --brief --report-identical-files"
         " --unified? --context? --side-by-side --width: --left-column --suppress-common-lines"
         " --show-c-function --recursive --new-file --ignore-case --ignore-all-space --ignore-space-change"
         " --ignore-blank-lines --ignore-trailing-space --ignore-matching-lines: --text --strip-trailing-cr"
