@@ -22,6 +22,7 @@ from workbench.text.safe import one_line
 
 MAX_GOVERNING_FILE_BYTES: Final = 1_048_576
 MAX_GOVERNING_FILES: Final = 2000
+_PIECE_BYTES: Final = 65_536
 PIPELINE_MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
 RUN_OUTPUT_FOLDERS: Final = frozenset(
     f"{folder}/{name}"
@@ -69,6 +70,15 @@ def governing_files(workspace: str) -> tuple[str, ...]:
                 raise TrustRefused(f"{folder}: more than {MAX_GOVERNING_FILES} files; keep fewer there")
     paths.update(hook_named_files(root))
     return tuple(sorted(paths))
+
+
+def governing_status(workspace: str) -> tuple[object, ...]:
+    """Return the names, times, sizes and inodes of the governing files, or raise `TrustRefused`.
+
+    Cheaper than the hash and weaker: a file may change without them. Nothing is allowed by it.
+    """
+    root = os.path.realpath(workspace)
+    return tuple((path, _file_status(f"{root}/{path}")) for path in governing_files(root))
 
 
 def hook_named_files(workspace: str) -> tuple[str, ...]:
@@ -148,13 +158,21 @@ def _files_below(root: str, folder: str) -> Iterator[str]:
         raise TrustRefused(f"{error.filename}: cannot be listed: {error.strerror}")
 
     for current, folders, files in os.walk(top, onerror=refuse):
+        below = current[len(root) + 1 :]
         # What runs leave behind governs nothing, and would end the trust with every run.
-        folders[:] = [
-            name for name in folders if os.path.relpath(f"{current}/{name}", root) not in RUN_OUTPUT_FOLDERS
-        ]
+        folders[:] = [name for name in folders if f"{below}/{name}" not in RUN_OUTPUT_FOLDERS]
         links = [name for name in folders if os.path.islink(f"{current}/{name}")]  # noqa: PTH114 -- text
         for name in (*files, *links):
-            yield os.path.relpath(f"{current}/{name}", root)
+            yield f"{below}/{name}"
+
+
+def _file_status(path: str) -> tuple[int, ...] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 -- a Path for each file costs more than its status
+    except OSError:
+        return None
+    # The time of the last change of status cannot be set back.
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
 def _is_folder(path: str) -> bool:
@@ -185,13 +203,16 @@ def _read_governing_file(root: str, path: str) -> bytes:
 
 
 def _read_regular_file(real: str) -> bytes | None:
-    """Read a regular file up to one byte more than it may have; None for anything else."""
+    """Read a regular file until it is too large; None for anything else."""
     file = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return None
-        with os.fdopen(file, "rb", closefd=False) as opened:
-            return opened.read(MAX_GOVERNING_FILE_BYTES + 1)
+        # In small pieces: room for the most that a file may have costs more than most files.
+        data = b""
+        while len(data) <= MAX_GOVERNING_FILE_BYTES and (piece := os.read(file, _PIECE_BYTES)):
+            data += piece
+        return data
     finally:
         os.close(file)
 
