@@ -49,13 +49,31 @@ class ToolRegistry:
             for problem in _tool_problems(tool.descriptor):
                 raise InvalidTool(f"{tool.descriptor.id}: {problem}")
         self._tools: Mapping[str, AnyTool] = MappingProxyType(by_name)
+        self._descriptors: Mapping[str, ToolDescriptor] = _narrowed_descriptors(self._tools, _NO_SETTINGS)
+        self._narrowed = (_NO_SETTINGS, self._descriptors)
+        """The settings that narrowed the tools last, and the descriptors that came of it."""
 
     def get(self, name: str) -> AnyTool | None:
         return self._tools.get(name)
 
-    def descriptors(self, settings: Mapping[str, ToolSettings] = _NO_SETTINGS) -> dict[str, ToolDescriptor]:
-        """Return descriptors by id and by wire name, as the gate takes them; `settings` narrow them."""
-        return {name: narrowed_tool(tool.descriptor, settings) for name, tool in self._tools.items()}
+    def descriptors(
+        self, settings: Mapping[str, ToolSettings] = _NO_SETTINGS
+    ) -> Mapping[str, ToolDescriptor]:
+        """Return descriptors by id and by wire name, as the gate takes them.
+
+        `settings` narrow them, once for each object: settings are never changed, only replaced.
+        """
+        if not settings:
+            return self._descriptors
+        narrowed_by, descriptors = self._narrowed
+        if narrowed_by is not settings:
+            descriptors = _narrowed_descriptors(self._tools, settings)
+            self._narrowed = settings, descriptors
+        return descriptors
+
+    def read_only_names(self) -> frozenset[str]:
+        """Return the ids and wire names of the tools that only read."""
+        return frozenset(name for name, tool in self._tools.items() if tool.descriptor.capability == "read")
 
     def visible(
         self,
@@ -86,6 +104,12 @@ def every_tool() -> tuple[AnyTool, ...]:
         CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
         TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(), PipelineRun(),
     )  # fmt: skip
+
+
+def _narrowed_descriptors(
+    tools: Mapping[str, AnyTool], settings: Mapping[str, ToolSettings]
+) -> Mapping[str, ToolDescriptor]:
+    return MappingProxyType({name: narrowed_tool(tool.descriptor, settings) for name, tool in tools.items()})
 
 
 def narrowed_tool(descriptor: ToolDescriptor, settings: Mapping[str, ToolSettings]) -> ToolDescriptor:
