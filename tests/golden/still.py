@@ -15,7 +15,7 @@ from unittest import mock
 
 from msgspec.structs import replace
 
-from workbench.agents.planner import CallModel, Execute, StopCall, StopModel, due_effects
+from workbench.agents.planner import CallModel, Execute, StopCall, StopModel
 from workbench.domain.events import (
     CallFinished,
     HookRan,
@@ -171,7 +171,7 @@ class StillRunner(SessionRunner):
             await super().run(lambda found: until(found) or self._turns.has_to_look)
 
     def _start_due(self):
-        for effect in due_effects(self.state, self._limits()):
+        for effect in self.due_effects():
             if effect in self._running or self._idle.get(effect) == self.cursor:
                 continue
             if self._may_start(effect):

@@ -358,7 +358,7 @@ def open_command_session(
     )
     ask_context = collect_context(
         workspace, settings, data_folder=journal.home.path, environ=os.environ,
-        is_denied=folder_read_denials(journal, workspace, context.loaded()),
+        is_denied=folder_read_denials(journal, workspace, context.recall_settings().loaded),
     )  # fmt: skip
     command_plan = CommandPlan(
         provider=plan.provider, model=plan.model, configuration=plan.configuration, context=ask_context

@@ -160,7 +160,7 @@ def execute_run(options: Namespace, console: Console) -> int:
 
 def _settings_checker(context: DriverContext, options: Namespace, console: Console) -> str:
     """Return the checker of the settings, and say where it stands; a workspace's counts only when trusted."""
-    loaded = context.loaded()
+    loaded = context.read_settings().loaded
     command = loaded.config.incidents.checker or ""
     if command:
         where = loaded.origins["incidents.checker"].where()

@@ -245,7 +245,9 @@ def _drive(run: RunSetup, context: DriverContext, lock: DriverLock) -> RunEnding
         run.console.clear_status()
     pause_session(run.journal, run.consumer.session_id, ending)
     # Whoever never opens a screen has nobody else who tidies.
-    tidy_data_folder_if_due(run.journal.home, run.journal, context.loaded().config.retention.sealed_days)
+    tidy_data_folder_if_due(
+        run.journal.home, run.journal, context.recall_settings().config.retention.sealed_days
+    )
     return ending
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from workbench.changes.diff import FileChange
-from workbench.config.types import ApprovalPattern, LoadedConfig, ToolHook
+from workbench.config.types import ApprovalPattern, Config, LoadedConfig, ToolHook
 from workbench.domain.events import (
     ActionApproved,
     ActionOpened,
@@ -24,13 +24,15 @@ from workbench.domain.events import (
 from workbench.domain.rows import Call
 from workbench.domain.values import BlobRef, FilePlan, GateVerdict
 from workbench.effects.child_processes import HookExit, run_hook
-from workbench.host import redaction, workspace_trust
+from workbench.host import redaction
 from workbench.host.driver_context import (
     STEP_WORKSPACES_FOLDER,
     CallBytesMissing,
     DriverContext,
     SessionWriter,
+    tool_limits,
 )
+from workbench.host.governed_settings import GovernedSettings
 from workbench.host.session_provider import provider_kind
 from workbench.journal.journal import Journal
 from workbench.policy import hooks
@@ -121,14 +123,15 @@ _COMMAND_TOOL = "run_in_terminal"
 _ENDED_STATES = ("succeeded", "failed", "cancelled", "interrupted")
 
 
-def url_rules(loaded: LoadedConfig) -> UrlRules:
+def url_rules(config: Config) -> UrlRules:
     """Return which web addresses the settings allow."""
-    fetch = loaded.config.fetch
+    fetch = config.fetch
     return UrlRules(allow_loopback=fetch.allow_loopback, allowed_hosts=fetch.allowed_hosts)
 
 
 def call_context(
     writer: SessionWriter,
+    settings: GovernedSettings,
     *,
     gate: GateContext | None = None,
     stop: asyncio.Event | None = None,
@@ -140,15 +143,15 @@ def call_context(
     """
 
     def current_gate() -> GateContext:
-        return gate or gate_context(writer, writer.context.loaded())
+        return gate or gate_context(writer, settings)
 
     return CallContext(
         root=writer.context.root,
-        limits=writer.context.limits(),
+        limits=tool_limits(settings.config),
         is_stopped=stop.is_set if stop is not None else lambda: False,
         is_closed=_ReadDenialTest(current_gate),
         last_command=lambda: last_command(writer),
-        urls=url_rules(writer.context.loaded()),
+        urls=url_rules(settings.config),
         environment=writer.context.environment,
         session=lambda: session_facts(writer),
         pipelines=writer.context.pipelines(writer),
@@ -297,9 +300,9 @@ def _ended_command(writer: SessionWriter, row: Call) -> LastCommand | None:
     )
 
 
-def hook_rules(context: DriverContext, loaded: LoadedConfig) -> tuple[HookRule, ...]:
+def hook_rules(context: DriverContext, config: Config) -> tuple[HookRule, ...]:
     """Return the hooks that the settings in force configure, and those of a step's persona."""
-    configured = loaded.config.hooks
+    configured = config.hooks
     before_call = [_hook_rule(context, "PreToolUse", hook) for hook in configured.pre_tool_use]
     after_call = [_hook_rule(context, "PostToolUse", hook) for hook in configured.post_tool_use]
     return (*before_call, *after_call, *context.constraints.hooks)
@@ -315,13 +318,13 @@ def _hook_rule(
     )
 
 
-def files_named_by_hooks(context: DriverContext, loaded: LoadedConfig) -> tuple[str, ...]:
+def files_named_by_hooks(context: DriverContext, config: Config) -> tuple[str, ...]:
     """Return the real paths that hooks and key commands name: they are closed to agents."""
     path = hooks.absolute_search_path(context.environment.get("PATH", ""))
-    keys = [provider.key_command for provider in loaded.config.providers.values() if provider.key_command]
+    keys = [provider.key_command for provider in config.providers.values() if provider.key_command]
     home = str(context.home.path)
     commands = [
-        (hook.command, hook.folder or context.governing_workspace) for hook in hook_rules(context, loaded)
+        (hook.command, hook.folder or context.governing_workspace) for hook in hook_rules(context, config)
     ]
     commands += [(command, home) for command in keys]
     paths = (
@@ -333,6 +336,7 @@ def files_named_by_hooks(context: DriverContext, loaded: LoadedConfig) -> tuple[
 
 async def run_hooks_before_call(
     context: DriverContext,
+    config: Config,
     screened: ScreenedCall,
     session_id: str,
     already: Sequence[HookRan],
@@ -342,12 +346,13 @@ async def run_hooks_before_call(
     payload = HookPayload(passed=screened, session_id=session_id, cwd=context.workspace)
     done = hooks.hooks_already_run(already)
     return await hooks.run_pre_tool_hooks(
-        hook_rules(context, context.loaded()), payload, done, _hook_runner(context), on_ran
+        hook_rules(context, config), payload, done, _hook_runner(context), on_ran
     )
 
 
 async def run_hooks_after_call(
     context: DriverContext,
+    config: Config,
     screened: ScreenedCall,
     session_id: str,
     outcome: str,
@@ -355,9 +360,7 @@ async def run_hooks_after_call(
 ) -> None:
     """Run the PostToolUse hooks of a call; none of them can block."""
     payload = HookPayload(passed=screened, session_id=session_id, cwd=context.workspace, outcome=outcome)
-    await hooks.run_post_tool_hooks(
-        hook_rules(context, context.loaded()), payload, _hook_runner(context), on_ran
-    )
+    await hooks.run_post_tool_hooks(hook_rules(context, config), payload, _hook_runner(context), on_ran)
 
 
 def hook_environment(context: DriverContext) -> dict[str, str]:
@@ -377,22 +380,21 @@ def _hook_runner(context: DriverContext) -> hooks.HookRunner:
     return run
 
 
-def gate_context(writer: SessionWriter, loaded: LoadedConfig) -> GateContext:
-    """Return what the gate judges by now."""
-    context, session = writer.context, writer.session()
-    approvals = loaded.config.approvals
-    trust = workspace_trust.trust_state(writer.journal, context.governing_workspace)
+def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateContext:
+    """Return what the gate judges by: the given settings, and the session and rules as they are now."""
+    context, session, trust = writer.context, writer.session(), settings.trust
+    config, approvals = settings.config, settings.config.approvals
     return GateContext(
-        descriptors=context.tools.descriptors(loaded.config.tools), provider=session.provider,
-        provider_kind=provider_kind(session.provider, loaded.config), active_tools=session.active_tools,
+        descriptors=context.tools.descriptors(config.tools), provider=session.provider,
+        provider_kind=provider_kind(session.provider, config), active_tools=session.active_tools,
         workspace=context.workspace, protected=_closed_paths(context),
         deny=(*context.constraints.deny, *_patterns_as_globs(approvals.deny)),
         allow=_patterns_as_globs(approvals.allow), ceiling=context.constraints.ceiling,
         rules=tuple(context.journal.rules()),
         session_id=writer.session_id, run_id=context.constraints.run_id or None, now=context.journal.now(),
         read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=context.can_ask,
-        reads=session.reads, ended=trust.ended, hook_files=files_named_by_hooks(context, loaded),
-        urls=url_rules(loaded),
+        reads=session.reads, ended=trust.ended, hook_files=files_named_by_hooks(context, config),
+        urls=url_rules(config),
     )  # fmt: skip
 
 

@@ -180,7 +180,7 @@ class CommandSession:
         # The session itself has no tools, so that nothing of them is checked before the model is asked.
         judging_context = replace(self._context, tools=tool_registry())
         writer = SessionWriter(judging_context, self.session_id, lease_guard(lease))
-        gate = replace(gate_context(writer, self._context.loaded()), active_tools=(), can_ask=True)
+        gate = replace(gate_context(writer, self._context.read_settings()), active_tools=(), can_ask=True)
         screened = screen_call(GateCall(tool=_COMMAND_TOOL, parameters={"command": command}), gate)
         verdict = screened if isinstance(screened, GateVerdict) else judge_screened_call(screened, gate)
         return verdict, review_command(command, command_boundary(gate))

@@ -12,6 +12,7 @@ from workbench.agents.planner import Compact
 from workbench.agents.prompt import exact_system_prompt
 from workbench.agents.reducer import COMPACTION_FAILED
 from workbench.agents.state import TurnState
+from workbench.config.types import Config
 from workbench.domain.events import (
     ConversationCompacted,
     ErrorRaised,
@@ -58,7 +59,8 @@ class CompactionCall(ModelCall):
             await self._record_failure(FailurePart(code="", message="it was stopped", recoverable=False))
             raise
 
-    def _model_request(self, state: TurnState) -> ModelRequest:
+    def _model_request(self, state: TurnState, config: Config) -> ModelRequest:
+        del config
         session = self._writer.session()
         limit = min(MAX_TRANSCRIPT, self._context_tokens * _CHARACTERS_PER_TOKEN or MAX_TRANSCRIPT)
         transcript = session_transcript(self._writer.journal.events(session.id), limit)

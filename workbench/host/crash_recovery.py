@@ -13,7 +13,7 @@ from workbench.domain.values import GateVerdict, PlannedWrite
 from workbench.effects.child_processes import terminate_leftovers
 from workbench.effects.process_table import ProcessIdentity
 from workbench.host.call_context import CallRecord, call_context, gate_context, read_call_record
-from workbench.host.driver_context import CallBytesMissing, SessionWriter
+from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.executor import call_finished_from_output, change_kind
 from workbench.policy.gate import GateCall, screen_call
 from workbench.tools.base import ActTool, ToolRefused
@@ -50,16 +50,20 @@ def _recovered_act(writer: SessionWriter, record: CallRecord) -> CallFinished | 
         return None
     try:
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-        gate = gate_context(writer, writer.context.loaded())
+        settings = writer.context.read_settings()
+        gate = gate_context(writer, settings)
         screened = screen_call(GateCall(tool=record.row.tool, parameters=exact), gate)
         output = (
             None
             if isinstance(screened, GateVerdict)
-            else tool.settle(screened.grounded, call_context(writer, gate=gate))
+            else tool.settle(screened.grounded, call_context(writer, settings, gate=gate))
         )
     except (CallBytesMissing, ToolRefused):
         return None
-    return None if output is None else replace(call_finished_from_output(writer, output), detail="recovered")
+    if output is None:
+        return None
+    finished = call_finished_from_output(writer, tool_limits(settings.config), output)
+    return replace(finished, detail="recovered")
 
 
 def _end_leftover_processes(record: CallRecord) -> int:

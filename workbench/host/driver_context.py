@@ -34,6 +34,7 @@ from workbench.effects.child_processes import agent_environment
 from workbench.effects.files import Root
 from workbench.effects.runtime import Clock
 from workbench.host import redaction
+from workbench.host.governed_settings import GovernedSettings, SettingsReader
 from workbench.host.provider_keys import key_variables, register_secrets
 from workbench.host.session_provider import ProviderMaker
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
@@ -91,6 +92,7 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     workspace: str
     root: Root
     settings: WorkspaceSettings
+    reader: SettingsReader
     tools: ToolRegistry
     provider: ProviderMaker
     environment: dict[str, str]
@@ -103,26 +105,39 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     """What a step of a pipeline adds; nothing for any other session."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
 
-    def loaded(self) -> LoadedConfig:
-        """Return the settings that the present trust allows; ConfigUnusable where a file cannot be used."""
-        loaded = self.settings.loaded(trusted=is_trusted(self.journal, self.governing_workspace))
-        if not loaded.is_usable:
-            raise ConfigUnusable(loaded)
-        return loaded
+    def read_settings(self) -> GovernedSettings:
+        """Hash the governing files and return the settings that they allow; may raise ConfigUnusable."""
+        return _usable(self.reader.read())
+
+    def refresh_settings(self) -> GovernedSettings:
+        """Return the newest settings, read again where the status of a governing file changed."""
+        return _usable(self.reader.refresh())
+
+    def recall_settings(self) -> GovernedSettings:
+        """Return the newest settings without a look at governing files, for limits and prices."""
+        return _usable(self.reader.recall())
 
     @property
     def governing_workspace(self) -> str:
         """The workspace whose trust and settings hold here."""
         return self.constraints.project or self.workspace
 
-    def limits(self) -> ToolLimits:
-        limits = self.loaded().config.limits
-        return ToolLimits(
-            tool_output_bytes=limits.tool_output_bytes,
-            context_file_bytes=limits.context_file_bytes,
-            command_seconds=limits.command_seconds,
-            output_blob_bytes=limits.output_blob_bytes,
-        )
+
+def _usable(settings: GovernedSettings) -> GovernedSettings:
+    if not settings.loaded.is_usable:
+        raise ConfigUnusable(settings.loaded)
+    return settings
+
+
+def tool_limits(config: Config) -> ToolLimits:
+    """Return the limits of tools that a configuration sets."""
+    limits = config.limits
+    return ToolLimits(
+        tool_output_bytes=limits.tool_output_bytes,
+        context_file_bytes=limits.context_file_bytes,
+        command_seconds=limits.command_seconds,
+        output_blob_bytes=limits.output_blob_bytes,
+    )
 
 
 def open_driver_context(
@@ -147,10 +162,11 @@ def open_driver_context(
     environment = agent_environment(os.environ, workspace, withheld)
     context = DriverContext(
         home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
-        settings=settings, tools=tools or tool_registry(), provider=provider,
-        environment=environment, pipelines=pipelines, can_ask=can_ask, sleep=sleep,
+        settings=settings, reader=SettingsReader(journal, settings, workspace),
+        tools=tools or tool_registry(), provider=provider, environment=environment, pipelines=pipelines,
+        can_ask=can_ask, sleep=sleep,
     )  # fmt: skip
-    context.loaded()
+    context.read_settings()
     return context
 
 

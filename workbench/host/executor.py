@@ -26,10 +26,17 @@ from workbench.effects.command_execution import CommandExit, prepare_command
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.host import redaction
-from workbench.host.call_context import CallRecord, call_context, read_call_record, run_hooks_after_call
+from workbench.host.call_context import (
+    CallRecord,
+    call_context,
+    hook_rules,
+    read_call_record,
+    run_hooks_after_call,
+)
 from workbench.host.command_output import CommandOutput, abandoned_on_error
-from workbench.host.driver_context import CallBytesMissing, SessionWriter
+from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.gate_runner import edited_bytes, recheck_before_execution, replace_stale_call
+from workbench.host.governed_settings import GovernedSettings
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall
 from workbench.tools.base import (
@@ -40,6 +47,7 @@ from workbench.tools.base import (
     ReadTool,
     RunTool,
     Tool,
+    ToolLimits,
     ToolOutput,
     ToolRefused,
     WriteTool,
@@ -59,9 +67,10 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
     if record.row.state != "approved":
         return
     fault_point("call.before_executing")
+    settings = writer.context.read_settings()
     try:
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-        screened = _recheck_call(writer, record, exact)
+        screened = _recheck_call(writer, settings, record, exact)
         refusal = screened if isinstance(screened, ExecutionRefusal) else None
         changes = _approved_changes(writer, record) if refusal is None else ()
     except (CallBytesMissing, SealedBytesMissing) as error:
@@ -73,11 +82,11 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
     elif not _is_commit_call(writer, record) and await asyncio.to_thread(_has_base_changed, writer, changes):
         await replace_stale_call(writer, call_id, "the file changed after it was approved")
     elif not isinstance(screened, ExecutionRefusal):
-        await _run_call(writer, record, screened, changes, stop)
+        await _run_call(writer, settings, record, screened, changes, stop)
 
 
 def _recheck_call(
-    writer: SessionWriter, record: CallRecord, exact: JsonObject
+    writer: SessionWriter, settings: GovernedSettings, record: CallRecord, exact: JsonObject
 ) -> ScreenedCall | ExecutionRefusal | None:
     """Return what the gate lets pass now, None for an internal call, or why it does not run."""
     until = record.row.approved_until
@@ -85,7 +94,7 @@ def _recheck_call(
         return ExecutionRefusal(detail="lapsed", error="it was approved, but nothing ran it in time")
     if _is_human_request(record):
         return None
-    verdict, screened = recheck_before_execution(writer, record, exact)
+    verdict, screened = recheck_before_execution(writer, settings, record, exact)
     if screened is None or verdict.outcome in ("denied", "refused"):
         return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
     if record.approved is None and verdict.outcome != "allowed":
@@ -132,6 +141,7 @@ def _has_base_changed(writer: SessionWriter, changes: tuple[FileChange, ...]) ->
 
 async def _run_call(
     writer: SessionWriter,
+    settings: GovernedSettings,
     record: CallRecord,
     screened: ScreenedCall | None,
     changes: tuple[FileChange, ...],
@@ -148,7 +158,9 @@ async def _run_call(
     if is_file_change and not _shown_refusal(tool, record):
         await _write_files(writer, record, changes, plan, started)
     else:
-        finished = await _tool_call_finished(writer, record, tool, parameters, changes, stop, started)
+        finished = await _tool_call_finished(
+            writer, settings, record, tool, parameters, changes, stop, started
+        )
         await _append_call_finished(writer, record, finished)
     if screened is not None:
         await _run_hooks_after(writer, record, screened)
@@ -162,6 +174,7 @@ def _shown_refusal(tool: Tool | None, record: CallRecord) -> str:
 
 async def _tool_call_finished(
     writer: SessionWriter,
+    settings: GovernedSettings,
     record: CallRecord,
     tool: Tool | None,
     parameters: JsonObject,
@@ -172,9 +185,10 @@ async def _tool_call_finished(
     if refusal := _shown_refusal(tool, record):
         return CallFinished(state="failed", error=refusal)
     if isinstance(tool, RunTool):
-        finished = await run_command(writer, record, tool.command(parameters, writer.context.limits()), stop)
+        limits = tool_limits(settings.config)
+        finished = await run_command(writer, limits, record, tool.command(parameters, limits), stop)
         return check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
-    context = call_context(writer, stop=stop, record=record)
+    context = call_context(writer, settings, stop=stop, record=record)
     if isinstance(tool, CommitTool):
         return await _make_commit(writer, tool, record, changes, context, started)
     if isinstance(tool, ReadTool | ActTool):
@@ -183,13 +197,18 @@ async def _tool_call_finished(
 
 
 async def _run_hooks_after(writer: SessionWriter, record: CallRecord, screened: ScreenedCall) -> None:
-    row = writer.journal.call(record.row.id)
+    context, row = writer.context, writer.journal.call(record.row.id)
+    recalled_hooks = hook_rules(context, context.recall_settings().config)
+    if not any(hook.event == "PostToolUse" for hook in recalled_hooks):
+        return
+    # The call that ended may have changed a file that such a hook runs.
+    config = context.read_settings().config
 
     def record_hook(hook: HookRan) -> None:
         writer.stream(writer.call_event(hook, record.row))
 
     await run_hooks_after_call(
-        writer.context, screened, writer.session_id, row.state if row else "", record_hook
+        context, config, screened, writer.session_id, row.state if row else "", record_hook
     )
 
 
@@ -312,7 +331,7 @@ async def _append_call_finished(writer: SessionWriter, record: CallRecord, body:
 
 
 async def run_command(
-    writer: SessionWriter, record: CallRecord, spec: CommandSpec, stop: asyncio.Event
+    writer: SessionWriter, limits: ToolLimits, record: CallRecord, spec: CommandSpec, stop: asyncio.Event
 ) -> CallFinished:
     """Run a command in its own process group and return how it ended."""
     environment = dict(writer.context.environment)
@@ -333,10 +352,10 @@ async def run_command(
     def stream(offset: int, text: str) -> None:
         writer.stream(writer.call_event(OutputStreamed(offset=offset, text=text), record.row))
 
-    output, limits = CommandOutput(stream, writer.context.clock.monotonic), writer.context.limits()
+    output = CommandOutput(stream, writer.context.clock.monotonic)
     end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
     output.close()
-    return _command_finished(writer, output, end, spec)
+    return _command_finished(writer, limits, output, end, spec)
 
 
 async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExit:
@@ -351,10 +370,10 @@ async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExi
 
 
 def _command_finished(
-    writer: SessionWriter, output: CommandOutput, end: CommandExit, spec: CommandSpec
+    writer: SessionWriter, limits: ToolLimits, output: CommandOutput, end: CommandExit, spec: CommandSpec
 ) -> CallFinished:
     exact, clean = (f"{text}{_leftover_note(end.leftovers)}" for text in output.texts())
-    limit, blobs = writer.context.limits().tool_output_bytes, writer.journal.blobs
+    limit, blobs = limits.tool_output_bytes, writer.journal.blobs
     redacted = redaction.redact_output(exact, clean, limit, blobs, output.total)
     detail, error = _command_detail_and_error(end, spec)
     facts: JsonObject = {"leftovers_ended": end.leftovers} if end.leftovers else {}
@@ -407,7 +426,9 @@ async def _run_tool(
     started: float,
 ) -> CallFinished:
     run = tool.read if isinstance(tool, ReadTool) else tool.act
-    finished = await _finish_in_thread(writer, tool.descriptor, lambda: run(parameters, context), started)
+    finished = await _finish_in_thread(
+        writer, context.limits, tool.descriptor, lambda: run(parameters, context), started
+    )
     if context.is_stopped() and isinstance(tool, ReadTool):
         return replace(finished, state="cancelled", detail="stopped", error=_STOPPED_ERROR)
     return finished
@@ -426,21 +447,26 @@ async def _make_commit(
     def commit() -> ToolOutput:
         return tool.commit(changes, _commit_subject(writer, tool, record, context), context)
 
-    finished = await _finish_in_thread(writer, tool.descriptor, commit, started)
+    finished = await _finish_in_thread(writer, context.limits, tool.descriptor, commit, started)
     hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
     detail = finished.detail or _alteration_detail(record)
     return replace(finished, hunks_taken=hunks_taken, hunks_left=hunks_left, detail=detail)
 
 
 async def _finish_in_thread(
-    writer: SessionWriter, descriptor: ToolDescriptor, work: Callable[[], ToolOutput], started: float
+    writer: SessionWriter,
+    limits: ToolLimits,
+    descriptor: ToolDescriptor,
+    work: Callable[[], ToolOutput],
+    started: float,
 ) -> CallFinished:
     try:
         output = await asyncio.to_thread(work)
     except (ToolRefused, FileRefused) as error:
         finished = CallFinished(state="failed", error=redaction.redact_line(str(error), 4_000))
     else:
-        finished = check_tool_result(descriptor, call_finished_from_output(writer, output), output.text)
+        ended = call_finished_from_output(writer, limits, output)
+        finished = check_tool_result(descriptor, ended, output.text)
     return replace(finished, duration_ms=_milliseconds_since(writer, started))
 
 
@@ -458,10 +484,10 @@ def _commit_subject(
     return draft.subject
 
 
-def call_finished_from_output(writer: SessionWriter, output: ToolOutput) -> CallFinished:
+def call_finished_from_output(writer: SessionWriter, limits: ToolLimits, output: ToolOutput) -> CallFinished:
     """Return the end of a call from a tool's output: bounded for the model, scrubbed for the record."""
     clean = redaction.redact_text(output.text, is_fragment=output.is_fragment)
-    limits, blobs = writer.context.limits(), writer.journal.blobs
+    blobs = writer.journal.blobs
     limit = limits.context_file_bytes if output.is_content else limits.tool_output_bytes
     redacted = redaction.redact_output(output.text, clean, limit, blobs)
     return CallFinished(

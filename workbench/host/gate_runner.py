@@ -52,6 +52,7 @@ from workbench.host.call_context import (
     run_hooks_before_call,
 )
 from workbench.host.driver_context import CallBytesMissing, DriverContext, SessionWriter
+from workbench.host.governed_settings import GovernedSettings
 from workbench.journal.errors import GuardFailed
 from workbench.policy.gate import (
     GateCall,
@@ -91,10 +92,13 @@ async def gate_call(writer: SessionWriter, call_id: str) -> None:
 
 
 def recheck_before_execution(
-    writer: SessionWriter, record: CallRecord, exact: JsonObject
+    writer: SessionWriter, settings: GovernedSettings, record: CallRecord, exact: JsonObject
 ) -> tuple[GateVerdict, ScreenedCall | None]:
-    """Ask steps 1 to 4 and 6 again before execution: stricter wins, looser changes nothing."""
-    gate = replace(gate_context(writer, writer.context.loaded()), can_ask=True)
+    """Ask steps 1 to 4 and 6 again before execution: stricter wins, looser changes nothing.
+
+    `settings` must be read for this call: an older reading may allow what is no longer trusted.
+    """
+    gate = replace(gate_context(writer, settings), can_ask=True)
     screened = screen_call(GateCall(tool=record.row.tool, parameters=exact), gate)
     return (
         (screened, None)
@@ -180,14 +184,15 @@ async def judge_and_propose(
             writes.append(writer.stream(writer.call_event(hook, row)))
 
         verdict = await run_hooks_before_call(
-            writer.context, screened, writer.session_id, hooks_ran, record_hook
+            writer.context, settings.config, screened, writer.session_id, hooks_ran, record_hook
         )
         # A hook is not run again by the next driver only if this one has written that it ran.
         await asyncio.gather(*map(asyncio.wrap_future, writes))
         return verdict
 
     call = GateCall(tool=row.tool, parameters=exact)
-    gate = gate_context(writer, writer.context.loaded())
+    settings = writer.context.read_settings()
+    gate = gate_context(writer, settings)
     if gate.ended:
         await asyncio.to_thread(_reopen_trust_question, writer.context)
     judgement = await judge_call(call, gate, run_hooks)
@@ -196,7 +201,7 @@ async def judge_and_propose(
         return verdict, None
     try:
         return verdict, await asyncio.to_thread(
-            compute_proposal, writer, row, screened, call_context(writer, gate=gate)
+            compute_proposal, writer, row, screened, call_context(writer, settings, gate=gate)
         )
     except (ToolRefused, FileRefused) as error:
         if (
@@ -393,7 +398,7 @@ def action_opened_body(
     recorded_hunks, was_scrubbed = redaction.redact_hunks(exact_hunks)
     inline, hunks_ref = _inline_or_stored_hunks(writer, recorded_hunks)
     added, removed = changed_line_totals(exact_hunks)
-    approvals, workspace = writer.context.loaded().config.approvals, writer.context.workspace
+    approvals, workspace = writer.context.recall_settings().config.approvals, writer.context.workspace
     minutes = approval_window_minutes(approvals, descriptor.verb, workspace)
     return ActionOpened(
         action_kind="tool", tool=descriptor.id, target=_proposal_target(proposal), verb=descriptor.verb,
@@ -539,7 +544,8 @@ class WaitingReads:
         context, journal = self._writer.context, self._writer.journal
         rules = tuple(rule.id for rule in journal.rules())
         trust = journal.trust(context.governing_workspace)
-        return rules, trust, self._writer.session().reads, context.loaded().config.approvals
+        approvals = context.refresh_settings().config.approvals  # each is judged by what is read for it
+        return rules, trust, self._writer.session().reads, approvals
 
 
 async def _release_if_allowed(writer: SessionWriter, action: Action, call_id: str) -> None:
@@ -551,7 +557,8 @@ async def _release_if_allowed(writer: SessionWriter, action: Action, call_id: st
     except CallBytesMissing:
         return
     # Hooks run only where all the rest allows it, and each once for a call.
-    if recheck_before_execution(writer, record, exact)[0].outcome != "allowed":
+    settings = writer.context.read_settings()
+    if recheck_before_execution(writer, settings, record, exact)[0].outcome != "allowed":
         return
     verdict, proposal = await judge_and_propose(writer, record.row, exact, record.hooks)
     if verdict.outcome != "allowed" or proposal is None or proposal.changes:

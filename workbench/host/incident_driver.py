@@ -371,7 +371,7 @@ class _ListDriver:
             await self._fail_child(work.child_id)
         elif self.state.is_last_of(batch_key(work.incident, self.state.options.batch)):
             await close_child_session(self._context, self._options.driver, work.child_id, is_done=True)
-        on_expiry = self._context.loaded().config.approvals.on_expiry
+        on_expiry = self._context.recall_settings().config.approvals.on_expiry
         if verdict.error == "agent":
             raise _ListGivenBack("failed")
         if facts.outcome == "interrupted":

@@ -83,7 +83,7 @@ def batch_session(
     provider, model, configuration = provider_and_model(context, state.options)
     prompt, ref = "", None
     if provider != RECORDED.name:
-        names = context.loaded().config.instruction_files
+        names = context.read_settings().config.instruction_files
         instructions = session_instructions(journal, context.workspace, names)
         prompt, ref = redaction.redact_and_seal_text(instructions.system_prompt, journal.blobs)
         configuration = {**instructions.configuration, **configuration}
@@ -123,11 +123,12 @@ def provider_and_model(context: DriverContext, options: IncidentOptions) -> tupl
         facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
         return RECORDED.name, options.model or recording.model, {"recording": facts}
     preference = ModelPreference(provider=options.provider or None, model=options.model or None)
-    if not options.provider and not usable_providers(context.loaded().config):
+    config = context.read_settings().config
+    if not options.provider and not usable_providers(config):
         remedy = "Add one: workbench providers list says how, 9 on the screen does it."
         raise SessionRefused(_NOT_STARTED, "No provider is set up.", remedy)
     try:
-        selected = select_model(context.loaded().config, preference)
+        selected = select_model(config, preference)
     except NoModelSelected as error:
         raise SessionRefused(_NOT_STARTED, error.why, error.remedy) from None
     return selected.provider, selected.model, dict(selected.configuration)
@@ -147,7 +148,7 @@ def finding_question(
         "line": work.line, "child": work.child_id,
     }  # fmt: skip
     # It stays as long as a gate: a human started the work, and nothing is at stake while it waits.
-    minutes = approval_window_minutes(context.loaded().config.approvals, "gate", context.workspace)
+    minutes = approval_window_minutes(context.recall_settings().config.approvals, "gate", context.workspace)
     return ActionOpened(
         action_kind="finding", tool=None, verb="check", cwd=context.workspace, prompt=prompt, choices=choices,
         target=one_line(f"{incident.path}:{work.line} {incident.rule}", 200), subject=subject,

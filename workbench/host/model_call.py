@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from workbench.agents.prompt import model_messages
 from workbench.agents.state import TurnState
 from workbench.ask.answer import ANSWER_SCHEMA
+from workbench.config.types import Config
 from workbench.domain.events import (
     CallProposed,
     ErrorRaised,
@@ -226,7 +227,7 @@ class ModelCall:
 
     async def _switch_to_fallback(self, failure: FailurePart) -> bool:
         """Let the session ask the provider that the configuration names for an overload, and say so."""
-        session, config = self._writer.session(), self._writer.context.loaded().config
+        session, config = self._writer.session(), self._writer.context.refresh_settings().config
         self._overloaded.add(session.provider)
         fallback = fallback_of(config, session.provider)
         if fallback is None or fallback.provider in self._overloaded or not is_momentary_failure(failure):
@@ -255,29 +256,29 @@ class ModelCall:
         return [self._event(self._reply_body(()), actor=AGENT_ACTOR)]
 
     async def _ask(self, used_exchanges: frozenset[int]) -> None:
-        state = self._state()
-        request = self._model_request(state)
+        context = self._writer.context
+        apply_pending_config_changes(context)
+        config = context.refresh_settings().config
+        seconds = self._reply_seconds(config)
+        request = self._model_request(self._state(), config)
         request = replace(request, used_exchanges=request.used_exchanges | used_exchanges)
         try:
-            context = self._writer.context
-            apply_pending_config_changes(context)
-            provider = context.provider(self._writer.session(), context.loaded().config)
+            provider = context.provider(self._writer.session(), config)
             fault_point("turn.model_called")
-            async with asyncio.timeout(self._reply_seconds()), aclosing(provider.reply(request)) as parts:
+            async with asyncio.timeout(seconds), aclosing(provider.reply(request)) as parts:
                 async for part in parts:
                     self._take_part(part)
                     if self.reply.is_full:
                         break
         except TimeoutError:
-            self._note_timeout()
+            self._note_timeout(seconds)
         except ProviderUnavailable as error:
             self._take_part(FailurePart(code="provider_unavailable", message=error.why, remedy=error.remedy))
         finally:
             self._close_block()
 
-    def _model_request(self, state: TurnState) -> ModelRequest:
+    def _model_request(self, state: TurnState, config: Config) -> ModelRequest:
         context, session = self._writer.context, self._writer.session()
-        config = context.loaded().config
         kind, limit = provider_kind(session.provider, config), config.max_session_messages
         messages, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
         return ModelRequest(
@@ -287,21 +288,21 @@ class ModelCall:
             answer_schema=ANSWER_SCHEMA if session.kind == "ask" else None,
         )  # fmt: skip
 
-    def _reply_seconds(self) -> float:
-        provider = self._writer.context.loaded().config.providers.get(self._writer.session().provider)
+    def _reply_seconds(self, config: Config) -> float:
+        provider = config.providers.get(self._writer.session().provider)
         return (provider.reply_seconds if provider else None) or DEFAULT_REPLY_SECONDS
 
-    def _note_timeout(self) -> None:
+    def _note_timeout(self, seconds: float) -> None:
         if self.reply.text or self.reply.calls:
             self.reply.stop = "time"
             return
-        why = f"no reply came within {self._reply_seconds():g} s"
+        why = f"no reply came within {seconds:g} s"
         remedy = "Look whether the server is busy; reply_seconds of the provider makes the wait longer."
         self.reply.failure = FailurePart(code="no_answer", message=why, remedy=remedy)
 
     def _wire_name(self, tool: str) -> str:
-        descriptor = self._writer.context.tools.descriptors().get(tool)
-        return descriptor.wire_name if descriptor else tool
+        known = self._writer.context.tools.get(tool)
+        return known.descriptor.wire_name if known else tool
 
     def _take_part(self, part: ReplyPart) -> None:
         match part:
@@ -395,18 +396,18 @@ class ModelCall:
         if not content or self.reply.is_full or scrubber.replace_registered_secrets(content) != content:
             return None, ""
         context, session = self._writer.context, self._writer.session()
-        kind = provider_kind(session.provider, context.loaded().config)
+        kind = provider_kind(session.provider, context.recall_settings().config)
         return self._writer.journal.blobs.seal(content.encode("utf-8", "surrogatepass")), kind
 
     def _read_call(self, part: ToolCallPart) -> ReplyCall:
-        descriptor = self._writer.context.tools.descriptors().get(part.name)
+        known = self._writer.context.tools.get(part.name)
         exact, malformed = _parse_arguments(scrubber.replace_registered_secrets(part.arguments))
         if malformed and self.reply.stop == "length":
             malformed = f"{CUT_REASONS['length']} ({malformed})"
         arguments, ref = redaction.redact_parameters(exact, self._writer.journal.blobs)
         return ReplyCall(
             call_id=self._writer.new_id(), provider_call_id=scrubber.replace_registered_secrets(part.id),
-            tool=descriptor.id if descriptor else redaction.redact_line(part.name, 64),
+            tool=known.descriptor.id if known else redaction.redact_line(part.name, 64),
             arguments=arguments, arguments_ref=ref, malformed=malformed,
         )  # fmt: skip
 

@@ -44,6 +44,7 @@ from workbench.agents.planner import (
 from workbench.agents.reducer import PAUSE_AFTER_OUTCOME, apply_event, worked_microseconds
 from workbench.agents.state import TurnState
 from workbench.changes.apply import stale_paths
+from workbench.config.types import Config
 from workbench.domain.events import (
     ActionBecameStale,
     ActionCancelled,
@@ -64,6 +65,7 @@ from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import WaitingReads, gate_call, replace_stale_call, replace_waiting_action
+from workbench.host.governed_settings import GovernedSettings
 from workbench.host.model_call import ModelCall
 from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
@@ -95,6 +97,14 @@ async def set_on_change(journal: Journal, event: asyncio.Event) -> AsyncGenerato
         unsubscribe()
 
 
+class _KeptEffects(Struct, frozen=True, kw_only=True):
+    """What is due at a position of the journal under the limits of some settings."""
+
+    cursor: int
+    settings: GovernedSettings
+    effects: tuple[Effect, ...]
+
+
 class SessionRunner:
     """Drives one session under its lease until told to stop or the lease is lost."""
 
@@ -115,6 +125,7 @@ class SessionRunner:
         self._told_tokens: dict[tuple[str, str], int | None] = {}
         """Tokens of context by provider and model, as their servers said."""
         self._changed = asyncio.Event()
+        self._due: _KeptEffects | None = None
 
     # --- the loop -------------------------------------------------------------------------------
 
@@ -133,11 +144,23 @@ class SessionRunner:
         finally:
             await self._end_all()
 
-    @property
     def is_busy(self) -> bool:
+        """Return whether an effect runs or is due."""
         return bool(self._running) or any(
-            self._idle.get(effect) != self.cursor for effect in due_effects(self.state, self._limits())
+            self._idle.get(effect) != self.cursor for effect in self.due_effects()
         )
+
+    def due_effects(self) -> tuple[Effect, ...]:
+        """Return what is due, computed once for a position of the journal and a reading of the settings.
+
+        Limits are recalled, not read: `governed_settings` says what they may lag behind.
+        """
+        settings = self.writer.context.recall_settings()
+        kept = self._due
+        if kept is None or kept.cursor != self.cursor or kept.settings is not settings:
+            effects = due_effects(self.state, self._turn_limits(settings.config))
+            self._due = kept = _KeptEffects(cursor=self.cursor, settings=settings, effects=effects)
+        return kept.effects
 
     def catch_up(self) -> None:
         """Read back and fold what is in the journal by now."""
@@ -150,33 +173,28 @@ class SessionRunner:
             self.cursor = events[-1].position
             self._on_events(events)
 
-    def _limits(self) -> TurnLimits:
-        config, tools = self.writer.context.loaded().config, self.writer.context.tools
+    def _turn_limits(self, config: Config) -> TurnLimits:
         session_rounds = configured_number(self.state, "max_turns")
-        read_tools = {
-            name for name, descriptor in tools.descriptors().items() if descriptor.capability == "read"
-        }
         return TurnLimits(
             max_rounds=min(
                 config.limits.max_turns, int(session_rounds) if session_rounds else config.limits.max_turns
             ),
             on_expiry=config.approvals.on_expiry,
-            read_only_tools=frozenset(read_tools),
+            read_only_tools=self.writer.context.tools.read_only_names(),
             repeats_noted=config.limits.repeats_noted,
             repeats_paused=config.limits.repeats_paused,
             most_tokens=self.writer.context.constraints.most_tokens,
-            compact_at=self._compaction_limit(),
+            compact_at=self._compaction_limit(config),
         )
 
-    def _compaction_limit(self) -> int:
+    def _compaction_limit(self, config: Config) -> int:
         """Return the tokens at which a conversation is compacted; 0 for a step, which is relayed instead."""
         if self.writer.context.constraints.run_id:
             return 0
-        percent = self.writer.context.loaded().config.limits.compact_percent
-        return self._context_tokens() * percent // 100
+        return self._context_tokens(config) * config.limits.compact_percent // 100
 
     def _start_due(self) -> None:
-        due = due_effects(self.state, self._limits())
+        due = self.due_effects()
         for effect, task in self._running.items():
             if isinstance(effect, Compact) and effect not in due:
                 task.cancel()
@@ -276,7 +294,7 @@ class SessionRunner:
         await self._append(*steps, SessionStatusChanged(status="ready"))
 
     async def _call_model(self, effect: CallModel) -> None:
-        if await self._learn_context() and effect not in due_effects(self.state, self._limits()):
+        if await self._learn_context() and effect not in self.due_effects():
             return  # the conversation is compacted first
         if await ask_beyond_limit(self.writer, effect.turn_id):
             return
@@ -286,11 +304,12 @@ class SessionRunner:
 
     async def _compact(self, effect: Compact) -> None:
         await self._learn_context()
-        await CompactionCall(self.writer, lambda: self.state, effect, self._context_tokens()).run()
+        context_tokens = self._context_tokens(self.writer.context.recall_settings().config)
+        await CompactionCall(self.writer, lambda: self.state, effect, context_tokens).run()
 
-    def _context_tokens(self) -> int:
+    def _context_tokens(self, config: Config) -> int:
         """Return the tokens of the session's context; 0 where nothing says it."""
-        session, config = self.writer.session(), self.writer.context.loaded().config
+        session = self.writer.session()
         server_tokens = self._told_tokens.get((session.provider, session.model))
         return known_context_tokens(config, session.provider, server_tokens) or 0
 
@@ -302,8 +321,10 @@ class SessionRunner:
         if model_key in self._told_tokens or used < _FEWEST_TOKENS_TO_COMPACT:
             return False
         context = self.writer.context
-        server_tokens = await told_context_tokens(context.provider, context.loaded().config, session)
+        config = context.refresh_settings().config
+        server_tokens = await told_context_tokens(context.provider, config, session)
         self._told_tokens[model_key] = server_tokens
+        self._due = None  # what is due depends on it
         return server_tokens is not None
 
     async def _stop_model(self) -> None:
@@ -494,13 +515,13 @@ async def _record_pause(runner: SessionRunner) -> None:
 
 def _session_progress(runner: SessionRunner) -> SessionProgress:
     journal, session_id = runner.writer.journal, runner.writer.session_id
-    turn = runner.state.turn
+    turn, is_busy = runner.state.turn, runner.is_busy()
     return SessionProgress(
         session=runner.writer.session(),
         waiting=tuple(journal.actions(session_id=session_id, states=("pending",))),
         calls=tuple(journal.calls(session_id)),
-        is_idle=turn is None and not runner.is_busy,
-        is_resting=not runner.is_busy,
+        is_idle=turn is None and not is_busy,
+        is_resting=not is_busy,
         open_turn=turn.id if turn else None,
         last_outcome=runner.last_outcome,
     )

@@ -124,7 +124,7 @@ async def _reached_limit(writer: SessionWriter, session: Session) -> tuple[Spend
     """Return the first limit that is reached, and the rows that ask; where none is, those are withdrawn."""
     pending = writer.journal.actions(session.id, states=("pending",))
     questions = [action for action in pending if SPEND_LIMIT in action.subject]
-    config, run_id = writer.context.loaded().config, writer.context.constraints.run_id
+    config, run_id = writer.context.recall_settings().config, writer.context.constraints.run_id
     for limit in spend_limits(writer.journal, session, config, run_id):
         if limit.is_reached:
             return limit, questions

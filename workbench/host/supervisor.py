@@ -103,7 +103,7 @@ class Supervisor:
 
     async def _tidy(self) -> None:
         while True:
-            days = self._context.loaded().config.retention.sealed_days
+            days = self._context.recall_settings().config.retention.sealed_days
             await asyncio.to_thread(tidy_data_folder_if_due, self._context.home, self._context.journal, days)
             await asyncio.sleep(TIDY_INTERVAL_SECONDS)
 
@@ -128,7 +128,7 @@ class Supervisor:
         if self._noted_readings == (readings := self._context.settings.readings):
             return
         self._noted_readings = readings
-        variables = provider_variables(key_variables(self._context.loaded().config))
+        variables = provider_variables(key_variables(self._context.recall_settings().config))
         self._context.journal.change(lambda live: _put_variables(live, self._driver.host_id, variables))
 
     def _start_answered(self) -> None:
@@ -162,7 +162,7 @@ class Supervisor:
             return has_list_work(self._context, session)
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
-        limits = TurnLimits(max_rounds=self._context.loaded().config.limits.max_turns)
+        limits = TurnLimits(max_rounds=self._context.recall_settings().config.limits.max_turns)
         lease_taken = LeaseTaken(host_id=self._driver.host_id, epoch=1, pid=self._driver.pid, driver="host")
         # As it would be under our lease: a turn whose driver was killed looks busy until somebody takes it.
         state = fold_turn(
@@ -234,11 +234,12 @@ def serve_workspace(
         context = open_driver_context(
             home, journal, workspace, provider=background_provider_of, pipelines=SessionPipelineStarter
         )
-        driver = driver_identity(journal, workspace, "host", host_id, key_variables(context.loaded().config))
+        settings = context.recall_settings()
+        driver = driver_identity(journal, workspace, "host", host_id, key_variables(settings.config))
         with DriverLock(journal, driver):
             fault_point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
-            driver_context.sync_config_rules(journal, context.loaded(), context.tools.descriptors())
+            driver_context.sync_config_rules(journal, settings.loaded, context.tools.descriptors())
             _open_trust_question(journal, workspace)
             asyncio.run(_supervise(context, driver, linger))
             LOG.info("host %s ended", driver.host_id)

@@ -42,7 +42,7 @@ class TrustState(Struct, frozen=True, kw_only=True):
 
 
 def trust_state(journal: Journal, workspace: str) -> TrustState:
-    """Return what holds for a workspace; its governing files are read once."""
+    """Return what holds for a workspace; its governing files are hashed once."""
     row = journal.trust(workspace)
     if row is None or row.revoked_at is not None:
         return TrustState()
@@ -70,14 +70,12 @@ def _ended_trust_reason(journal: Journal, row: Trust, content_hash: str | None) 
 
 def is_trusted(journal: Journal, workspace: str) -> bool:
     """Return whether a human trusted the workspace with its governing files as they are now."""
-    row = journal.trust(workspace)
-    return row is not None and _is_current_trust(row, workspace)
+    return trust_state(journal, workspace).is_trusted
 
 
 def has_read_grant(journal: Journal, workspace: str) -> bool:
     """Return whether agents may read here without asking."""
-    row = journal.trust(workspace)
-    return row is not None and row.read_grant and _is_current_trust(row, workspace)
+    return trust_state(journal, workspace).read_grant
 
 
 def asked_tools(journal: Journal, workspace: str, config: Config) -> str:
@@ -137,13 +135,6 @@ def revoke_trust(journal: Journal, workspace: str, actor: Actor) -> bool:
     body = WorkspaceTrustRevoked(workspace=workspace)
     journal.append([journal.event(body, SYSTEM_SESSION, actor)])
     return True
-
-
-def _is_current_trust(row: Trust, workspace: str) -> bool:
-    try:
-        return trust.is_trusted(row, trust.governing_hash(workspace))
-    except trust.TrustRefused:
-        return False
 
 
 def _trust_questions(journal: Journal, workspace: str) -> list[Action]:

@@ -21,7 +21,9 @@ def ruled(staged, *rules, **more):
     script = recording(exchange(call("c1", "read_file", path="a.txt")), exchange(text("ok")))
     stage = staged(script, files={"a.txt": "hello\n"}, config={"auto_approval_rules": list(rules), **more})
     context = stage.context()
-    driver_context.sync_config_rules(stage.journal, context.loaded(), context.tools.descriptors())
+    driver_context.sync_config_rules(
+        stage.journal, context.read_settings().loaded, context.tools.descriptors()
+    )
     return stage, context
 
 
@@ -48,7 +50,7 @@ def test_a_rule_of_the_configuration_lets_a_call_pass_and_is_counted(staged):
 def test_a_rule_that_may_not_be_is_not_adopted_and_named(staged, change):
     stage, context = ruled(staged, {**READ, **change})
     assert stage.journal.rules() == []
-    loaded = context.loaded()
+    loaded = context.read_settings().loaded
     (problem,) = (*loaded.problems, *driver_context.config_rule_problems(loaded, context.tools.descriptors()))
     assert problem.key.startswith("auto_approval_rules")
     assert problem.line == 1
@@ -61,10 +63,14 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
     )
     fresh = stage.context()
     for _ in range(2):
-        driver_context.sync_config_rules(stage.journal, fresh.loaded(), context.tools.descriptors())
+        driver_context.sync_config_rules(
+            stage.journal, fresh.read_settings().loaded, context.tools.descriptors()
+        )
     assert [(rule.id, rule.pattern) for rule in stage.journal.rules()] == [("R2", '"path":"b')]
     (stage.home.path / "config.json").write_text('{"config_version": 1}')
-    driver_context.sync_config_rules(stage.journal, stage.context().loaded(), context.tools.descriptors())
+    driver_context.sync_config_rules(
+        stage.journal, stage.context().read_settings().loaded, context.tools.descriptors()
+    )
     assert stage.journal.rules() == []
 
 
@@ -72,7 +78,9 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
 def test_patterns_that_name_no_tool_or_can_never_match_are_named(staged):
     rule = {**READ, "param_pattern": ".*\\.txt$"}
     _, context = ruled(staged, rule, approvals={"deny": ["Baash(rm*)"]})
-    found = list(driver_context.config_rule_problems(context.loaded(), context.tools.descriptors()))
+    found = list(
+        driver_context.config_rule_problems(context.read_settings().loaded, context.tools.descriptors())
+    )
     assert [problem.key for problem in found] == ["auto_approval_rules", "approvals.deny"]
     assert "Baash" in found[1].message
 

@@ -67,18 +67,18 @@ def until_quiet(seen):
 def test_a_driver_takes_over_limits_and_lost_rules_but_no_new_grant(staged):
     stage = staged(recording(exchange(text("ok"))), config={"auto_approval_rules": [RULE]})
     context = stage.context()
-    sync_config_rules(stage.journal, context.loaded(), context.tools.descriptors())
+    sync_config_rules(stage.journal, context.read_settings().loaded, context.tools.descriptors())
     assert len(stage.journal.rules()) == 1
     write(
         stage, limits={"max_turns": 3}, auto_approval_rules=[{**RULE, "id": "2"}], approvals={"allow": ["*"]}
     )
-    assert context.loaded().config.limits.max_turns == 50
+    assert context.read_settings().config.limits.max_turns == 50
     apply_config_changes(context)
-    assert context.loaded().config.limits.max_turns == 3
-    assert (context.loaded().config.approvals.allow, stage.journal.rules()) == ((), [])
+    assert context.read_settings().config.limits.max_turns == 3
+    assert (context.read_settings().config.approvals.allow, stage.journal.rules()) == ((), [])
     (stage.home.path / "config.json").write_text("{")
     apply_config_changes(context)
-    assert context.loaded().config.limits.max_turns == 3
+    assert context.read_settings().config.limits.max_turns == 3
     context.root.close()
 
 
@@ -93,7 +93,7 @@ def test_a_loop_that_follows_has_the_new_limit(staged):
                 write(stage, limits={"max_turns": 7})
                 await asyncio.sleep(0.1)
 
-            await until_true(lambda: context.loaded().config.limits.max_turns == 7, write_and_wait)
+            await until_true(lambda: context.read_settings().config.limits.max_turns == 7, write_and_wait)
 
     asyncio.run(run())
     context.root.close()
@@ -110,7 +110,7 @@ def test_a_changed_file_counts_before_the_watch_tells_of_it(staged, monkeypatch)
     write(stage, providers={"local": local})
     assert context.settings.has_changed()
     apply_pending_config_changes(context)
-    assert context.loaded().config.providers["local"].base_url == "http://127.0.0.1:1/v1"
+    assert context.read_settings().config.providers["local"].base_url == "http://127.0.0.1:1/v1"
     assert "PLAIN_NAME" not in context.environment, "no command of an agent gets a key"
     readings = context.settings.readings
     apply_pending_config_changes(context)
@@ -125,7 +125,7 @@ def test_a_change_before_the_watch_began_is_noticed(staged):
     async def run():
         write(stage, limits={"max_turns": 7})
         with following_config_changes(context, delay=0.0):
-            await until_true(lambda: context.loaded().config.limits.max_turns == 7)
+            await until_true(lambda: context.read_settings().config.limits.max_turns == 7)
 
     asyncio.run(run())
     context.root.close()

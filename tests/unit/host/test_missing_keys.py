@@ -123,10 +123,10 @@ def test_an_unknown_provider_is_named_with_what_helps(staged, maker):
     )
     context = stage.context()
     with pytest.raises(ProviderUnavailable) as unknown:
-        maker(stage.journal.session(key), context.loaded().config)
+        maker(stage.journal.session(key), context.read_settings().config)
     unplayed = replace(stage.journal.session(key), provider="recorded")
     with pytest.raises(ProviderUnavailable, match="no recording to play; name one with --recording FILE"):
-        maker(unplayed, context.loaded().config)
+        maker(unplayed, context.read_settings().config)
     context.root.close()
     assert unknown.value.why == "There is no provider “tooled” in the configuration (there: hosted)."
     assert "workbench providers add" in unknown.value.remedy and "kind" not in str(unknown.value)

@@ -75,7 +75,7 @@ def drive_until_a_call_is_done_and_die(stage, calls):
 
 
 def switch(stage, words):
-    config = stage.context().loaded().config
+    config = stage.context().read_settings().config
     listing = lambda provider, seconds: ("m", "d", "qwen")  # noqa: E731
     change_model(stage.journal, config, stage.session(), words, USER, listing)
     session_requests.continue_session(stage.journal, stage.session_id, USER)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from workbench.agents.compaction import session_transcript
 from workbench.agents.planner import CONTEXT_FULL
 from workbench.config.keys import RECORDED
+from workbench.config.types import Config
 from workbench.domain.events import (
     ActionCancelled,
     CallFinished,
@@ -57,8 +58,8 @@ class RecordingMissing(Exception):
 
 def child_session_events(context: DriverContext, spec: StepSpec, run_id: str, recordings: str) -> list[Event]:
     """Return the events that begin the child session of an attempt; may raise RecordingMissing."""
-    provider, model, configuration = _provider_and_model(context, spec, recordings)
-    config = context.loaded().config
+    config = context.read_settings().config
+    provider, model, configuration = _provider_and_model(context, config, spec, recordings)
     instructions = SessionInstructions(system_prompt=str(spec.persona.get("prompt") or ""))
     if not plays_recording(provider, config):
         folders = (spec.workspace, context.workspace)
@@ -89,9 +90,9 @@ def step_session_events(
 
 
 def _provider_and_model(
-    context: DriverContext, spec: StepSpec, recordings: str
+    context: DriverContext, config: Config, spec: StepSpec, recordings: str
 ) -> tuple[str, str, dict[str, Json]]:
-    config, persona = context.loaded().config, spec.persona
+    persona = spec.persona
     configuration: dict[str, Json] = {}
     if persona.get("temperature") is not None:
         configuration["temperature"] = persona["temperature"]
@@ -123,7 +124,7 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
 
 async def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:
     """Return the tokens at which the conversation of a step is full: a part of its context."""
-    config, window = context.loaded().config, spec.context_window
+    config, window = context.refresh_settings().config, spec.context_window
     if spec.relay_percent and not window:
         name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
         session = context.journal.session(spec.session_id) if spec.session_id else None

@@ -233,7 +233,7 @@ def _make_coordinator(
         open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=options.on_events,
         can_ask=context.can_ask,
         window_minutes=approval_window_minutes(
-            context.loaded().config.approvals, "gate", definition.root
+            context.recall_settings().config.approvals, "gate", definition.root
         ),
     )  # fmt: skip
     return Coordinator(parts, options.slots)
@@ -243,7 +243,7 @@ def _new_slots(context: DriverContext, run_id: str, manifest: Manifest | None) -
     """Return the slots of a topmost run; one that an agent's step started has that step's place."""
     session = context.journal.session(run_id)
     above = context.journal.session(session.parent_id) if session and session.parent_id else None
-    settings = context.loaded().config.pipelines
+    settings = context.recall_settings().config.pipelines
     lent = 1 if above is not None and above.kind == "step" else 0
     places = SharedPlaces(context.home, context.governing_workspace, settings, lent)
     return StepSlots(worker_limit(context, manifest), places)

@@ -216,7 +216,7 @@ def _git_output(context: DriverContext, *words: str) -> str:
 
 def worker_limit(context: DriverContext, manifest: Manifest | None) -> int:
     """Return how many steps may run at once: the smaller of manifest and configuration."""
-    own = context.loaded().config.pipelines.max_concurrent_workers
+    own = context.recall_settings().config.pipelines.max_concurrent_workers
     return min(own, manifest.runtime.max_concurrent_workers) if manifest else own
 
 

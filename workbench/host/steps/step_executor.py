@@ -151,7 +151,7 @@ def _with_cost(context: DriverContext, session_id: str | None, usage: Usage) -> 
         return usage
     with context.journal.snapshot() as database:
         facts = session_usage(database, session_id, with_children=False)
-    cost = sum_usage(facts, PriceList.of(context.loaded().config).cost).cost
+    cost = sum_usage(facts, PriceList.of(context.recall_settings().config).cost).cost
     return replace(usage, cost_microdollars=cost or 0)
 
 
