@@ -1,0 +1,131 @@
+"""Measure what the governing files of a trusted folder cost a driver: a prompt and its reply, an edit.
+
+    python -m benchmarks.governing [--files N] [--times N]
+
+Processor time of a driver that is already open, with a recorded agent: in a folder with `--files` governing
+files and in one with none, in turn. A prompt and its reply: ≤ 1.1 ×; an approved edit is reported. Exits with
+1 if the first fails.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from workbench.changes.decision import make_decision
+from workbench.domain.events import ActionOpened
+from workbench.domain.rows import Action
+from workbench.domain.values import Actor
+from workbench.host import session_requests, workspace_trust
+from workbench.host.driver_context import open_driver_context
+from workbench.host.host_locks import driver_identity
+from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.host.session_provider import provider_of
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+from workbench.journal.decisions import decide_action
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverLock
+
+USER = Actor(kind="user", pid=1, via="cli")
+MOST_RATIO = 1.1
+FILE_BYTES = 2_000
+EDIT = {"path": "a.txt", "old_string": "a", "new_string": "b"}
+REPLIES: dict[str, list[dict[str, object]]] = {
+    "a prompt and its reply": [{"text": "hello"}],
+    "an approved edit": [
+        {"tool_call": {"id": "c1", "name": "replace_string_in_file", "arguments": EDIT}},
+        {"text": "done"},
+    ],
+}
+
+
+class Folder:
+    """A trusted workspace, its home and its driver, open for all prompts as in a background process."""
+
+    def __init__(self, top: Path, files: int, opened: ExitStack) -> None:
+        self.workspace, self.top = top / "project", top
+        self.workspace.mkdir(parents=True)
+        for number in range(files):
+            path = self.workspace / f".agents/skills/s{number}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x" * FILE_BYTES)
+        self.home = Home.open(top / "home")
+        self.journal = Journal.open(self.home)
+        opened.callback(self.journal.close)
+        workspace_trust.grant_trust(self.journal, str(self.workspace), read=False, actor=USER)
+        self.context = open_driver_context(
+            self.home, self.journal, str(self.workspace), provider=provider_of,
+            pipelines=SessionPipelineStarter,
+        )  # fmt: skip
+        self.lock = DriverLock(self.journal, driver_identity(self.journal, str(self.workspace), "run"))
+        opened.callback(self.lock.close)
+
+    def drive(self, replies: list[dict[str, object]]) -> float:
+        """Drive a session for one prompt, approve what waits, and return the processor seconds."""
+        (self.workspace / "a.txt").write_text("a\n")
+        exchanges = [{"reply": [part]} for part in replies]
+        recording = self.top / "recording.json"
+        recording.write_text(json.dumps({"recording": 1, "model": "recorded", "exchanges": exchanges}))
+        facts = {"path": str(recording), "sha256": hashlib.sha256(recording.read_bytes()).hexdigest()}
+        session_id = session_requests.create_session(
+            self.journal, workspace=str(self.workspace), provider="recorded", model="recorded", actor=USER,
+            title="measured", configuration={"recording": facts},
+        )  # fmt: skip
+        session_requests.submit_prompt(self.journal, session_id, "do it", USER)
+        answered: set[str] = set()
+
+        def until(progress: SessionProgress) -> bool:
+            for action in progress.waiting:
+                if action.id not in answered:
+                    answered.add(action.id)
+                    self._approve(action)
+            return progress.is_idle
+
+        before = time.process_time()
+        progress = asyncio.run(drive_session(self.context, self.lock.driver, session_id, until=until))
+        seconds = time.process_time() - before
+        if progress.last_outcome != "done":
+            raise SystemExit(f"the turn ended as {progress.last_outcome}")
+        return seconds
+
+    def _approve(self, action: Action) -> None:
+        event = self.journal.event_at(action.opened_at)
+        assert event is not None and isinstance(event.body, ActionOpened)
+        decision = make_decision(event.body, action.id, "approve", blobs=self.journal.blobs)
+        assert decide_action(self.journal, decision, action.digest, USER).ok
+
+
+def measure(name: str, folders: Sequence[Folder], times: int) -> float:
+    """Print the processor time in each folder, measured in turn; return the median of the ratios."""
+    pairs = [[folder.drive(REPLIES[name]) for folder in folders] for _ in range(times)]
+    empty, full = (statistics.median(found) * 1000 for found in zip(*pairs, strict=True))
+    ratio = statistics.median(full / empty for empty, full in pairs)
+    print(f"{name}: {full:.1f} ms, in an empty folder {empty:.1f} ms: {ratio:.2f} x")
+    return ratio
+
+
+def main() -> int:
+    """Measure both."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--files", type=int, default=300)
+    parser.add_argument("--times", type=int, default=100)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as top, ExitStack() as opened:
+        folders = [Folder(Path(top, str(count)), count, opened) for count in (0, options.files)]
+        for folder in folders:
+            folder.drive(REPLIES["an approved edit"])  # loads what is imported late
+        ratio = measure("a prompt and its reply", folders, options.times)
+        measure("an approved edit", folders, options.times)
+    return int(ratio > MOST_RATIO)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
