@@ -3,8 +3,8 @@
     python -m benchmarks.governing [--files N] [--times N]
 
 Processor time of a driver that is already open, with a recorded agent: in a folder with `--files` governing
-files and in one with none, in turn. A prompt and its reply: ≤ 1.1 ×; an approved edit is reported. Exits with
-1 if the first fails.
+files, in one that has a settings file too, and in one with none, in turn. A prompt and its reply in the first:
+≤ 1.1 × the last; the others are reported. Exits with 1 if it fails.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from workbench.changes.decision import make_decision
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action
-from workbench.domain.values import Actor
+from workbench.domain.values import WORKSPACE_CONFIG_FILE, Actor
 from workbench.host import session_requests, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
@@ -50,9 +50,11 @@ REPLIES: dict[str, list[dict[str, object]]] = {
 class Folder:
     """A trusted workspace, its home and its driver, open for all prompts as in a background process."""
 
-    def __init__(self, top: Path, files: int, opened: ExitStack) -> None:
+    def __init__(self, top: Path, files: int, opened: ExitStack, settings: str = "") -> None:
         self.workspace, self.top = top / "project", top
         self.workspace.mkdir(parents=True)
+        if settings:
+            (self.workspace / WORKSPACE_CONFIG_FILE).write_text(settings)
         for number in range(files):
             path = self.workspace / f".agents/skills/s{number}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,12 +106,16 @@ class Folder:
 
 
 def measure(name: str, folders: Sequence[Folder], times: int) -> float:
-    """Print the processor time in each folder, measured in turn; return the median of the ratios."""
-    pairs = [[folder.drive(REPLIES[name]) for folder in folders] for _ in range(times)]
-    empty, full = (statistics.median(found) * 1000 for found in zip(*pairs, strict=True))
-    ratio = statistics.median(full / empty for empty, full in pairs)
-    print(f"{name}: {full:.1f} ms, in an empty folder {empty:.1f} ms: {ratio:.2f} x")
-    return ratio
+    """Print the processor time in each of the three folders; return the ratio of the second."""
+    rounds = [[folder.drive(REPLIES[name]) for folder in folders] for _ in range(times)]
+    empty, full, own = (statistics.median(found) * 1000 for found in zip(*rounds, strict=True))
+    full_ratio = statistics.median(seconds[1] / seconds[0] for seconds in rounds)
+    own_ratio = statistics.median(seconds[2] / seconds[0] for seconds in rounds)
+    print(
+        f"{name}: {full:.1f} ms ({full_ratio:.2f} x), with a settings file {own:.1f} ms ({own_ratio:.2f} x)"
+    )
+    print(f"  in an empty folder: {empty:.1f} ms")
+    return full_ratio
 
 
 def main() -> int:
@@ -119,7 +125,11 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=100)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as top, ExitStack() as opened:
-        folders = [Folder(Path(top, str(count)), count, opened) for count in (0, options.files)]
+        folders = [
+            Folder(Path(top, "empty"), 0, opened),
+            Folder(Path(top, "full"), options.files, opened),
+            Folder(Path(top, "own"), options.files, opened, '{"config_version": 1}'),
+        ]
         for folder in folders:
             folder.drive(REPLIES["an approved edit"])  # loads what is imported late
         ratio = measure("a prompt and its reply", folders, options.times)

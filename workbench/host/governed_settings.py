@@ -69,8 +69,13 @@ class SettingsReader:
         return newest if newest.row == self._journal.trust(self._workspace) else self.read()
 
     def refresh(self) -> GovernedSettings:
-        """Return the newest reading, or a new one also after the status of a governing file changed."""
+        """Return the newest reading, or a new one also after the status of a governing file changed.
+
+        Its settings count, not its trust: where the workspace has no settings file, no file is looked at.
+        """
         newest = self.recall()
+        if not self._files.has_workspace_file():
+            return newest  # with trust and without it, the settings are the user's alone
         return newest if newest.status == self._read_status(newest.row) else self.read()
 
     def _read_status(self, row: Trust | None) -> tuple[object, ...] | None:

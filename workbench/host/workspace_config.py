@@ -46,6 +46,10 @@ class WorkspaceSettings:
     def files(self) -> tuple[Path, ...]:
         return self._home.path / USER_CONFIG_FILE, Path(self._workspace) / WORKSPACE_CONFIG_FILE
 
+    def has_workspace_file(self) -> bool:
+        """Return whether the workspace had a settings file of its own when the files were read last."""
+        return any(stamp[-1] is not None for stamp in self._stamps.values())
+
     def has_changed(self) -> bool:
         """Return whether a file is not what it was when it was read last, by its status alone."""
         now = self._file_states()

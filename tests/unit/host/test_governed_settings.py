@@ -8,6 +8,7 @@ from tests.support import stage as staging
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events
 from workbench.host import executor, gate_runner, governed_settings, workspace_trust
+from workbench.host.driver_context import apply_pending_config_changes
 from workbench.policy import trust
 from workbench.tools import registry
 
@@ -155,6 +156,27 @@ def test_a_recalled_reading_follows_answers_and_settings_but_no_other_file(stage
     (stage.root / "home/config.json").write_text('{"config_version": 1, "limits": {"max_turns": 5}}')
     context.settings.read_again(trusted=False)
     assert context.recall_settings().config.limits.max_turns == 5
+    context.root.close()
+
+
+def test_settings_of_the_user_alone_are_refreshed_without_a_look_until_the_workspace_has_some(
+    staged, monkeypatch
+):
+    looked = []
+    look = governed_settings.governing_status
+    monkeypatch.setattr(
+        governed_settings, "governing_status", lambda workspace: looked.append(workspace) or look(workspace)
+    )
+    stage = staged(recording(DONE), files={".agents/notes.md": "x"}).trust()
+    context = stage.context()
+    looked.clear()
+    first = context.refresh_settings()
+    assert context.refresh_settings() is first and looked == []
+    (stage.workspace / ".workbench.json").write_text('{"config_version": 1, "limits": {"max_turns": 7}}')
+    apply_pending_config_changes(context)
+    assert not context.refresh_settings().trust.is_trusted
+    stage.trust()
+    assert context.refresh_settings().config.limits.max_turns == 7 and looked
     context.root.close()
 
 
