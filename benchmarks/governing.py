@@ -3,8 +3,8 @@
     python -m benchmarks.governing [--files N] [--times N]
 
 Processor time of a driver that is already open, with a recorded agent: in a folder with `--files` governing
-files, in one that has a settings file too, and in one with none, in turn. A prompt and its reply in the first:
-≤ 1.1 × the last; the others are reported. Exits with 1 if it fails.
+files, in one that has a settings file too, and in one with none, in turn. A prompt and its reply with
+governing files: ≤ 1.1 × that with none; the rest is reported. Exits with 1 if it is more.
 """
 
 import argparse
