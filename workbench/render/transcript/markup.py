@@ -149,6 +149,8 @@ def _image(self: Any, tokens: Sequence[Any], index: int, options: Any, env: Any)
 def _link_open(self: Any, tokens: Sequence[Any], index: int, options: Any, env: Any) -> str:
     del self, options, env
     target = escape(str(tokens[index].attrs.get("href", "")), quote=True)
+    if not target:
+        return "<a>"
     return f'<a href="{target}" rel="noopener noreferrer nofollow" title="{target}">'
 
 
