@@ -14,10 +14,11 @@ from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.config.describe import config_as_json, config_schema
 from workbench.config.layers import USER_CONFIG_FILE
-from workbench.config.types import DEFAULT_ORIGIN, ConfigProblem, LoadedConfig
+from workbench.config.types import DEFAULT_ORIGIN, LoadedConfig
 from workbench.domain.codec import to_json_value
 from workbench.domain.values import WORKSPACE_CONFIG_FILE, Json, JsonObject
 from workbench.text.canonical import dumps
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ def config_json(loaded: LoadedConfig) -> "JsonFields":
     }
 
 
-def problem_json(problem: ConfigProblem) -> "JsonFields":
+def problem_json(problem: Problem) -> "JsonFields":
     from workbench.cli.rows import row_fields
 
-    return row_fields(problem, "file line key message remedy fatal")
+    return {**row_fields(problem, "file line key message remedy fatal"), "line": problem.line or None}
 
 
 def _setting_lines(values: Mapping[str, object], loaded: LoadedConfig, prefix: str = "") -> Iterable[str]:
@@ -108,7 +109,7 @@ def execute_validate(options: Namespace, console: Console) -> int:
     return code
 
 
-def theme_problems(loaded: LoadedConfig) -> tuple[ConfigProblem, ...]:
+def theme_problems(loaded: LoadedConfig) -> tuple[Problem, ...]:
     """Return what is wrong with the theme: only the screen knows which there are."""
     from workbench.render.theme import theme_problem
 
@@ -116,12 +117,7 @@ def theme_problems(loaded: LoadedConfig) -> tuple[ConfigProblem, ...]:
     if not problem:
         return ()
     message, remedy = problem
-    return (
-        ConfigProblem(
-            file=origin.file or origin.layer, line=origin.line, column=None, key="ui.theme", message=message,
-            remedy=remedy, fatal=False,
-        ),
-    )  # fmt: skip
+    return (origin.problem("ui.theme", message, remedy),)
 
 
 SCHEMA_EXAMPLE = """workbench config schema > config.schema.json"""

@@ -25,9 +25,9 @@ from workbench.views.pipeline import (
 if TYPE_CHECKING:
     from workbench.host.steps.run_requests import RunRequest
     from workbench.pipelines.accepted_commands import AcceptedCommand
-    from workbench.pipelines.documents import Problem
     from workbench.pipelines.load import LoadedPipeline
     from workbench.pipelines.model import Manifest, Pipeline, Step
+    from workbench.text.problems import Problem
 
 _LONGEST_STEP_TEXT: Final = 300
 _LONGEST_HINT: Final = 200

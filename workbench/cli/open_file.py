@@ -181,13 +181,13 @@ def _show_settings(path: Path, console: Console) -> int:
     _note_problems(read, console)
     target = default_home_path(os.environ) / USER_CONFIG_FILE
     console.say(f"Nothing was changed. Copy what you want of it into {target}.")
-    return EXIT_FAILED if any(problem.fatal for problem in read.problems) else EXIT_OK
+    return EXIT_FAILED if any(problem.fatal for problem in read.report.found) else EXIT_OK
 
 
 def _note_problems(read: "LayerRead", console: Console) -> None:
     if not read.values:
         console.say("  nothing that is known here")
-    console.note_lines(map(str, read.problems))
+    console.note_lines(map(str, read.report.found))
     for note in read.notes:
         console.note(sentence(note))
 

@@ -17,10 +17,11 @@ from workbench.cli.pipeline_output import find_run, place_json, run_json, run_li
 from workbench.cli.rows import JsonFields
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
-from workbench.pipelines.documents import PIPELINE_SUFFIXES, ProblemReport, find_manifest, project_folder
+from workbench.pipelines.documents import PIPELINE_SUFFIXES, find_manifest, project_folder
 from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
 from workbench.pipelines.step_order import parallel_waves
 from workbench.text.human import counted
+from workbench.text.problems import Problem, ProblemReport
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -181,9 +182,17 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
         "file": file,
         "ok": report.is_ok,
         "runnable": report.is_runnable,
-        "errors": [problem.facts() for problem in report.errors],
-        "warnings": [problem.facts() for problem in report.warnings],
+        "errors": [_problem_json(problem) for problem in report.errors],
+        "warnings": [_problem_json(problem) for problem in report.warnings],
     }
+
+
+def _problem_json(problem: Problem) -> JsonFields:
+    fields: JsonFields = {
+        "code": problem.code, "message": problem.message, "file": problem.file, "line": problem.line,
+        "column": problem.column, "path": problem.key,
+    }  # fmt: skip
+    return {**fields, "stops_run": True} if problem.severity == "warning" and problem.fatal else fields
 
 
 def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -> None:
@@ -504,8 +513,8 @@ def _plan_json(loaded: load.LoadedPipeline, result: DryRunResult) -> JsonFields:
             for step in _steps_in_order(pipeline)
         ],
         "grants": list(granted_patterns(loaded)), "still_asks": list(still_asked(granted_patterns(loaded))),
-        "errors": [error.facts() for error in report.errors],
-        "warnings": [warning.facts() for warning in report.warnings],
+        "errors": [_problem_json(problem) for problem in report.errors],
+        "warnings": [_problem_json(problem) for problem in report.warnings],
     }  # fmt: skip
 
 

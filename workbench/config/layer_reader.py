@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args, get_origin
@@ -35,7 +35,6 @@ from workbench.config.types import (
     ApprovalPattern,
     ApprovalWindow,
     AutoApprovalRule,
-    ConfigProblem,
     LayerName,
     Origin,
     TokenPrices,
@@ -44,6 +43,8 @@ from workbench.config.types import (
 )
 from workbench.domain.values import Json, JsonObject
 from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
+from workbench.text.located import DocumentPlace
+from workbench.text.problems import ProblemReport, nearest_name
 from workbench.text.safe import one_line
 
 MAX_CONFIG_BYTES = 1_048_576
@@ -68,7 +69,7 @@ _FLAG_WORDS = {
 class UnreadableFile(Exception):
     """A file that is there and cannot be used as configuration."""
 
-    def __init__(self, reason: str, remedy: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(self, reason: str, remedy: str, line: int = 0, column: int = 0) -> None:
         super().__init__(reason)
         self.reason = reason
         self.remedy = remedy
@@ -200,69 +201,70 @@ class LayerRead(Struct, kw_only=True):
     is_binding: bool
     """Whether its mistakes may be fatal: not those of a workspace that is not trusted."""
     values: dict[str, LayerValue] = field(default_factory=dict[str, LayerValue])
-    problems: list[ConfigProblem] = field(default_factory=list[ConfigProblem])
+    report: ProblemReport = field(default_factory=ProblemReport)
     notes: list[str] = field(default_factory=list[str])
 
     def origin(self, line: int) -> Origin:
         return Origin(layer=self.layer, file=self.file, line=line or None)
 
-    def report(self, key: str, position: tuple[int, int], message: str, remedy: str, *, fatal: bool) -> None:
-        line, column = position
-        problem = ConfigProblem(
-            file=self.file,
-            line=line or None,
-            column=column if line else None,
-            key=one_line(key, 80),
-            message=message,
-            remedy=remedy,
-            fatal=fatal and self.is_binding,
+    def place(self, path: str, node: LocatedNode) -> DocumentPlace:
+        return DocumentPlace(report=self.report, file=self.file, node=node, path=path)
+
+    def add(self, place: DocumentPlace, message: str, remedy: str = "", *, fatal: bool = False) -> None:
+        """Report a problem; without a remedy the fold says what holds instead."""
+        is_fatal = fatal and self.is_binding
+        place.at(place.node, one_line(place.path, 80)).add(
+            message, remedy, severity="error" if is_fatal else "warning", fatal=is_fatal
         )
-        self.problems.append(problem)
 
 
 def read_layer_object(read: LayerRead, root: LocatedNode) -> None:
-    if _is_readable_version(read, root):
-        _read_members(read, "", root)
+    place = read.place("", root)
+    if _is_readable_version(read, place):
+        _read_members(read, place)
 
 
 def read_layer_setting(read: LayerRead, setting: SingleSetting) -> None:
-    key = config_key_at(setting.path)
+    key, place = config_key_at(setting.path), read.place(setting.path, setting.node)
     if key is not None:
-        _read_value(read, key, setting.path, setting.node)
+        _read_value(read, key, place)
     elif setting.layer == "environment":
         names = {variable_name(path): path for path in KEYS_BY_PATH}
         remedy = _nearest(setting.name, names, "No setting has this variable.")
         message = f"{one_line(setting.name, 80)} is not a known setting and has no effect."
-        read.report(setting.name, (0, 0), message, remedy, fatal=False)
+        read.add(place.at(setting.node, setting.name), message, remedy)
     else:
-        _report_unknown_key(read, setting.path, setting.node)
+        _report_unknown_key(read, place)
 
 
-def _is_readable_version(read: LayerRead, root: LocatedNode) -> bool:
-    node = (root.members or {}).get("config_version")
-    if node is None:
+def _member_places(place: DocumentPlace) -> Iterator[tuple[str, DocumentPlace]]:
+    """Yield the members of an object with their dotted keys, exactly as they are written."""
+    prefix = f"{place.path}." if place.path else ""
+    for name, node in (place.node.members or {}).items():
+        yield name, place.at(node, f"{prefix}{name}")
+
+
+def _is_readable_version(read: LayerRead, root: DocumentPlace) -> bool:
+    place = root.member("config_version")
+    if place is None:
         return True
-    major = _major_version(node.value)
+    version = place.node.value
+    major = _major_version(version)
     if major is not None and major <= CONFIG_VERSION:
-        if isinstance(node.value, str):
-            read.notes.append(f"{read.file} is of the older version {node.value}; it was read as version 1.")
+        if isinstance(version, str):
+            read.notes.append(f"{read.file} is of the older version {version}; it was read as version 1.")
         return True
-    position = (node.line, node.column)
     if major is None:
-        message = f'"config_version" must be {CONFIG_VERSION}, is {_shown_value("config_version", node)}.'
-        read.report("config_version", position, message, "Nothing of this file is used.", fatal=True)
+        message = (
+            f'"config_version" must be {CONFIG_VERSION}, is {_shown_value("config_version", place.node)}.'
+        )
+        read.add(place, message, "Nothing of this file is used.", fatal=True)
     else:
         message = (
-            f"it was written for version {_shown_value('', node)};"
+            f"it was written for version {_shown_value('', place.node)};"
             f" this program knows version {CONFIG_VERSION}."
         )
-        read.report(
-            "config_version",
-            position,
-            message,
-            "Nothing of it is used. Install a newer workbench.",
-            fatal=True,
-        )
+        read.add(place, message, "Nothing of it is used. Install a newer workbench.", fatal=True)
     return False
 
 
@@ -274,67 +276,67 @@ def _major_version(version: object) -> int | None:
     return None
 
 
-def _read_members(read: LayerRead, prefix: str, node: LocatedNode) -> None:
-    for name, member in (node.members or {}).items():
-        path = f"{prefix}{name}"
-        key = KEYS_BY_PATH.get(path)
+def _read_members(read: LayerRead, parent: DocumentPlace) -> None:
+    for _, place in _member_places(parent):
+        path = place.path
         if path == "config_version":
             continue
         if path == "providers":
-            _read_providers(read, member)
+            _read_providers(read, place)
         elif path in SECTION_PATHS:
-            _read_section(read, path, member)
-        elif key is not None:
-            _read_value(read, key, path, member)
+            _read_section(read, place)
+        elif path in KEYS_BY_PATH:
+            _read_value(read, KEYS_BY_PATH[path], place)
         elif path in KEY_ALIASES:
-            _read_value(
-                read, PROVIDER_KEYS_BY_PATH[KEY_ALIASES[path].rsplit(".", 1)[1]], KEY_ALIASES[path], member
-            )
+            known = place.at(place.node, KEY_ALIASES[path])
+            _read_value(read, PROVIDER_KEYS_BY_PATH[known.path.rsplit(".", 1)[1]], known)
         else:
-            _report_unknown_key(read, path, member)
+            _report_unknown_key(read, place)
 
 
-def _read_section(read: LayerRead, path: str, node: LocatedNode) -> None:
-    if node.members is not None:
-        _read_members(read, f"{path}.", node)
+def _read_section(read: LayerRead, place: DocumentPlace) -> None:
+    path = place.path
+    if place.node.members is not None:
+        _read_members(read, place)
         return
     is_strict = any(key.is_strict for key in KEYS_BY_PATH.values() if key.path.startswith(f"{path}."))
-    message = f'"{path}" must be an object, is {_shown_value(path, node)}.'
-    read.report(path, (node.line, node.column), message, "", fatal=is_strict)
+    message = f'"{path}" must be an object, is {_shown_value(path, place.node)}.'
+    read.add(place, message, fatal=is_strict)
 
 
-def _read_providers(read: LayerRead, node: LocatedNode) -> None:
-    if node.members is None:
-        message = f'"providers" must be an object of providers by name, is {_shown_value("headers", node)}.'
-        read.report("providers", (node.line, node.column), message, "", fatal=False)
+def _read_providers(read: LayerRead, providers: DocumentPlace) -> None:
+    if providers.node.members is None:
+        shown = _shown_value("headers", providers.node)
+        read.add(providers, f'"providers" must be an object of providers by name, is {shown}.')
         return
-    for name, provider in node.members.items():
-        path = f"providers.{name}"
-        if not re.fullmatch(PROVIDER_NAME_PATTERN, name) or provider.members is None:
-            message = f'"{one_line(path, 80)}" must be a name of letters, digits, _ and - with an object.'
-            read.report(path, (provider.key_line, provider.key_column), message, "", fatal=False)
+    for name, place in _member_places(providers):
+        if not re.fullmatch(PROVIDER_NAME_PATTERN, name) or place.node.members is None:
+            message = (
+                f'"{one_line(place.path, 80)}" must be a name of letters, digits, _ and - with an object.'
+            )
+            read.add(place.own_key(), message)
             continue
-        _read_provider(read, name, provider)
+        _read_provider(read, name, place)
 
 
-def _read_provider(read: LayerRead, name: str, node: LocatedNode) -> None:
-    path = f"providers.{name}"
-    members = node.members or {}
-    for field_name, member in members.items():
-        key = PROVIDER_KEYS_BY_PATH.get(field_name)
+def _read_provider(read: LayerRead, name: str, provider: DocumentPlace) -> None:
+    for member_name, place in _member_places(provider):
+        key = PROVIDER_KEYS_BY_PATH.get(member_name)
         if key is None:
-            _report_unknown_key(read, f"{path}.{field_name}", member)
+            _report_unknown_key(read, place)
         else:
-            _read_value(read, key, f"{path}.{field_name}", member)
-    position = (node.key_line or node.line, node.key_column or node.column)
+            _read_value(read, key, place)
+    where = provider.own_key()
     if name in PROVIDER_KINDS:
-        read.values.setdefault(f"{path}.kind", LayerValue(value=name, origin=read.origin(position[0])))
-    elif all(member.value is None for member in members.values()):
+        kind = LayerValue(value=name, origin=read.origin(where.node.line))
+        read.values.setdefault(f"{provider.path}.kind", kind)
+    elif all(member.value is None for member in (provider.node.members or {}).values()):
         message = f"The provider {name} cannot be used: it has no kind."
-        read.report(path, position, message, f"Add kind: {', '.join(PROVIDER_KINDS)}.", fatal=False)
+        read.add(where, message, f"Add kind: {', '.join(PROVIDER_KINDS)}.")
 
 
-def _read_value(read: LayerRead, key: ConfigKey, path: str, node: LocatedNode) -> None:
+def _read_value(read: LayerRead, key: ConfigKey, place: DocumentPlace) -> None:
+    path, node = place.path, place.node
     if node.value is None and key.default is None:
         return
     try:
@@ -342,8 +344,7 @@ def _read_value(read: LayerRead, key: ConfigKey, path: str, node: LocatedNode) -
     except InvalidValue as unfit:
         name = joined_key(path, unfit.key)
         message = f'"{one_line(name, 120)}" must be {unfit.expected}, is {_shown_value(name, unfit.node)}.'
-        position = (unfit.node.line, unfit.node.column)
-        read.report(path, position, message, unfit.remedy, fatal=key.is_strict)
+        read.add(place.at(unfit.node, path), message, unfit.remedy, fatal=key.is_strict)
         return
     origin = read.origin(node.key_line or node.line)
     read.values[path] = LayerValue(value=_config_value(read, path, checked, node), origin=origin)
@@ -376,7 +377,8 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
             return cast("object", value)
 
 
-def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
+def _report_unknown_key(read: LayerRead, place: DocumentPlace) -> None:
+    path = place.path
     parent, _, name = path.rpartition(".")
     if parent.startswith("providers.") and name.lower() in _KEY_FIELDS:
         remedy = "Keys are not kept in files: name the variable that holds it in key_env, or a key_command."
@@ -384,8 +386,7 @@ def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
         remedy = _nearest(name, {field_name: field_name for field_name in PROVIDER_KEYS_BY_PATH}, "")
     else:
         remedy = _nearest_key_path(path)
-    position = (node.key_line or node.line, node.key_column or node.column)
-    read.report(path, position, f'"{one_line(path, 80)}" is not a known key.', remedy, fatal=True)
+    read.add(place.own_key(), f'"{one_line(path, 80)}" is not a known key.', remedy, fatal=True)
 
 
 def _nearest_key_path(path: str) -> str:
@@ -403,10 +404,8 @@ def _nearest_key_path(path: str) -> str:
 
 
 def _nearest(name: str, names: dict[str, str], otherwise: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name[:120], names, n=1, cutoff=0.7)
-    return f"The nearest known key is {names[close[0]]}." if close else otherwise
+    near = nearest_name(name, names, 0.7)
+    return f"The nearest known key is {names[near]}." if near else otherwise
 
 
 def _shown_value(path: str, node: LocatedNode) -> str:

@@ -32,7 +32,6 @@ from workbench.config.types import (
     PROVIDER_KEYS,
     AutoApprovalRule,
     Config,
-    ConfigProblem,
     IgnoredValue,
     LayerName,
     LoadedConfig,
@@ -40,6 +39,8 @@ from workbench.config.types import (
     config_key_at,
 )
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
+from workbench.text.json_nodes import LocatedNode
+from workbench.text.problems import Problem
 
 S = TypeVar("S", bound=Struct)
 
@@ -59,7 +60,7 @@ def _build_section(section: type[S], prefix: str, values: Mapping[str, Any]) -> 
     )
 
 
-def build_provider(name: str, fields: Mapping[str, LayerValue]) -> ProviderSettings | ConfigProblem:
+def build_provider(name: str, fields: Mapping[str, LayerValue]) -> ProviderSettings | Problem:
     """Build a provider; where its fields do not go together, say so."""
     values: dict[str, Any] = {key.path: key.default for key in PROVIDER_KEYS}
     values |= {field: layer_value.value for field, layer_value in fields.items()}
@@ -72,14 +73,8 @@ def build_provider(name: str, fields: Mapping[str, LayerValue]) -> ProviderSetti
     wrong = _provider_problem(values)
     if wrong is None:
         return ProviderSettings(name=name, **values, origin=first.origin)
-    return ConfigProblem(
-        file=first.origin.file or first.origin.layer,
-        line=first.origin.line,
-        column=None,
-        key=f"providers.{name}",
-        message=f"The provider {name} cannot be used: {wrong[0]}",
-        remedy=wrong[1],
-        fatal=False,
+    return first.origin.problem(
+        f"providers.{name}", f"The provider {name} cannot be used: {wrong[0]}", wrong[1]
     )
 
 
@@ -124,9 +119,9 @@ def _read_file_layer(layer: LayerName, path: Path, *, is_binding: bool) -> Layer
     try:
         root = read_config_file(path, may_be_link=layer == "user")
     except UnreadableFile as error:
-        position = (error.line or 0, error.column or 0)
+        where = LocatedNode(value=None, line=error.line, column=error.column)
         message = f"The file is not used: {error.reason}"
-        read.report("", position, message, error.remedy, fatal=True)
+        read.add(read.place("", where), message, error.remedy, fatal=True)
         return read
     if root is not None:
         read_layer_object(read, root)
@@ -148,7 +143,7 @@ class _LayerFold:
         self.values = {key.path: LayerValue(value=key.default, origin=DEFAULT_ORIGIN) for key in CONFIG_KEYS}
         self.providers: dict[str, dict[str, LayerValue]] = {}
         self.ignored: list[IgnoredValue] = []
-        self.problems: list[ConfigProblem] = []
+        self.problems: list[Problem] = []
 
     def add(self, read: LayerRead) -> None:
         replaced: set[str] = set()
@@ -215,7 +210,7 @@ class _LayerFold:
             origins=MappingProxyType(origins),
             problems=tuple(
                 self._completed(problem)
-                for problem in (*(problem for read in reads for problem in read.problems), *self.problems)
+                for problem in (*(problem for read in reads for problem in read.report.found), *self.problems)
             ),
             ignored=tuple(self.ignored),
             notes=tuple(note for read in reads for note in read.notes),
@@ -225,7 +220,7 @@ class _LayerFold:
         providers: dict[str, ProviderSettings] = {}
         for name, provider_fields in self.providers.items():
             provider = build_provider(name, provider_fields)
-            if isinstance(provider, ConfigProblem):
+            if isinstance(provider, Problem):
                 self.problems.append(provider)
             else:
                 providers[name] = provider
@@ -237,7 +232,7 @@ class _LayerFold:
             return
         names = ", ".join(sorted(providers)) or "none"
         message = f'"default_provider" names {default.value}, which is not among the providers.'
-        self._note(default, "default_provider", message, f"There are: {names}.")
+        self.problems.append(default.origin.problem("default_provider", message, f"There are: {names}."))
 
     def _drop_repeated_rules(self) -> None:
         rules = self.values["auto_approval_rules"]
@@ -245,31 +240,15 @@ class _LayerFold:
         for rule in cast("tuple[AutoApprovalRule, ...]", rules.value):
             if rule.id in rules_by_id:
                 message = f"The rule {rule.id} is there twice; the second is not used."
-                self._note(
-                    LayerValue(value=None, origin=rule.origin),
-                    "auto_approval_rules",
-                    message,
-                    "Give it another id.",
+                self.problems.append(
+                    rule.origin.problem("auto_approval_rules", message, "Give it another id.")
                 )
             rules_by_id.setdefault(rule.id, rule)
         self.values["auto_approval_rules"] = LayerValue(
             value=tuple(rules_by_id.values()), origin=rules.origin
         )
 
-    def _note(self, layer_value: LayerValue, key: str, message: str, remedy: str) -> None:
-        origin = layer_value.origin
-        problem = ConfigProblem(
-            file=origin.file or origin.layer,
-            line=origin.line,
-            column=None,
-            key=key,
-            message=message,
-            remedy=remedy,
-            fatal=False,
-        )
-        self.problems.append(problem)
-
-    def _completed(self, problem: ConfigProblem) -> ConfigProblem:
+    def _completed(self, problem: Problem) -> Problem:
         """Add what holds instead of a value that was not taken, where nobody said anything better."""
         if problem.remedy:
             return problem

@@ -20,10 +20,11 @@ from workbench.config.keys import (
 )
 from workbench.config.layer_reader import LayerValue
 from workbench.config.layers import USER_CONFIG_FILE, build_provider
-from workbench.config.types import PROVIDER_KEYS_BY_PATH, ConfigProblem, Origin, ProviderSettings
+from workbench.config.types import PROVIDER_KEYS_BY_PATH, Origin, ProviderSettings
 from workbench.domain.values import Json, JsonObject, Refused
 from workbench.text.json_edit import remove_member, set_member
 from workbench.text.json_nodes import JsonError, node_of_value, parse_json_nodes
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 
 NOT_CHANGED: Final = f"{USER_CONFIG_FILE} was not changed."
@@ -76,7 +77,7 @@ def settings_of(draft: ProviderDraft, file: str) -> ProviderSettings:
     origin = Origin(layer="user", file=file)
     fields = {name: LayerValue(value=value, origin=origin) for name, value in draft.members.items()}
     built = build_provider(draft.name, fields)
-    if isinstance(built, ConfigProblem):
+    if isinstance(built, Problem):
         raise ProviderRefused(NOT_CHANGED, built.message, built.remedy)
     return built
 

@@ -24,11 +24,11 @@ from workbench.config.types import (
     ApprovalPattern,
     AutoApprovalRule,
     Config,
-    ConfigProblem,
     LoadedConfig,
     Origin,
     ProviderSettings,
 )
+from workbench.text.problems import Problem
 
 _IMMEDIATE_KEYS: Final = frozenset(
     {
@@ -48,7 +48,7 @@ class ReloadResult(Struct, frozen=True, kw_only=True):
     """Keys whose new value holds now, wholly."""
     later: tuple[str, ...] = ()
     """Keys whose new value, or a part of it, holds from the next start."""
-    problems: tuple[ConfigProblem, ...] = ()
+    problems: tuple[Problem, ...] = ()
     """Why nothing was taken over; empty where it could be."""
 
     @property

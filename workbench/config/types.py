@@ -39,6 +39,7 @@ from workbench.config.sections import (
     ToolSettings,
 )
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
+from workbench.text.problems import Problem
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
 """Where a value can come from; a later layer takes precedence."""
@@ -56,6 +57,13 @@ class Origin(Struct, frozen=True, kw_only=True):
         """Name the place: `/home/x/config.json line 12`, `WORKBENCH_UI_MOTION`, `default`."""
         name = self.file or self.layer
         return f"{name} line {self.line}" if self.line else name
+
+    def problem(self, key: str, message: str, remedy: str) -> Problem:
+        """Return a problem of the value that came from here, with which everything can be started."""
+        return Problem(
+            message=message, file=self.file or self.layer, line=self.line or 0, key=key, remedy=remedy,
+            severity="warning", fatal=False,
+        )  # fmt: skip
 
 
 DEFAULT_ORIGIN = Origin(layer="default")
@@ -489,27 +497,6 @@ def config_key_at(path: str) -> ConfigKey | None:
     return KEYS_BY_PATH.get(path)
 
 
-class ConfigProblem(Struct, frozen=True, kw_only=True):
-    """Something in the configuration that is not as it should be."""
-
-    file: str
-    """Path, name of the environment variable, or `option`."""
-    line: int | None
-    column: int | None
-    key: str
-    """Dotted key; empty where the file as a whole is meant."""
-    message: str
-    """What is wrong, and what holds instead."""
-    remedy: str
-    fatal: bool
-    """Nothing may be started with it: going on could mean that less is denied than was written."""
-
-    def __str__(self) -> str:
-        """Write it on one line, as it is shown."""
-        location = f"{self.file} line {self.line}" if self.line else self.file
-        return f"{location}: {self.message} {self.remedy}".rstrip()
-
-
 class IgnoredValue(Struct, frozen=True, kw_only=True):
     """A value of a workspace that has no effect."""
 
@@ -525,7 +512,7 @@ class LoadedConfig(Struct, frozen=True, kw_only=True):
     config: Config
     origins: Mapping[str, Origin]
     """By dotted key, the defaults included; providers as `providers.NAME.FIELD`."""
-    problems: tuple[ConfigProblem, ...]
+    problems: tuple[Problem, ...]
     ignored: tuple[IgnoredValue, ...]
     notes: tuple[str, ...]
 

@@ -13,7 +13,6 @@ import os
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 from typing import Final, cast
 
 from msgspec import Struct, field
@@ -22,9 +21,7 @@ from workbench.config.types import (
     ApprovalPattern,
     AutoApprovalRule,
     Config,
-    ConfigProblem,
     LoadedConfig,
-    Origin,
     ToolHook,
 )
 from workbench.domain.events import ArtifactStored, Event, RuleAdded
@@ -50,6 +47,7 @@ from workbench.policy import permissions, rule_validation
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
 from workbench.text import canonical
+from workbench.text.problems import Problem, nearest_name
 from workbench.text.safe import one_line
 from workbench.tools.base import PipelineStarter, ToolLimits
 from workbench.tools.registry import ToolRegistry, tool_registry
@@ -206,7 +204,10 @@ def _rule_added_body(rule: AutoApprovalRule) -> RuleAdded:
     )  # fmt: skip
 
 
-def config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Iterator[ConfigProblem]:
+_TAKE_OUT: Final = "Correct it, or take it out."
+
+
+def config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Iterator[Problem]:
     """Yield what is wrong with the rules and patterns of a configuration, besides its form."""
     config = loaded.config
     for rule in config.auto_approval_rules:
@@ -214,23 +215,22 @@ def config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Iterat
             *_forbidden_reasons(rule, tools),
             *rule_validation.never_matching_notes(pattern_kind="regex", pattern=rule.param_pattern),
         ):
-            yield _pattern_problem(
-                "auto_approval_rules", rule.origin, f"Rule {rule.id} is not used as it stands: {why}."
-            )
+            message = f"Rule {rule.id} is not used as it stands: {why}."
+            yield rule.origin.problem("auto_approval_rules", message, _TAKE_OUT)
     for key, patterns in (
         ("approvals.deny", config.approvals.deny),
         ("approvals.allow", config.approvals.allow),
     ):
-        yield from (_pattern_problem(key, p.origin, note) for p in patterns for note in _pattern_notes(p))
+        yield from (p.origin.problem(key, note, _TAKE_OUT) for p in patterns for note in _pattern_notes(p))
     hooks: tuple[ToolHook, ...] = (*config.hooks.pre_tool_use, *config.hooks.post_tool_use)
     for hook in hooks:
         matcher = ApprovalPattern(text=hook.matcher, origin=hook.origin)
-        yield from (_pattern_problem("hooks", hook.origin, note) for note in _pattern_notes(matcher))
+        yield from (hook.origin.problem("hooks", note, _TAKE_OUT) for note in _pattern_notes(matcher))
     for name in sorted(set(config.tools) - set(tools)):
-        near = get_close_matches(name, tools, 1)
+        near = nearest_name(name, tools)
         why = f"No tool is called {one_line(name, 60)}, so it narrows nothing."
-        remedy = f" Did you mean {near[0]}?" if near else ""
-        yield _pattern_problem("tools", loaded.origins["tools"], why + remedy)
+        remedy = f" Did you mean {near}?" if near else ""
+        yield loaded.origins["tools"].problem("tools", why + remedy, _TAKE_OUT)
 
 
 def wide_allow_pattern_notes(loaded: LoadedConfig, tools: ToolDescriptors) -> tuple[str, ...]:
@@ -254,13 +254,6 @@ def _pattern_notes(pattern: ApprovalPattern) -> Iterator[str]:
         for note in permissions.parse_permission(part.strip()).notes:
             if note.level != "note":
                 yield note.text
-
-
-def _pattern_problem(key: str, origin: Origin, message: str) -> ConfigProblem:
-    return ConfigProblem(
-        file=origin.file or origin.layer, line=origin.line, column=None, key=key, message=message,
-        remedy="Correct it, or take it out.", fatal=False,
-    )  # fmt: skip
 
 
 LOG = logging.getLogger("workbench.host")

@@ -10,12 +10,7 @@ from msgspec import Struct
 
 from workbench.pipelines import templates
 from workbench.pipelines.contracts import check_contract_definitions
-from workbench.pipelines.documents import (
-    DocumentPlace,
-    ProjectFiles,
-    check_path_inside,
-    reporting_outside,
-)
+from workbench.pipelines.documents import ProjectFiles, check_path_inside, reporting_outside
 from workbench.pipelines.inner_code import FAILURE_NAME
 from workbench.pipelines.manifest_values import own_text_of
 from workbench.pipelines.model import Manifest, Pipeline, Review, Step
@@ -29,6 +24,7 @@ from workbench.pipelines.step_order import (
     unordered_thread_steps,
 )
 from workbench.pipelines.value_origins import inner_values
+from workbench.text.located import DocumentPlace
 from workbench.text.safe import one_line
 
 _ADAPTERS_ELSEWHERE: Final = ("browser",)

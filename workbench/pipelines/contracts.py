@@ -20,7 +20,6 @@ from workbench.effects.git import GitFailed, run_git
 from workbench.pipelines import model
 from workbench.pipelines.artifacts import ArtifactMissing, parse_content, workspace_file
 from workbench.pipelines.documents import (
-    DocumentPlace,
     OutsideRoot,
     ProjectFiles,
     check_path_inside,
@@ -35,6 +34,7 @@ from workbench.pipelines.json_repair import NotJson, ReadJson, read_json
 from workbench.pipelines.model import Contract, InputConfig, Step, TestCount
 from workbench.policy.regex import InvalidRegex, Regex, RegexTooCostly
 from workbench.secrets.scrubber import scrub
+from workbench.text.located import DocumentPlace
 from workbench.text.safe import one_line
 
 # A contract that only warns says nothing of the others. `on_failure: warn` belongs to its contract; one

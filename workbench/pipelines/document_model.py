@@ -5,7 +5,7 @@ everything. This imports pydantic: import it only where a document is read.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, TypeVar, cast
 
@@ -27,16 +27,9 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError, PydanticUseDefault
 
-from workbench.pipelines.documents import (
-    FLAG_WORDS,
-    DocumentPlace,
-    is_text_item,
-    place_name,
-    report_unknown_members,
-    text_at,
-    type_name,
-    value_text,
-)
+from workbench.text.located import DocumentPlace, text_at
+from workbench.text.problems import nearest_name
+from workbench.text.safe import one_line
 
 Self = TypeVar("Self", bound="DocumentModel")
 _StructT = TypeVar("_StructT", bound=Struct)
@@ -61,6 +54,9 @@ PRESENT = Required(may_be_blank=True)
 """For what is checked further where it is read."""
 
 
+_FLAG_WORDS: Final = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
+
+
 def _plain(place: object) -> object:
     return place.node.value if isinstance(place, DocumentPlace) else place
 
@@ -79,13 +75,13 @@ def read_text(place: DocumentPlace, name: str) -> str:
     if isinstance(text, str):
         return text
     if member:
-        member.error("wrong_type", f"{name} has to be a text, not {type_name(text)}")
+        member.error("wrong_type", f"{name} has to be a text, not {_type_name(text)}")
     return ""
 
 
 def _flag(place: object) -> object:
     value = _plain(place)
-    return FLAG_WORDS.get(value.lower(), value) if isinstance(value, str) else value
+    return _FLAG_WORDS.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def _items(place: object) -> object:
@@ -102,6 +98,15 @@ def _texts(place: object) -> object:
     if place.node.items is None:
         return place.node.value
     return tuple(item for item in place.items() if is_text_item(item, _member_name(place)))
+
+
+def is_text_item(place: DocumentPlace, name: str) -> bool:
+    """Return whether an item of a list is a text, or can stand for one; report it if not."""
+    node = place.node
+    if node.value is None or node.members is not None or node.items is not None:
+        place.error("wrong_type", f"an item of {name} has to be a text, not {_type_name(node.value)}")
+        return False
+    return True
 
 
 def _named(place: object) -> object:
@@ -206,7 +211,7 @@ class DocumentModel(BaseModel):
         """Report a text that has to be there under conditions that only the caller knows."""
         member = self.place_of(name)
         if member is None and self._place:
-            self._place.error("missing_field", f"{place_name(self._place)} needs {name}")
+            self._place.error("missing_field", f"{_place_name(self._place)} needs {name}")
         elif member is not None and not text_at(member).strip():
             member.error("missing_field", f"{name} is empty")
 
@@ -228,7 +233,7 @@ class DocumentModel(BaseModel):
         nodes = value.node.members
         if nodes is None:
             value.error(
-                "wrong_type", f"{place_name(value)} has to be a mapping, not {type_name(value.node.value)}"
+                "wrong_type", f"{_place_name(value)} has to be a mapping, not {_type_name(value.node.value)}"
             )
             return handler({})
         model = handler({name: value.member(name) for name, node in nodes.items() if node.value is not None})
@@ -236,9 +241,9 @@ class DocumentModel(BaseModel):
         names, required = _member_names(cls)
         for name, called in required.items():
             if value.present(name) is None:
-                value.error("missing_field", f"{place_name(value)} needs {called}")
+                value.error("missing_field", f"{_place_name(value)} needs {called}")
         if cls.reports_unknown:
-            report_unknown_members(value, names, cls.not_acted_on)
+            _report_unknown_members(value, names, cls.not_acted_on)
         return model
 
     @field_validator("*", mode="wrap")
@@ -278,11 +283,27 @@ def _member_name(place: DocumentPlace) -> str:
     return place.path.rpartition(".")[2]
 
 
+def _report_unknown_members(
+    place: DocumentPlace, names: Collection[str], not_acted_on: Mapping[str, str]
+) -> None:
+    """Report members that are not known, with the nearest name that is, and those that are not acted on."""
+    for name in place.node.members or {}:
+        if name in names:
+            continue
+        if name in not_acted_on:
+            message = f"{name} ({not_acted_on[name]}) is read and not acted on here"
+            place.key(name).warn("not_run", message)
+            continue
+        near = nearest_name(name, names)
+        hint = f"; did you mean {near}?" if near else ""
+        place.key(name).warn("unknown_key", f"{one_line(name, 60)} is not a known key here{hint}")
+
+
 def _report_error(place: DocumentPlace, error: ErrorDetails) -> None:
     name, value, kind = _member_name(place), place.node.value, error["type"]
     if kind in _EXPECTED_TYPES:
-        name = place_name(place) if kind == "dict_type" else name
-        message = f"{name} has to be {_EXPECTED_TYPES[kind]}, not {type_name(value)}"
+        name = _place_name(place) if kind == "dict_type" else name
+        message = f"{name} has to be {_EXPECTED_TYPES[kind]}, not {_type_name(value)}"
         place.error("wrong_type", message)
         return
     if kind == _OTHER_VALUE:
@@ -293,4 +314,21 @@ def _report_error(place: DocumentPlace, error: ErrorDetails) -> None:
     else:
         limits = error.get("ctx", {})
         expected = f"at least {limits['ge']:.9g}" if "ge" in limits else f"at most {limits['le']:.9g}"
-    place.error("wrong_value", f"{name} has to be {expected}, not {value_text(value)}")
+    place.error("wrong_value", f"{name} has to be {expected}, not {_value_text(value)}")
+
+
+def _place_name(place: DocumentPlace) -> str:
+    return place.path or "the document"
+
+
+def _value_text(value: object) -> str:
+    """Return a wrong value as messages show it."""
+    return one_line(str(value), 60) if isinstance(value, str | int | float) else _type_name(value)
+
+
+def _type_name(value: object) -> str:
+    names: tuple[tuple[type, str], ...] = (
+        (bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"),
+        (dict, "a mapping"),
+    )  # fmt: skip
+    return next((name for cls, name in names if isinstance(value, cls)), "nothing")

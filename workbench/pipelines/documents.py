@@ -1,217 +1,25 @@
-"""Documents of a project: where manifests and pipelines lie, their files, places within them, problems.
+"""Documents of a project: where manifests and pipelines lie, what they call themselves, and their files.
 
-`DocumentPlace` is a value with its line, `ProblemReport` collects everything that is wrong instead of
-stopping at the first. Paths never leave the project.
+Paths never leave the project.
 """
 
-import difflib
 import os
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from workbench.domain.values import PIPELINE_FOLDERS, Json, StepKind
+from workbench.domain.values import PIPELINE_FOLDERS, StepKind
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.policy.trust import RUN_OUTPUT_FOLDERS
 from workbench.text.json_nodes import LocatedNode
+from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES
-
-Severity = Literal["error", "warning"]
-
-
-class Problem(Struct, frozen=True, kw_only=True):
-    """One thing that is wrong, in words for the person who wrote the file."""
-
-    code: str
-    """Stable: scripts may look for it."""
-    message: str
-    file: str
-    line: int = 0
-    """From 1; 0 where it is about the file as a whole."""
-    column: int = 0
-    path: str = ""
-    """Where it is in the document: `steps[2].exec.source`."""
-    severity: Severity = "error"
-    stops_run: bool = True
-    """Whether a run may not start with it."""
-
-    def facts(self) -> dict[str, Json]:
-        """Return it as `pipeline validate --json` prints it."""
-        facts: dict[str, Json] = {
-            "code": self.code, "message": self.message, "file": self.file, "line": self.line,
-            "column": self.column, "path": self.path,
-        }  # fmt: skip
-        return {**facts, "stops_run": True} if self.severity == "warning" and self.stops_run else facts
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{place}: {self.severity}: {self.message} [{self.code}]"
-
-
-class ProblemReport(Struct):
-    """Problems as they are found, in the order of file and line when asked for."""
-
-    found: list[Problem] = field(default_factory=list[Problem])
-
-    @property
-    def errors(self) -> list[Problem]:
-        return [problem for problem in self.ordered() if problem.severity == "error"]
-
-    @property
-    def warnings(self) -> list[Problem]:
-        return [problem for problem in self.ordered() if problem.severity == "warning"]
-
-    @property
-    def is_ok(self) -> bool:
-        return not self.errors
-
-    @property
-    def stopping(self) -> list[Problem]:
-        """Return the warnings that a run may not start with: the file is right, and something is missing."""
-        return [problem for problem in self.warnings if problem.stops_run]
-
-    @property
-    def is_runnable(self) -> bool:
-        return self.is_ok and not self.stopping
-
-    def grouped(self) -> list[tuple[Problem, list[int]]]:
-        """Return each cause in a file once, with the lines of the places that have it after the first."""
-        groups: dict[tuple[str, str, str], tuple[Problem, list[int]]] = {}
-        for problem in self.ordered():
-            key = (problem.file, problem.severity, problem.message)
-            if key in groups:
-                groups[key][1].append(problem.line)
-            else:
-                groups[key] = (problem, [])
-        return list(groups.values())
-
-    def ordered(self) -> list[Problem]:
-        """Return every problem once, by file and line."""
-        unique = dict.fromkeys(self.found)
-        return sorted(unique, key=lambda problem: (problem.file, problem.line, problem.column))
-
-    def for_running(self) -> "ProblemReport":
-        """Return the same with everything as an error that a run may not start with."""
-        return ProblemReport([_as_error(p) if p.stops_run else p for p in self.found])
-
-    def strict(self) -> "ProblemReport":
-        """Return the same with every warning as an error."""
-        return ProblemReport([_as_error(problem) for problem in self.found])
-
-
-def _as_error(problem: Problem) -> Problem:
-    return problem if problem.severity == "error" else replace(problem, severity="error")
-
-
-class DocumentPlace(Struct, frozen=True, kw_only=True):
-    """A value of a document and how it is reached; what reports are made at."""
-
-    report: ProblemReport
-    file: str
-    node: LocatedNode
-    path: str = ""
-
-    def error(self, code: str, message: str) -> None:
-        self._add(code, message, "error", stops_run=True)
-
-    def warn(self, code: str, message: str, *, stops_run: bool = False) -> None:
-        """Report what a person should know."""
-        self._add(code, message, "warning", stops_run=stops_run)
-
-    def member(self, name: str) -> "DocumentPlace | None":
-        """Return the place of a member of an object; None if it is not there."""
-        node = (self.node.members or {}).get(name)
-        return None if node is None else self.at(node, _joined_path(self.path, name))
-
-    def present(self, name: str) -> "DocumentPlace | None":
-        """Return the place of a member; None if it is absent or null."""
-        member = self.member(name)
-        return None if member is None or member.node.value is None else member
-
-    def items(self) -> Iterable["DocumentPlace"]:
-        for number, node in enumerate(self.node.items or ()):
-            yield self.at(node, f"{self.path}[{number}]")
-
-    def at(self, node: LocatedNode, path: str) -> "DocumentPlace":
-        return DocumentPlace(report=self.report, file=self.file, node=node, path=path)
-
-    def key(self, name: str) -> "DocumentPlace":
-        """Return the place of the key in front of a member, for what is wrong with its name."""
-        node = (self.node.members or {}).get(name)
-        if node is None or not node.key_line:
-            return self
-        return self.at(
-            LocatedNode(value=name, line=node.key_line, column=node.key_column), _joined_path(self.path, name)
-        )
-
-    def _add(self, code: str, message: str, severity: Severity, *, stops_run: bool) -> None:
-        self.report.found.append(
-            Problem(
-                code=code, message=one_line(message, 600), file=self.file, line=self.node.line,
-                column=self.node.column, path=self.path, severity=severity, stops_run=stops_run,
-            )
-        )  # fmt: skip
-
-
-def _joined_path(path: str, name: str) -> str:
-    name = one_line(name, 80)
-    return f"{path}.{name}" if path else name
-
-
-def report_unknown_members(
-    place: DocumentPlace, names: Collection[str], not_acted_on: Mapping[str, str]
-) -> None:
-    """Report members that are not known, with the nearest name that is, and those that are not acted on."""
-    for name in place.node.members or {}:
-        if name in names:
-            continue
-        if name in not_acted_on:
-            message = f"{name} ({not_acted_on[name]}) is read and not acted on here"
-            place.key(name).warn("not_run", message)
-            continue
-        close = difflib.get_close_matches(name, names, 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        place.key(name).warn("unknown_key", f"{one_line(name, 60)} is not a known key here{hint}")
-
-
-FLAG_WORDS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
-
-
-def is_text_item(place: DocumentPlace, name: str) -> bool:
-    """Return whether an item of a list is a text, or can stand for one; report it if not."""
-    node = place.node
-    if node.value is None or node.members is not None or node.items is not None:
-        place.error("wrong_type", f"an item of {name} has to be a text, not {type_name(node.value)}")
-        return False
-    return True
-
-
-def place_name(place: DocumentPlace) -> str:
-    return place.path or "the document"
-
-
-def value_text(value: object) -> str:
-    """Return a wrong value as messages show it."""
-    return one_line(str(value), 60) if isinstance(value, str | int | float) else type_name(value)
-
-
-def type_name(value: object) -> str:
-    names: tuple[tuple[type, str], ...] = (
-        (bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"),
-        (dict, "a mapping"),
-    )  # fmt: skip
-    return next((name for cls, name in names if isinstance(value, cls)), "nothing")
-
-
-def text_at(place: DocumentPlace) -> str:
-    return str(place.node.value)
 
 
 def is_pipeline(place: DocumentPlace) -> bool:

@@ -3,7 +3,6 @@
 It starts nothing and writes nothing.
 """
 
-import difflib
 import itertools
 import os
 import shutil
@@ -23,9 +22,6 @@ from workbench.pipelines.documents import (
     MOST_PIPELINES,
     PIPELINE_KIND,
     DiskFiles,
-    DocumentPlace,
-    Problem,
-    ProblemReport,
     ProjectFiles,
     find_manifest,
     is_pipeline,
@@ -36,6 +32,8 @@ from workbench.pipelines.documents import (
 )
 from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
 from workbench.pipelines.value_origins import handed_names
+from workbench.text.located import DocumentPlace
+from workbench.text.problems import Problem, ProblemReport, nearest_name
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
 
@@ -83,7 +81,7 @@ def load_pipeline(
     if manifest_file is None:
         report.found.append(
             Problem(
-                code="no_manifest", file=file, severity="warning", stops_run=False,
+                code="no_manifest", file=file, severity="warning", fatal=False,
                 message="no manifest was found, so the pipeline is checked by itself; "
                 "name one with --manifest, or write workbench.yaml",
             )
@@ -273,8 +271,8 @@ def find_pipeline(root: str, name: str) -> str | None:
 def similar_pipeline_hint(root: str, name: str) -> str:
     """Return what a pipeline of a project may have been meant, as a remedy."""
     names = [entry.name for entry in list_pipelines(root)]
-    close = difflib.get_close_matches(name, names, 1)
-    return "see workbench pipeline list" + (f" (is {one_line(close[0], 80)} meant?)" if close else "")
+    near = nearest_name(name, names)
+    return "see workbench pipeline list" + (f" (is {one_line(near, 80)} meant?)" if near else "")
 
 
 def _load_document(

@@ -23,7 +23,6 @@ from workbench.pipelines.document_model import (
     duration_seconds,
     one_of,
 )
-from workbench.pipelines.documents import DocumentPlace, text_at
 from workbench.pipelines.model import (
     REVIEW_TYPES,
     Contract,
@@ -34,6 +33,7 @@ from workbench.pipelines.model import (
     TestCount,
 )
 from workbench.policy.regex import InvalidRegex, Regex
+from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 
 _CONTRACT_TYPES: Final[dict[str, ContractType]] = {

@@ -23,17 +23,15 @@ from workbench.pipelines.document_model import (
     Texts,
     Whole,
     Word,
+    is_text_item,
 )
 from workbench.pipelines.documents import (
     MANIFEST_KIND,
-    DocumentPlace,
     ProjectFiles,
     check_script_exists,
-    is_text_item,
     reporting_outside,
     require_file,
     require_folder,
-    text_at,
 )
 from workbench.pipelines.model import (
     Adapter,
@@ -46,6 +44,7 @@ from workbench.pipelines.model import (
     Runtime,
 )
 from workbench.pipelines.skills import SKILL_FOLDERS
+from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 
 _PLAIN_RUNTIME: Final = Runtime()

@@ -28,7 +28,7 @@ from workbench.pipelines.document_model import (
     one_of,
     read_text,
 )
-from workbench.pipelines.documents import DocumentPlace, is_pipeline, step_kind, text_at
+from workbench.pipelines.documents import is_pipeline, step_kind
 from workbench.pipelines.model import (
     Aggregate,
     ArtifactInjection,
@@ -62,6 +62,7 @@ from workbench.pipelines.parse_step_blocks import (
 )
 from workbench.pipelines.step_order import desugar_steps
 from workbench.pipelines.templates import value_text
+from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 
 MOST_STEPS: Final = 10_000

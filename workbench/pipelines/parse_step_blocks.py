@@ -28,7 +28,6 @@ from workbench.pipelines.document_model import (
     one_of,
     read_text,
 )
-from workbench.pipelines.documents import DocumentPlace, text_at
 from workbench.pipelines.model import (
     AggregateStrategy,
     Compaction,
@@ -38,6 +37,7 @@ from workbench.pipelines.model import (
     Matrix,
 )
 from workbench.pipelines.parse_contracts import FAILURE_ACTIONS, ContractDocument, Retries, contract_model
+from workbench.text.located import DocumentPlace, text_at
 
 _MOST_WINDOW_SECONDS: Final = 366 * 86400.0
 

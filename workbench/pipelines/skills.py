@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from workbench.pipelines import templates
-from workbench.pipelines.documents import DocumentPlace, OutsideRoot, ProjectFiles
+from workbench.pipelines.documents import OutsideRoot, ProjectFiles
 from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.text.located import DocumentPlace
 from workbench.text.safe import one_line
 
 SKILL_FOLDERS: Final = (

@@ -16,17 +16,23 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _SCALAR_STARTS = frozenset('"-0123456789tfnNI')
 
 
-class JsonError(ValueError):
-    """Text that is not acceptable JSON.
+class LocatedError(ValueError):
+    """Text that a reader of nodes does not accept.
 
-    `reason`: what is wrong, without the position. `line`: from 1. `column`: from 1, in characters.
+    `code`: a stable name of the cause. `reason`: what is wrong, without the position. `line`: from 1.
+    `column`: from 1, in characters.
     """
 
-    def __init__(self, reason: str, line: int, column: int) -> None:
+    def __init__(self, code: str, reason: str, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {reason}")
-        self.reason = reason
-        self.line = line
-        self.column = column
+        self.code, self.reason, self.line, self.column = code, reason, line, column
+
+
+class JsonError(LocatedError):
+    """Text that is not acceptable JSON."""
+
+    def __init__(self, reason: str, line: int, column: int) -> None:
+        super().__init__("json_syntax", reason, line, column)
 
 
 class LocatedNode(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from msgspec import Struct, field
 
-from workbench.text.json_nodes import LocatedNode
+from workbench.text.json_nodes import LocatedError, LocatedNode
 from workbench.text.safe import one_line
 
 MOST_YAML_BYTES: Final = 4 * 1_048_576
@@ -27,16 +27,11 @@ _STANDARD_PREFIX: Final = "tag:yaml.org,2002:"
 _PLAIN_TAGS: Final = frozenset({"str", "int", "float", "bool", "null", "seq", "map"})
 
 
-class YamlError(ValueError):
+class YamlError(LocatedError):
     """Text that is not acceptable YAML.
 
-    `code`: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`. `reason`:
-    what is wrong, without the position. `line`: from 1. `column`: from 1.
+    `code`: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`.
     """
-
-    def __init__(self, code: str, reason: str, line: int, column: int) -> None:
-        super().__init__(f"line {line}, column {column}: {reason}")
-        self.code, self.reason, self.line, self.column = code, reason, line, column
 
 
 def parse_yaml(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from workbench.config.layers import load_config
-from workbench.config.types import ConfigProblem, LoadedConfig
+from workbench.config.types import LoadedConfig
+from workbench.text.problems import Problem
 
 
 def read(home: Path, value: object) -> LoadedConfig:
@@ -136,13 +137,14 @@ def test_a_bad_value_leaves_the_default_and_says_so(tmp_path: Path):
     result = read(tmp_path, '{"approvals": {\n  "window_minutes": "soon"}}')
     assert result.config.approvals.window_minutes == 15
     assert result.problems == (
-        ConfigProblem(
+        Problem(
             file=str(tmp_path / "config.json"),
             line=2,
             column=21,
             key="approvals.window_minutes",
             message='"approvals.window_minutes" must be a number of minutes greater than 0, at most 1440, is "soon".',
             remedy="The default (15) is used.",
+            severity="warning",
             fatal=False,
         ),
     )
@@ -157,7 +159,7 @@ def test_a_bad_variable_leaves_what_the_file_says(tmp_path: Path):
     )
     (problem,) = result.problems
     assert result.config.limits.max_turns == 7
-    assert (problem.file, problem.line) == ("WORKBENCH_LIMITS_MAX_TURNS", None)
+    assert (problem.file, problem.line) == ("WORKBENCH_LIMITS_MAX_TURNS", 0)
     assert problem.remedy == f"The value of {tmp_path / 'config.json'} line 1 is used."
 
 

@@ -17,7 +17,7 @@ WAVE = next((place for place in BESIDE if place.is_dir()), Path("nowhere"))
 
 
 def problems(loaded):
-    return [(p.code, p.line, p.path) for p in loaded.report.ordered()]
+    return [(p.code, p.line, p.key) for p in loaded.report.ordered()]
 
 
 def codes(loaded, severity="error"):
@@ -402,7 +402,7 @@ def test_what_is_read_and_not_acted_on_is_named(tmp_path):
     loaded = load_pipeline(
         project(tmp_path, steps, manifest=manifest, head="input: {source: cli, batch_size: 3}\n")
     )
-    named = {p.path.rpartition(".")[2] for p in loaded.report.warnings if p.code == "not_run"}
+    named = {p.key.rpartition(".")[2] for p in loaded.report.warnings if p.code == "not_run"}
     assert named == {"path", "batch_size"}  # of a skill mount
     assert (loaded.report.is_ok, loaded.report.for_running().is_ok) == (True, True)
     assert (loaded.manifest.runtime.relay_percent, loaded.pipeline.steps[0].compaction.percent) == (70, 80)

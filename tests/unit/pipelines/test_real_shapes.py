@@ -156,7 +156,7 @@ def test_a_pipeline_that_a_step_names_and_that_is_not_there_is_warned_of_where_i
     (tmp_path / ".workbench" / "pipelines" / "p.yaml").write_text((tmp_path / "p.yaml").read_text())
     loaded = load_pipeline(str(tmp_path / ".workbench" / "pipelines" / "p.yaml"))
     missing = [p for p in loaded.report.ordered() if p.code == "missing_pipeline"]
-    assert [(p.line - 4, p.path, p.message.split()[4]) for p in missing] == [
+    assert [(p.line - 4, p.key, p.message.split()[4]) for p in missing] == [
         (2, "steps[1].pipeline", "gone"), (3, "steps[2].branch", "lost"), (4, "steps[3].loop.steps[0].pipeline", "far"),
     ]  # fmt: skip
     assert loaded.report.for_running().is_ok
@@ -184,7 +184,7 @@ def test_a_problem_stands_at_the_text_that_it_is_about(tmp_path):
   handover: {contracts: [{type: test_suite, command: "true"}, {type: test_suite, command: "{{ five }}"}]}
 """
     loaded, _ = problems(tmp_path, steps)
-    assert [p.path for p in loaded.report.errors] == [
+    assert [p.key for p in loaded.report.errors] == [
         "steps[0].script", "steps[0].output_artifacts[0].path", "steps[0].validation[1].target",
         "steps[0].memory.inject_artifacts[1]", "steps[0].handover.contracts[1].command",
     ]  # fmt: skip
@@ -202,7 +202,7 @@ def test_project_files_may_be_patterns_and_skills_may_lie_anywhere(tmp_path):
         "here",
     ]
     assert loaded.report.is_ok
-    assert not any(p.stops_run for p in loaded.report.ordered() if "no/*.md" in p.message)
+    assert not any(p.fatal for p in loaded.report.ordered() if "no/*.md" in p.message)
 
 
 @pytest.mark.parametrize(

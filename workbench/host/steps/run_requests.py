@@ -29,12 +29,13 @@ from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
 from workbench.pipelines.accepted_commands import AcceptedCommand, commands_to_accept
 from workbench.pipelines.contracts import InputRefused, check_input
-from workbench.pipelines.documents import Problem, find_manifest, project_folder
+from workbench.pipelines.documents import find_manifest, project_folder
 from workbench.pipelines.load import LoadedPipeline, find_pipeline, load_pipeline, similar_pipeline_hint
 from workbench.pipelines.model import Pipeline
 from workbench.pipelines.run_context import RunDefinition
 from workbench.pipelines.state import fold_run
 from workbench.pipelines.step_order import descendants
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 
 

@@ -1,0 +1,77 @@
+"""Problems are reported at their lines, in one type, whatever form the document has."""
+
+import pytest
+
+from workbench.text.json_nodes import JsonError, LocatedError, LocatedNode, parse_json_nodes
+from workbench.text.located import DocumentPlace
+from workbench.text.problems import Problem, ProblemReport, nearest_name
+from workbench.text.yaml_nodes import YamlError, parse_yaml
+
+JSON = """{
+  "steps": [
+    {"id": 1},
+    {"id": null, "persna": "x"}
+  ]
+}"""
+YAML = """# a comment, so that the lines are those of the JSON text
+steps:
+  - id: 1
+  - {id: null, persna: x}
+"""
+
+
+def reported(root: LocatedNode) -> list[Problem]:
+    place = DocumentPlace(report=ProblemReport(), file="f", node=root)
+    steps = place.present("steps")
+    assert steps is not None
+    first, second = steps.items()
+    assert second.present("id") is None and first.member("none") is None
+    second.key("persna").warn("unknown_key", "it is not known")
+    second.key("none").error("missing_field", "it needs none")
+    number = first.present("id")
+    assert number is not None
+    number.add("it has to be a text", "Write quotes.", fatal=False)
+    return place.report.ordered()
+
+
+@pytest.mark.parametrize(
+    ("root", "columns"), [(parse_json_nodes(JSON), (12, 5, 18)), (parse_yaml(YAML), (9, 5, 16))]
+)
+def test_a_problem_has_the_place_of_its_value_or_key(root: LocatedNode, columns: tuple[int, ...]):
+    found = reported(root)
+    assert [(p.line, p.key) for p in found] == [(3, "steps[0].id"), (4, "steps[1]"), (4, "steps[1].persna")]
+    assert tuple(p.column for p in found) == columns
+    assert [(p.severity, p.fatal) for p in found] == [("error", False), ("error", True), ("warning", False)]
+
+
+@pytest.mark.parametrize(("problem", "line"), [
+    (Problem(code="c", message="m", file="f", line=2, column=3), "f:2:3: error: m [c]"),
+    (Problem(code="c", message="m", file="f", severity="warning"), "f: warning: m [c]"),
+    (Problem(message="M.", file="f", line=2, remedy="R."), "f line 2: M. R."),
+    (Problem(message="M.", file="f"), "f: M."),
+])  # fmt: skip
+def test_a_problem_as_a_line(problem: Problem, line: str):
+    assert str(problem) == line
+
+
+def test_what_stops_a_run_becomes_an_error_of_it():
+    stops = Problem(code="c", message="m", file="f", severity="warning")
+    report = ProblemReport([stops, Problem(code="d", message="n", file="f", severity="warning", fatal=False)])
+    assert report.is_ok and not report.is_runnable and report.stopping == [stops]
+    assert [p.severity for p in report.for_running().found] == ["error", "warning"]
+    assert [(p.severity, p.fatal) for p in report.strict().found] == [("error", True), ("error", True)]
+
+
+@pytest.mark.parametrize("read", [parse_json_nodes, parse_yaml])
+def test_text_that_is_not_read_says_where(read):
+    with pytest.raises(LocatedError) as caught:
+        read('{"a": 1,\n "b": }}')
+    assert isinstance(caught.value, JsonError | YamlError) and caught.value.code.endswith("_syntax")
+    assert caught.value.line == 2 and str(caught.value).startswith("line 2, column ")
+
+
+def test_the_nearest_name():
+    assert nearest_name("persna", ["adapter", "persona"]) == "persona"
+    assert nearest_name("persna", ["adapter"]) == nearest_name("persna", []) == ""
+    assert nearest_name("persna", ["persona"], 0.99) == ""
+    assert nearest_name("persona" + "x" * 100_000, ["persona"]) == ""
