@@ -311,6 +311,21 @@ KONVEYOR = """- name: rules
 """
 
 
+def test_what_is_not_read_is_named_with_its_line_or_entry(workspace):
+    konveyor = "- name: rules\n  violations:\n    a: 5\n    b:\n      incidents:\n      - 7\n      - 7\n"
+    found = read(workspace, konveyor.encode())
+    assert found.problems == (
+        "line 3: a is not a violation",
+        "line 6: it is not an incident",
+        "line 7: it is not an incident",
+    )
+    assert found.skipped == 3
+    found = read(workspace, sarif({"message": 7}))
+    assert [text.partition(":")[0] for text in found.problems] == ["entry 1"]
+    found = read(workspace, {"version": "2.1.0", "runs": [sarif(result())["runs"][0], {"tool": 3}]})
+    assert [text.partition(":")[0] for text in found.problems] == ["run 2"]
+
+
 def test_a_report_of_konveyor(workspace):
     found = read(workspace, KONVEYOR.encode())
     first, second = found.incidents

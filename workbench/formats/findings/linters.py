@@ -26,7 +26,7 @@ def read_entries(
         try:
             finding = make(decoder.decode(entry))
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
-            report.skip(f"entry {number:,}: {error}")
+            report.skip(str(error), key=f"entry {number:,}")
             continue
         if finding is not None:
             yield finding
@@ -148,7 +148,7 @@ def read_konveyor(text: str, report: ReadReport) -> Iterator[RawFinding]:
         for _ in _members(members, "insights") or ():
             report.note("rules that only inform (insights) are left out")
         for rule, error in (_members(members, "errors") or {}).items():
-            report.say(f"the rule {rule[:80]} did not run: {str(error.value)[:200]}")
+            report.add(f"the rule {rule[:80]} did not run: {str(error.value)[:200]}")
 
 
 def _violation_findings(
@@ -156,13 +156,13 @@ def _violation_findings(
 ) -> Iterator[RawFinding]:
     members = violation.members
     if members is None:
-        report.skip(f"line {violation.line}: {rule[:80]} is not a violation")
+        report.skip(f"{rule[:80]} is not a violation", line=violation.line)
         return
     category, description = _text(members, "category"), _text(members, "description").strip()
     incidents = members.get("incidents")
     for node in (incidents.items if incidents else None) or ():
         if node.members is None:
-            report.skip(f"line {node.line}: it is not an incident")
+            report.skip("it is not an incident", line=node.line)
             continue
         message = _text(node.members, "message").strip()
         line = node.members.get("lineNumber")

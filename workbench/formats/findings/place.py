@@ -23,6 +23,7 @@ from workbench.domain.values import Json, JsonObject
 from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folders import MOST_NAMES
+from workbench.text.problems import Problem
 from workbench.text.safe import safe_text
 
 MOST_FILE: Final = 4_000_000
@@ -243,30 +244,33 @@ class RawFinding(Struct, kw_only=True):
 class ReadReport(Struct):
     """What was wrong with a file, entry by entry."""
 
-    problems: list[str] = field(default_factory=list[str])
+    problems: list[Problem] = field(default_factory=list[Problem])
     skipped: int = 0
     notes: dict[str, int] = field(default_factory=dict[str, int])
     """How many entries were left out for a reason that is no fault."""
 
-    def skip(self, why: str) -> None:
+    def skip(self, message: str, *, key: str = "", line: int = 0) -> None:
         """Count an entry that could not be read, and keep the first reasons."""
         self.skipped += 1
-        self.say(why)
+        self.add(message, key=key, line=line)
 
-    def say(self, why: str) -> None:
-        if len(self.problems) < MOST_PROBLEMS and why not in self.problems:
-            self.problems.append(why)
+    def add(self, message: str, *, key: str = "", line: int = 0) -> None:
+        problem = Problem(message=message, key=key, line=line, severity="warning", fatal=False)
+        if len(self.problems) < MOST_PROBLEMS and problem not in self.problems:
+            self.problems.append(problem)
 
-    def lead(self, why: str) -> None:
-        """Say something before everything else, however much there is to say."""
-        self.problems.insert(0, why)
+    def lead(self, message: str) -> None:
+        """Put a problem before everything else, however many there are."""
+        self.problems.insert(0, Problem(message=message, severity="warning", fatal=False))
 
     def note(self, why: str) -> None:
         self.notes[why] = self.notes.get(why, 0) + 1
 
-    def words(self) -> Iterator[str]:
-        """Yield everything there is to say."""
-        yield from self.problems
+    def texts(self) -> Iterator[str]:
+        """Yield the problems and then the notes, each as a text."""
+        for problem in self.problems:
+            where = problem.key or (f"line {problem.line}" if problem.line else "")
+            yield f"{where}: {problem.message}" if where else problem.message
         yield from (f"{count:,} {why}" for why, count in self.notes.items())
 
 
@@ -302,7 +306,7 @@ def utf8_bytes(data: bytes, report: ReadReport) -> bytes:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head, False)
     except UnicodeDecodeError:
-        report.say("it is not UTF-8: bytes that cannot be read show as U+FFFD")
+        report.add("it is not UTF-8: bytes that cannot be read show as U+FFFD")
         return data.decode("utf-8", "replace").encode()
     return data
 

@@ -84,10 +84,10 @@ def read_findings(
     except (msgspec.DecodeError, RecursionError) as error:
         raise FindingsUnreadable(_json_reason(data, error)) from None
     if maker.is_spent:
-        report.say("it names more text than is looked at; the last findings are known without their lines")
+        report.add("it names more text than is looked at; the last findings are known without their lines")
     return FindingsFile(
         format=kind, incidents=maker.finished(incidents), root=_name(maker.root), skipped=report.skipped,
-        problems=tuple(sanitize_line(safe_text(words), 300) for words in report.words()),
+        problems=tuple(sanitize_line(safe_text(text), 300) for text in report.texts()),
     )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def _of_object(data: bytes, report: ReadReport) -> tuple[FindingsFormat, Iterato
         return "pyright", read_entries(entries, PyrightEntry, pyright_finding, report)
     if "incidents" in members:
         if _is_unasked(members.get("configuration")):
-            report.say("enable_tool_interception is false in it, which has no effect: every change asks")
+            report.add("enable_tool_interception is false in it, which has no effect: every change asks")
         entries = _decoded(members["incidents"], list[Raw])
         return "s2", read_entries(entries, S2Entry, s2_finding, report)
     if "rule_id" in members:

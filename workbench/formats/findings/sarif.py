@@ -128,12 +128,12 @@ def read_sarif(data: bytes, report: ReadReport) -> Iterator[RawFinding]:
     """Yield the results of every run that are not suppressed. Raises msgspec.DecodeError."""
     log = msgspec.json.decode(data, type=SarifLog)
     if log.version and not log.version.startswith("2.1"):
-        report.say(f"it is SARIF {log.version[:20]}; 2.1.0 is what is read here")
+        report.add(f"it is SARIF {log.version[:20]}; 2.1.0 is what is read here")
     for number, entry in enumerate(log.runs, 1):
         try:
             run = msgspec.json.decode(entry, type=_Run, strict=False)
         except (msgspec.DecodeError, RecursionError) as error:
-            report.skip(f"run {number}: {error}")
+            report.skip(str(error), key=f"run {number}")
             continue
         reader = _RunReader(run, report)
         yield from read_entries(run.results or [], _Result, reader.finding, report)
