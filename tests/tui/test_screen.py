@@ -282,7 +282,6 @@ def test_a_screen_starts_without_parsers_validators_or_colours():
         "re2",
         "pygments",
         "markdown_it",
-        "watchdog",
     }
 
 

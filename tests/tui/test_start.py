@@ -14,7 +14,7 @@ from workbench.domain.events import MarkAdded
 NOT_AT_START = {
     # Validators, parsers, colours, clients: each takes longer to load than a frame to draw.
     "pydantic", "annotated_types", "jsonschema", "yaml", "re2", "tree_sitter_bash", "httpx", "pygments",
-    "argparse", "markdown_it", "watchdog", "watchfiles", "attr",
+    "argparse", "markdown_it", "watchfiles", "attr",
     # What the first frame shows nothing of.
     "workbench.graph", "workbench.render.pipeline", "workbench.tui.pipeline.graph_view", "workbench.pipelines",
     "workbench.tools.catalogue", "workbench.tools.base", "workbench.providers", "workbench.agents", "workbench.formats",

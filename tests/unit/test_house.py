@@ -83,7 +83,7 @@ def test_the_headless_packages_load_no_screen():
 
 def test_reading_the_journal_loads_no_validator():
     loaded = loaded_after("import workbench.journal.journal, workbench.config.layers, workbench.changes.diff")
-    assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchdog"}
+    assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchfiles"}
 
 
 def imported_modules(module, names):

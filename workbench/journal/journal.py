@@ -178,13 +178,11 @@ class Journal(JournalReader):
 
 
 POLL_SECONDS: Final = 0.25
-"""How often the change counter is looked at in any case."""
+"""Interval of looks at the change counter where the system reports writes as well."""
+UNWATCHED_POLL_SECONDS: Final = 0.05
+"""The same where nothing reports writes, such as on macOS: one read of shared memory each."""
 _DATABASE_FILES: Final = (DATABASE_NAME, f"{DATABASE_NAME}-wal")
 _log: Final = logging.getLogger(__name__)
-
-# It warns on stderr of a race with its own end, which a reader of the terminal can do nothing about.
-logging.getLogger("watchdog").addHandler(logging.NullHandler())
-logging.getLogger("watchdog").propagate = False
 
 
 class ChangeNotifier:
@@ -262,11 +260,12 @@ class ChangeNotifier:
         with contextlib.closing(journal_database.connect(self._home.database, query_only=True)) as database:
             stop_watching = _watch_database(self._home, self._wake_up.set)
             try:
-                self._loop(database)
+                self._loop(database, POLL_SECONDS if stop_watching else UNWATCHED_POLL_SECONDS)
             finally:
-                stop_watching()
+                if stop_watching:
+                    stop_watching()
 
-    def _loop(self, database: journal_database.Database) -> None:
+    def _loop(self, database: journal_database.Database, poll_seconds: float) -> None:
         # Listeners are called once at the start: what was committed before the watch has no event of its own.
         last_version = None
         while not self._is_closed:
@@ -276,7 +275,7 @@ class ChangeNotifier:
             if is_woken or version != last_version:
                 last_version = version
                 self._notify()
-            self._wake_up.wait(POLL_SECONDS)
+            self._wake_up.wait(poll_seconds)
 
     def _notify(self) -> None:
         with self._changed:
@@ -297,35 +296,13 @@ def _data_version(database: journal_database.Database, last_version: int | None)
         return last_version
 
 
-def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
+def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None] | None:
+    """Call `ring` when the database was written. Returns what ends it; None where nothing reports writes."""
     from workbench.effects import folders
 
     try:
         # The folder, not the file: the WAL is removed and made again.
-        return folders.watch_files(home.path, _DATABASE_FILES, ring) or _watch_with_watchdog(home, ring)
+        return folders.watch_files(home.path, _DATABASE_FILES, ring)
     except OSError:
-        _log.warning("no watch on %s; looking every %s s", home.path, POLL_SECONDS)
-        return lambda: None
-
-
-def _watch_with_watchdog(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
-    """Watch by what a system without inotify has; three threads and a package that Linux does not need."""
-    from watchdog import events
-    from watchdog.observers import Observer
-
-    class Handler(events.FileSystemEventHandler):
-        def dispatch(self, event: events.FileSystemEvent) -> None:
-            if os.fsdecode(event.src_path).endswith(_DATABASE_FILES):
-                ring()
-
-    # The touch of `announce` is a modification to watchdog 6, and a class of its own from 7 on.
-    touched: type[events.FileSystemEvent] = getattr(events, "FileAttribEvent", events.FileModifiedEvent)
-    observer = Observer()
-    observer.schedule(Handler(), str(home.path), event_filter=[events.FileModifiedEvent, touched])
-    observer.start()
-
-    def stop() -> None:
-        observer.stop()
-        observer.join()
-
-    return stop
+        _log.warning("no watch on %s; looking every %s s", home.path, UNWATCHED_POLL_SECONDS)
+        return None

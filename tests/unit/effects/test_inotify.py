@@ -58,13 +58,11 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
         folders.watch_files(tmp_path / "none", ("a.db",), lambda: None)
 
 
-def test_a_system_without_it_is_watched_by_other_means(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "watch_files", lambda *_: None)
-    home, rung = Home.open(tmp_path / "home"), threading.Event()
-    stop = journal._watch_database(home, rung.set)
-    try:
-        home.database.write_bytes(b"x")
-        home.database.write_bytes(b"y")
-        assert rung.wait(PATIENCE)
-    finally:
-        stop()
+def refuse_to_watch(*_):
+    raise OSError(24, "no more watches")
+
+
+@pytest.mark.parametrize("watch_files", [lambda *_: None, refuse_to_watch])
+def test_a_database_that_cannot_be_watched_is_polled(tmp_path, monkeypatch, watch_files):
+    monkeypatch.setattr(folders, "watch_files", watch_files)
+    assert journal._watch_database(Home.open(tmp_path / "home"), lambda: None) is None
