@@ -1,4 +1,4 @@
-"""Documents of a project: where manifests and pipelines lie, what they call themselves, and their files.
+"""Files of a project: where its manifests and pipelines lie, and the files that they name.
 
 Paths never leave the project.
 """
@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct, field
 
-from workbench.domain.values import PIPELINE_FOLDERS, StepKind
+from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.policy.trust import RUN_OUTPUT_FOLDERS
@@ -20,51 +20,6 @@ from workbench.text.json_nodes import LocatedNode
 from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES
-
-
-def is_pipeline(place: DocumentPlace) -> bool:
-    """Return whether a document is a pipeline, reporting why it is none."""
-    kind, members = place.present("kind"), place.node.members or {}
-    if kind is None and "steps" in members and "metadata" not in members:
-        place.error(
-            "old_shape",
-            "this is the older shape of a pipeline, with name and steps at the top and no kind; "
-            "write kind: WavePipeline, metadata.name, and steps with id, persona, exec",
-        )
-        return False
-    if kind is not None and kind.node.value != PIPELINE_KIND:
-        kind.error("wrong_kind", f"kind has to be {PIPELINE_KIND}, not {one_line(text_at(kind), 60)}")
-        return False
-    return True
-
-
-def step_kind(place: DocumentPlace) -> StepKind:
-    """Return what a step does, as its members say; where a matrix names a pipeline, it runs that instead."""
-    written = scalar_text(place, "type")
-    if written == "conditional":
-        return "route"
-    if place.present("gate") or written == "gate":
-        return "gate"
-    if place.present("aggregate"):
-        return "aggregate"
-    if place.present("pipeline") or place.present("branch") or written == "pipeline":
-        return "pipeline"
-    execution = place.present("exec")
-    if written == "command" or place.present("script"):
-        return "command"
-    if execution is not None and scalar_text(execution, "type") == "command":
-        return "command"
-    loop = place.present("loop")
-    is_loop = loop is not None and loop.node.members is not None
-    return "route" if is_loop and execution is None and place.present("persona") is None else "prompt"
-
-
-def scalar_text(place: DocumentPlace | None, name: str) -> str:
-    """Return a member that is a text or a number as a text, without reporting any other."""
-    member = place.present(name) if place else None
-    is_scalar = member is not None and member.node.members is None and member.node.items is None
-    return text_at(member) if member and is_scalar else ""
-
 
 MOST_MATCHES: Final = 200
 """Files and folders that one pattern may name."""
@@ -231,8 +186,6 @@ class FrozenFiles(Struct, frozen=True):
         return dict(self.texts)
 
 
-PIPELINE_KIND: Final = "WavePipeline"
-MANIFEST_KIND: Final = "WaveManifest"
 MANIFEST_NAMES: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
 PIPELINE_SUFFIXES: Final = (".yaml", ".yml")
 MOST_PIPELINES: Final = 500

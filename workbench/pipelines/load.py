@@ -17,20 +17,16 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.pipelines.checks import check_pipeline, step_places
 from workbench.pipelines.documents import (
-    MANIFEST_KIND,
     MANIFEST_NAMES,
     MOST_PIPELINES,
-    PIPELINE_KIND,
     DiskFiles,
     ProjectFiles,
     find_manifest,
-    is_pipeline,
     pipeline_files,
     project_folder,
-    scalar_text,
-    step_kind,
 )
 from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
+from workbench.pipelines.outline import MANIFEST_KIND, PIPELINE_KIND, is_pipeline, scalar_text, step_kind
 from workbench.pipelines.value_origins import handed_names
 from workbench.text.located import DocumentPlace
 from workbench.text.problems import Problem, ProblemReport, nearest_name

@@ -26,7 +26,6 @@ from workbench.pipelines.document_model import (
     is_text_item,
 )
 from workbench.pipelines.documents import (
-    MANIFEST_KIND,
     ProjectFiles,
     check_script_exists,
     reporting_outside,
@@ -43,6 +42,7 @@ from workbench.pipelines.model import (
     Persona,
     Runtime,
 )
+from workbench.pipelines.outline import MANIFEST_KIND
 from workbench.pipelines.skills import SKILL_FOLDERS
 from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line

@@ -28,7 +28,6 @@ from workbench.pipelines.document_model import (
     one_of,
     read_text,
 )
-from workbench.pipelines.documents import is_pipeline, step_kind
 from workbench.pipelines.model import (
     Aggregate,
     ArtifactInjection,
@@ -48,6 +47,7 @@ from workbench.pipelines.model import (
     WorkspaceSpec,
 )
 from workbench.pipelines.outcomes import FILE_TYPES, NoOutcome, values_at
+from workbench.pipelines.outline import is_pipeline, step_kind
 from workbench.pipelines.parse_step_blocks import (
     AggregateDocument,
     BranchDocument,
