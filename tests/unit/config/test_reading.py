@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.cli.config import problem_json
 from workbench.config.layers import load_config
 from workbench.config.types import LoadedConfig
 from workbench.text.problems import Problem
@@ -326,3 +327,18 @@ def test_no_file_of_any_shape_raises(tmp_path: Path):
     ]:
         for shape in shapes:
             assert read(tmp_path, at(path, shape)).config.config_version == 1
+
+
+def test_an_unknown_key_is_reported_at_the_key_and_cut(tmp_path: Path):
+    result = read(tmp_path, '{"%s":\n  5}' % ("x" * 200))
+    (problem,) = result.problems
+    assert (problem.line, problem.column, problem.fatal) == (1, 2, True)
+    assert problem.key == "x" * 79 + "…"
+
+
+def test_a_problem_without_a_line_has_none_in_json(tmp_path: Path):
+    result = read(tmp_path, '{"default_provider": "gone"}')
+    assert [(p.severity, p.fatal) for p in result.problems] == [("warning", False)] and result.is_usable
+    assert [problem_json(p)["line"] for p in result.problems] == [1]
+    wrong = load_config(tmp_path, None, trusted=False, env={"WORKBENCH_LIMITS_MAX_TURNS": "x"}, options={})
+    assert problem_json(wrong.problems[0])["line"] is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.text.json_nodes import JsonError, LocatedError, LocatedNode, parse_json_nodes
+from workbench.text.json_nodes import JsonError, LocatedError, LocatedNode, node_of_value, parse_json_nodes
 from workbench.text.located import DocumentPlace
 from workbench.text.problems import Problem, ProblemReport, nearest_name
 from workbench.text.yaml_nodes import YamlError, parse_yaml
@@ -42,6 +42,16 @@ def test_a_problem_has_the_place_of_its_value_or_key(root: LocatedNode, columns:
     assert [(p.line, p.key) for p in found] == [(3, "steps[0].id"), (4, "steps[1]"), (4, "steps[1].persna")]
     assert tuple(p.column for p in found) == columns
     assert [(p.severity, p.fatal) for p in found] == [("error", False), ("error", True), ("warning", False)]
+
+
+def test_a_name_has_the_place_of_its_key_and_a_value_from_no_text_that_of_its_parent():
+    place = DocumentPlace(report=ProblemReport(), file="f", node=parse_json_nodes('{"a":\n  5}'))
+    value = place.member("a")
+    assert value is not None and (value.node.line, value.node.column) == (2, 3)
+    assert (place.key("a").node.line, place.key("a").node.column, place.key("a").path) == (1, 2, "a")
+    assert (value.own_key().node.line, value.own_key().node.column) == (1, 2)
+    plain = place.at(node_of_value({"a": 5}), "b")
+    assert plain.key("a") is plain is plain.key("none")
 
 
 @pytest.mark.parametrize(("problem", "line"), [
