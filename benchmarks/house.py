@@ -6,6 +6,7 @@ occur twice. `tests/unit/test_house.py` holds bounds of the same counts.
 
 import ast
 import collections
+import contextlib
 import gc
 import json
 import sys
@@ -16,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = 60
 """Code lines below which a module that one other imports is a detour."""
+LARGE_PART = 40
+"""Lines from which a part of a file counts that the rest of the file has nothing to do with."""
 
 
 @dataclass
@@ -277,6 +280,102 @@ def reaches_into_main_screen(all_modules: dict[str, Module]) -> list[str]:
     return reached
 
 
+def _definitions(tree: ast.Module) -> list[list[ast.stmt]]:
+    """Return the statements of a module but its imports; a text belongs to what it describes."""
+    found: list[list[ast.stmt]] = []
+    for node in tree.body:
+        if _is_text(node):
+            found[-1:] = [[*one, node] for one in found[-1:]]
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            found.append([node])
+    return found
+
+
+def _defined_names(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    stored = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    return {one.id for one in stored}
+
+
+def _used_names(nodes: list[ast.stmt]) -> set[str]:
+    """Return the names in some statements, those in quoted annotations too."""
+    used: set[str] = set()
+    for node in (inner for one in nodes for inner in ast.walk(one)):
+        if isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.isspace():
+            with contextlib.suppress(SyntaxError, ValueError):
+                quoted = ast.parse(node.value, mode="eval")
+                used |= {one.id for one in ast.walk(quoted) if isinstance(one, ast.Name)}
+    return used
+
+
+def _lines_of(nodes: list[ast.stmt]) -> int:
+    decorators = [one.lineno for one in getattr(nodes[0], "decorator_list", [])]
+    return (nodes[-1].end_lineno or 0) - min([nodes[0].lineno, *decorators]) + 1
+
+
+def unconnected_parts(module: Module) -> list[list[str]]:
+    """Return the large parts of a file that never name each other, each as the names that it defines."""
+    definitions = _definitions(module.tree)
+    names = [_defined_names(nodes[0]) for nodes in definitions]
+    owners = {name: number for number, defined in enumerate(names) for name in defined}
+    part = list(range(len(definitions)))
+    for number, nodes in enumerate(definitions):
+        for name in _used_names(nodes) & set(owners):
+            joined = {part[number], part[owners[name]]}
+            part = [min(joined) if one in joined else one for one in part]
+    sizes = collections.Counter[int]()
+    for number, nodes in zip(part, definitions, strict=True):
+        sizes[number] += _lines_of(nodes)
+    large = [number for number, lines in sizes.most_common() if lines >= LARGE_PART]
+    return [sorted(set().union(*(names[i] for i, one in enumerate(part) if one == n))) for n in large]
+
+
+def import_circles(all_modules: dict[str, Module]) -> list[list[str]]:
+    """Return groups of modules that import each other, also in functions and for types, the largest first."""
+    imported = {
+        name: {one.name for one in all_modules.values() if name in one.importers} for name in all_modules
+    }
+    reached = {name: _reached(name, imported) for name in all_modules}
+    groups = {tuple(sorted(one for one in reached[name] if name in reached[one])) for name in all_modules}
+    return sorted((list(group) for group in groups if group), key=lambda group: (-len(group), group))
+
+
+def _reached(name: str, imported: dict[str, set[str]]) -> set[str]:
+    found, left = set[str](), [name]
+    while left:
+        new = imported[left.pop()] - found
+        found |= new
+        left += new
+    return found
+
+
+def circles_of_packages(all_modules: dict[str, Module]) -> dict[str, list[str]]:
+    """Return the modules of each package that are in a circle within it."""
+    found: dict[str, list[str]] = {}
+    for package in sorted({name.split(".")[1] for name in all_modules if "." in name}):
+        whole = f"workbench.{package}"
+        inside = {n: m for n, m in all_modules.items() if n == whole or n.startswith(f"{whole}.")}
+        if circles := import_circles(inside):
+            found[package] = sorted(name for circle in circles for name in circle)
+    return found
+
+
+def report(root: Path = ROOT) -> dict[str, object]:
+    """Return the counts, the files of several parts and the circles, for a person to read."""
+    every = modules(root)
+    parts = {name: unconnected_parts(module) for name, module in every.items()}
+    return {
+        **counts(root),
+        "parts that never name each other": {
+            name: [", ".join(part) for part in found] for name, found in parts.items() if len(found) > 1
+        },
+        "modules in circles of imports": circles_of_packages(every),
+    }
+
+
 def counts(root: Path = ROOT) -> dict[str, int]:
     """Return the counts by name."""
     every = modules(root)
@@ -296,9 +395,11 @@ def counts(root: Path = ROOT) -> dict[str, int]:
         "attributes of the main screen reached from outside": len(reaches_into_main_screen(every)),
         "ARCHITECTURE.md bytes": (root / "ARCHITECTURE.md").stat().st_size,
         "files over 450 code lines": sum(module.code > 450 for module in files),
+        "files of several parts": sum(len(unconnected_parts(module)) > 1 for module in files),
+        "circles of imports": len(import_circles(every)),
     }
 
 
 if __name__ == "__main__":
-    json.dump(counts(Path(sys.argv[1]) if sys.argv[1:] else ROOT), sys.stdout, indent=2)
+    json.dump(report(Path(sys.argv[1]) if sys.argv[1:] else ROOT), sys.stdout, indent=2)
     print()
