@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, event
 from tests.support.stage import USER, Stage, exchange, recording, text
-from workbench.cli.local_backend_models import LocalProviders
+from workbench.backend.providers import LocalProviders
 from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE, OPENAI_RESPONSES
 from workbench.domain.events import SessionChanged
 from workbench.domain.messages import Message, ModelRequest, TextPart

@@ -14,7 +14,7 @@ import pytest
 from tests.support.chat_server import ChatServer, called, said, whole
 from tests.support.waits import until_true
 from tests.tui.screens import Hand, Shown
-from workbench.cli.local_backend import LocalBackend
+from workbench.backend.local_backend import LocalBackend
 from workbench.domain.events import ActionOpened
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

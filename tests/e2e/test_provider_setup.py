@@ -11,8 +11,8 @@ import pytest
 from tests.support.chat_server import Answer, ChatServer, said, whole
 from tests.support.waits import until_true
 from tests.tui.screens import Hand, Shown
-from workbench.cli.local_backend import LocalBackend
-from workbench.cli.local_backend_models import LocalProviders
+from workbench.backend.local_backend import LocalBackend
+from workbench.backend.providers import LocalProviders
 from workbench.config.known_providers import LocalServer
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

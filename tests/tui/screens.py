@@ -9,7 +9,7 @@ from textual.worker import WorkerCancelled
 from tests.support.keys import PRESS_SECONDS, before_key, pass_due, second_press
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from tests.tui.backend import backend
-from workbench.cli.local_backend_rules import LocalRules
+from workbench.backend.rules import LocalRules
 from workbench.effects.runtime import ManualClock
 from workbench.host import session_requests
 from workbench.journal.decisions import add_rule, revoke_rule

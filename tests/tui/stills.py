@@ -9,7 +9,7 @@ from tests.support.keys import before_key
 from tests.support.sizes import rarely
 from tests.tui.backend import backend
 from tests.tui.screens import counted, pause, settled, work_done
-from workbench.cli.local_backend_rules import LocalRules
+from workbench.backend.rules import LocalRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from tests.support.waits import until_true
 from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
+from workbench.backend.runs import LocalRuns
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.local_backend_runs import LocalRuns
 from workbench.domain.events import RunRequested
 from workbench.domain.values import StepPlan
 from workbench.tui.backend import BackendError

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged
-from workbench.cli.local_backend_library import LocalLibrary
+from workbench.backend.library import LocalLibrary
 from workbench.domain.events import (
     CommandSuggested,
     LeaseReleased,
@@ -506,7 +506,7 @@ def test_what_is_done_on_one_screen_is_seen_on_the_other(stage):
 
 
 def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.cli.local_backend_library.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("workbench.backend.library.PROGRESS_SECONDS", 0)
     (tmp_path / "in").mkdir()
     said = {"role": "user", "content": "x" * 2_000}
     rows = (

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
-from workbench.cli.screen import usable_config
+from workbench.cli.attached_screen import usable_config
 from workbench.domain.events import CallRepeated, ContinueRequested, Event, InterruptRequested
 from workbench.domain.values import Actor
 from workbench.effects.runtime import ManualClock

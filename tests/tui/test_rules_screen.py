@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.cli.local_backend_rules import LocalRules
+from workbench.backend.rules import LocalRules
 from workbench.domain.events import RuleAdded
 from workbench.journal.decisions import add_rule
 from workbench.tui.rules import rules_screen

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
 from tests.tui.screens import play, staged
-from workbench.cli.session_diff import session_diff
+from workbench.backend.session_diff import session_diff
 from workbench.domain.events import SessionCreated, SessionStatusChanged
 from workbench.formats.agent_folders import AgentCommand
 from workbench.tui.backend import BackendError, ReplayBackend

@@ -15,7 +15,7 @@ from tests.support.sizes import size
 from tests.support.stage import USER
 from tests.support.typists import draw_gaps, draw_sentence
 from tests.tui.screens import play, staged
-from workbench.cli.local_backend_library import LocalLibrary
+from workbench.backend.library import LocalLibrary
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice, StepPlan
 from workbench.tui.decision_guard import RUN_SECONDS

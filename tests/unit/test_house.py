@@ -66,6 +66,7 @@ HEADLESS = [
     "providers",
     "agents",
     "host",
+    "backend",
     "cli",
 ]
 
@@ -113,6 +114,10 @@ def import_circles(package):
 
 def test_the_host_imports_in_no_circle_not_even_inside_functions():
     assert [*import_circles("host"), *import_circles("agents"), *import_circles("providers")] == []
+
+
+def test_command_line_and_backend_import_in_no_circle_not_even_inside_functions():
+    assert [*import_circles("cli"), *import_circles("backend")] == []
 
 
 METAPHORS = {

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,8 +11,7 @@ from workbench.changes.decision import action_hunks, exact_parameters, sealed_ch
 from workbench.changes.diff import FileChange, is_binary_content
 from workbench.cli.arguments import add_action_argument, add_json_option
 from workbench.cli.console import Console, StatusIcons
-from workbench.cli.context import find_action, open_journal, short_id, workspace_path
-from workbench.cli.errors import Refusal
+from workbench.cli.context import find_action, open_journal, short_id
 from workbench.cli.rows import (
     ActionRow,
     JsonFields,
@@ -27,7 +26,9 @@ from workbench.domain.codec import to_json_value
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import SYSTEM_SESSION, Hunk, Json, SelectedHunk
+from workbench.effects.files import workspace_path
 from workbench.journal.journal import Journal
+from workbench.journal.proposals import ProposalMissing, proposal_of, recorded_hunks
 from workbench.text.human import SECOND_MICROS, duration_text, size_text
 from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, one_line, safe_text
 from workbench.views.action_detail import DIFF_PARAMETERS, WARNING_SENTENCES
@@ -53,7 +54,7 @@ def with_line_ends(journal: Journal, action: Action) -> Action:
         return action
     try:
         command = proposal_of(journal, action).parameters.get("command")
-    except Refusal:
+    except ProposalMissing:
         return action
     if not isinstance(command, str) or "\n" not in command:
         return action
@@ -97,7 +98,7 @@ def _in_workspace(journal: Journal, actions: Iterable[Action], workspace: str | 
 def _hunk_count(journal: Journal, action: Action) -> int:
     try:
         return len(recorded_hunks(journal, proposal_of(journal, action)))
-    except Refusal:
+    except ProposalMissing:
         return 0
 
 
@@ -408,35 +409,3 @@ def _file_fact(change: FileChange) -> str:
 
 def _size_text(data: bytes | None) -> str:
     return "nothing" if data is None else size_text(len(data))
-
-
-def proposal_of(journal: Journal, action: Action) -> ActionOpened:
-    """Return what was shown when an action was opened."""
-    for event in journal.events(after=action.opened_at - 1, limit=1):
-        if isinstance(event.body, ActionOpened) and event.action_id == action.id:
-            return event.body
-    raise Refusal(
-        f"action {action.id} cannot be shown",
-        "its proposal is not in the journal any more",
-        "run workbench doctor",
-    )
-
-
-def recorded_hunks(journal: Journal, opened: ActionOpened) -> tuple[Hunk, ...]:
-    """Return the hunks as they were recorded, secrets scrubbed; for what was decided and for counts."""
-    if opened.hunks_ref is None:
-        return opened.hunks
-    data = journal.blobs.read(opened.hunks_ref)
-    return _hunks_from_json(data) if data is not None else ()
-
-
-def _hunks_from_json(data: bytes) -> tuple[Hunk, ...]:
-    from workbench.text import canonical
-
-    rows = cast("list[dict[str, Any]]", canonical.loads(data))
-    return tuple(_hunk_from_json(row) for row in rows)
-
-
-def _hunk_from_json(row: dict[str, Any]) -> Hunk:
-    lines = tuple((str(sign), str(text)) for sign, text in row.pop("lines"))
-    return Hunk(**row, lines=lines)

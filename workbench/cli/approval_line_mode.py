@@ -24,20 +24,21 @@ from workbench.cli.approval_display import (
     hunk_headings,
     proposal_detail,
     proposal_lines,
-    proposal_of,
     selection_text,
 )
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor, workspace_path
+from workbench.cli.context import open_journal, user_actor
 from workbench.cli.errors import EXIT_OK, error_lines
 from workbench.cli.rows import action_json, action_target, iso_time, seconds_left, spoken_action
 from workbench.config.layers import load_config
 from workbench.domain.events import Event
 from workbench.domain.rows import Action
 from workbench.domain.values import Decision, Json
+from workbench.effects.files import workspace_path
 from workbench.host.session_requests import request_refresh
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.journal import Journal
+from workbench.journal.proposals import proposal_of
 from workbench.text.human import spoken_time_left
 
 _ANNOUNCED_SECONDS = (300, 60)

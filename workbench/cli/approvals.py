@@ -5,7 +5,6 @@
 # now, ends.
 
 import re
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from msgspec.structs import replace
 
 from workbench.changes.apply import stale_paths
 from workbench.changes.decision import action_hunks, make_decision
-from workbench.cli.approval_display import proposal_of
 from workbench.cli.arguments import add_action_argument, add_actions_argument
 from workbench.cli.console import Console
 from workbench.cli.context import find_action, is_driven, open_journal, short_id, user_actor
@@ -29,16 +27,18 @@ from workbench.cli.errors import (
 )
 from workbench.cli.rows import action_target, clock_time, seconds_left
 from workbench.domain.events import ActionOpened, CallProposed
-from workbench.domain.machines import HUMAN_ENDED_PAUSES, SETTLED_CALL_STATES
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.machines import HUMAN_ENDED_PAUSES
+from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, Decision, DecisionVerdict, Hunk, SelectedHunk
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.session_requests import request_refresh, request_undo
+from workbench.host.undo import wait_until_undone
 from workbench.journal import decisions
 from workbench.journal.decisions import DecisionResult, decide_action, expire_due_actions
 from workbench.journal.journal import Journal
+from workbench.journal.proposals import proposal_of
 from workbench.text.human import spoken_time_left
 
 MakeDecision = Callable[[Action], Decision]
@@ -392,8 +392,6 @@ def require_stale(journal: Journal, action: Action) -> None:
 
 
 UNDO_EXAMPLE = "workbench approvals undo 3f2a"
-UNDO_WAIT_SECONDS = 20.0
-"""Seconds that a host may take, its start included."""
 configure_undo = add_actions_argument
 
 
@@ -413,31 +411,6 @@ def execute_undo(options: Namespace, console: Console) -> int:
             return EXIT_OK
 
         return for_each_id(options.ids, console, undo_named)
-
-
-def wait_until_undone(journal: Journal, session_id: str, request: str, start: int, what: str) -> None:
-    """Wait for the host and refuse what it did not undo; `what` says that it was not done."""
-    until = time.monotonic() + UNDO_WAIT_SECONDS
-    while (left := until - time.monotonic()) > 0:
-        cursor = journal.last_position()
-        call = _undo_call(journal, session_id, request, start)
-        if call is not None and call.state == "succeeded":
-            return
-        if call is not None and call.state in SETTLED_CALL_STATES:
-            why = call.error or call.detail or call.state
-            raise AnswerRefused(
-                what, why, "correct the files by hand, or undo the later change first", EXIT_FAILED
-            )
-        journal.wait(cursor, min(left, 1.0))
-    why = f"no background process has answered for {UNDO_WAIT_SECONDS:.0f} s"
-    raise AnswerRefused(what, why, "it is asked for all the same; see workbench host status", EXIT_FAILED)
-
-
-def _undo_call(journal: Journal, session_id: str, request: str, start: int) -> Call | None:
-    for event in journal.events(session_id, after=start):
-        if isinstance(event.body, CallProposed) and event.body.verdict.by == request:
-            return journal.call(event.call_id or "")
-    return None
 
 
 def require_applied(journal: Journal, action: Action) -> None:

@@ -2,11 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from workbench.cli.console import Console
-from workbench.cli.dispatch import Command, CommandEntry
 from workbench.cli.errors import UsageError
 
 
@@ -18,31 +17,21 @@ class CommandParser(argparse.ArgumentParser):
         raise UsageError(f"{self.prog} was not started", message, f"see {self.prog} --help")
 
 
-def parse_options(
-    path: Sequence[str],
-    entry: CommandEntry,
-    command: Command,
-    words: Sequence[str],
-    directory: str | None,
-) -> argparse.Namespace:
-    """Return the options that the words behind a command give."""
-    return command_parser(path, entry, command).parse_args(
-        list(words), argparse.Namespace(directory=directory)
-    )
-
-
-def command_parser(path: Sequence[str], entry: CommandEntry, command: Command) -> argparse.ArgumentParser:
+def command_parser(
+    path: Sequence[str], summary: str, example: str, configure: Callable[[argparse.ArgumentParser], None]
+) -> argparse.ArgumentParser:
+    """Return the parser of the words behind a command; `configure` adds its own options."""
     parser = CommandParser(
         prog=" ".join(["workbench", *path]),
-        description=entry.summary[0].upper() + entry.summary[1:] + ".",
-        epilog="example:\n" + "\n".join(f"  {line}" for line in command.example.splitlines()),
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog="example:\n" + "\n".join(f"  {line}" for line in example.splitlines()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(
         "-C", dest="directory", metavar="DIR", help="work in DIR instead of the current folder"
     )
-    command.configure(parser)
+    configure(parser)
     return parser
 
 

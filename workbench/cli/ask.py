@@ -1,132 +1,32 @@
-"""`workbench ask`: words become a shell command, which the gate judges and nothing runs.
-
-Also prints the snippets of `--shell-integration`, by which ctrl+g turns the line being written into a
-command. They put text into the shell's line and run nothing, and remember the last command that failed in
-variables of the shell, which only `workbench` is given.
-"""
+"""`workbench ask`: words become a shell command, which the gate judges and nothing runs."""
 
 import asyncio
-import base64
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from workbench.cli.ask_output import deliver
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
+from workbench.cli.context import open_journal, user_actor
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNANSWERED, Refusal, UsageError
 from workbench.cli.session_search import add_filter_options
+from workbench.cli.shell_integration import shell_snippet
 from workbench.config.types import Config
+from workbench.effects.files import workspace_path
+from workbench.host.workspace_config import load_workspace_config
 
 if TYPE_CHECKING:
     from workbench.domain.rows import LogStatus
-    from workbench.domain.values import Actor, Json
+    from workbench.domain.values import Json
     from workbench.effects.files import Root
     from workbench.host.command_session import CommandSession, Suggestion
-    from workbench.host.driver_context import SessionWriter
     from workbench.journal.journal import Journal
     from workbench.journal.leases import DriverIdentity
-    from workbench.tools.base import PipelineStarter
-
-
-# Each asks with the line as one word behind `--`, takes what stdout said byte for byte, and leaves the line
-# as it is where nothing was accepted. What is drawn goes to the terminal by stderr.
-
-_BASH: Final = r"""# workbench: ctrl+g turns the line into a command; nothing is run.
-__workbench_note() {
-  local code=$? last
-  last=$(HISTTIMEFORMAT='' builtin history 1)
-  if [[ $last =~ ^[[:space:]]*([0-9]+)[*]?[[:space:]]+(.*)$ ]] \
-    && [[ ${BASH_REMATCH[1]} != "${__workbench_number-}" ]]; then
-    __workbench_number=${BASH_REMATCH[1]}
-    last=${BASH_REMATCH[2]}
-    if ((code != 0 && code != 130)) && [[ $last != 'workbench ask'* ]]; then
-      __workbench_last_command=$last __workbench_last_exit=$code
-    fi
-  fi
-  return "$code"
-}
-workbench() {
-  WORKBENCH_LAST_COMMAND=${__workbench_last_command-} WORKBENCH_LAST_EXIT=${__workbench_last_exit-} \
-    command workbench "$@"
-}
-__workbench_ask() {
-  local asked
-  if asked=$(workbench ask -- "$READLINE_LINE" </dev/tty); then
-    READLINE_LINE=$asked
-    READLINE_POINT=${#READLINE_LINE}
-  fi
-}
-if [[ ${PROMPT_COMMAND-} != *__workbench_note* ]]; then
-  PROMPT_COMMAND="__workbench_note${PROMPT_COMMAND:+; $PROMPT_COMMAND}"
-fi
-bind -x '"\C-g": __workbench_ask'
-"""
-_ZSH: Final = r"""# workbench: ctrl+g turns the line into a command; nothing is run.
-__workbench_begin() {
-  __workbench_running=$1
-}
-__workbench_note() {
-  local code=$?
-  if ((code != 0 && code != 130)) && [[ -n $__workbench_running ]] \
-    && [[ $__workbench_running != 'workbench ask'* ]]; then
-    __workbench_last_command=$__workbench_running __workbench_last_exit=$code
-  fi
-  __workbench_running=
-  return $code
-}
-workbench() {
-  WORKBENCH_LAST_COMMAND=$__workbench_last_command WORKBENCH_LAST_EXIT=$__workbench_last_exit \
-    command workbench "$@"
-}
-__workbench_ask() {
-  local asked
-  zle -I
-  if asked=$(workbench ask -- "$BUFFER" </dev/tty); then
-    BUFFER=$asked
-    CURSOR=${#BUFFER}
-  fi
-}
-typeset -g __workbench_running= __workbench_last_command= __workbench_last_exit=
-autoload -Uz add-zsh-hook
-add-zsh-hook preexec __workbench_begin
-add-zsh-hook precmd __workbench_note
-zle -N __workbench_ask
-bindkey '^G' __workbench_ask
-"""
-_FISH: Final = r"""# workbench: ctrl+g turns the line into a command; nothing is run.
-function __workbench_note --on-event fish_postexec
-    set -l code $status
-    if test $code -ne 0 -a $code -ne 130; and not string match -q 'workbench ask*' -- $argv[1]
-        set -g __workbench_last_command $argv[1]
-        set -g __workbench_last_exit $code
-    end
-end
-function workbench
-    WORKBENCH_LAST_COMMAND="$__workbench_last_command" WORKBENCH_LAST_EXIT="$__workbench_last_exit" \
-        command workbench $argv
-end
-function __workbench_ask
-    set -l line (commandline | string collect)
-    set -l asked (workbench ask -- "$line" </dev/tty | string collect)
-    if test -n "$asked"
-        commandline -r -- $asked
-    end
-    commandline -f repaint
-end
-bind \cg __workbench_ask
-"""
-SNIPPETS: Final[Mapping[str, str]] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-
-
-def shell_snippet(shell: str) -> str:
-    """Return what a shell evaluates at its start."""
-    return SNIPPETS[shell]
 
 
 EXAMPLE = """workbench ask "list go files changed this week"
@@ -237,11 +137,10 @@ def with_ask_model(options: Namespace, config: Config) -> Namespace:
     """Return options that name the model of `ask.model` where none is named."""
     if options.model or options.provider or options.base_url or options.recording or not config.ask.model:
         return options
-    provider, _, model = config.ask.model.partition("/")
-    provider_and_model = (
-        (provider, model) if model and provider in config.providers else (None, config.ask.model)
-    )
-    return Namespace(**{**vars(options), "provider": provider_and_model[0], "model": provider_and_model[1]})
+    from workbench.backend.command_session import preferred_model
+
+    preferred = preferred_model(config)
+    return Namespace(**{**vars(options), "provider": preferred.provider, "model": preferred.model})
 
 
 # --- one session --------------------------------------------------------------------------------------
@@ -289,7 +188,7 @@ def _in_session(
     from workbench.journal.leases import DriverLock
 
     with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-        session, close = open_command_session(options, journal, workspace, config, lock.driver)
+        session, close = open_asked_session(options, journal, workspace, config, lock.driver)
         with closing(close):
             asker = _Asker(session, console, journal)
             try:
@@ -300,77 +199,22 @@ def _in_session(
                 asker.write_log()
 
 
-def suggest_for_screen(journal: "Journal", workspace: str, words: str, actor: "Actor") -> tuple[str, str]:
-    """Make a command of words for a screen; return it with what to say, or raise CommandRefused."""
-    from workbench.host.command_session import CommandRefused
-    from workbench.host.host_locks import driver_identity
-    from workbench.journal.leases import DriverLock
-    from workbench.views.tools import verdict_text
-
-    names = ("provider", "model", "base_url", "key_env", "recording", "context_lines")
-    options = Namespace(**dict.fromkeys(names))
-    config = load_workspace_config(journal, workspace).config
-    with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-        session, root = open_command_session(options, journal, workspace, config, lock.driver, actor)
-        with closing(root):
-            try:
-                suggestion = asyncio.run(session.suggest(words))
-                is_usable = not suggestion.is_denied and not suggestion.answer.is_hidden
-                session.end("accepted" if is_usable else "quit")
-            finally:
-                session.end("quit")
-                warning = session.write_log()
-    if not is_usable:
-        raise CommandRefused(_why_refused(suggestion, "It is not put in the field"), "Say it in other words.")
-    return suggestion.answer.command, " ".join(
-        filter(None, (suggestion.answer.explanation, verdict_text(suggestion.verdict), warning))
-    )
-
-
-def open_command_session(
-    options: Namespace, journal: "Journal", workspace: str, config: Config,
-    driver: "DriverIdentity", actor: "Actor | None" = None,
-) -> "tuple[CommandSession, Root]":  # fmt: skip
+def open_asked_session(
+    options: Namespace, journal: "Journal", workspace: str, config: Config, driver: "DriverIdentity"
+) -> "tuple[CommandSession, Root]":
     """Return a session that nothing was said in yet, and the root of its folder, to be closed."""
-    from workbench.ask.context import collect_context
+    from workbench.backend.command_session import open_command_session
     from workbench.cli.run_session import plan_session, require_valid_url
-    from workbench.host.call_context import folder_read_denials
-    from workbench.host.command_session import CommandPlan, CommandSession
-    from workbench.host.driver_context import open_driver_context
-    from workbench.host.provider_keys import register_secrets
-    from workbench.host.session_provider import provider_of
-    from workbench.tools.registry import ToolRegistry
+    from workbench.host.model_selection import SelectedModel
 
     model_options = with_ask_model(options, config)
     require_valid_url(model_options)
     plan = plan_session(model_options, config)
-    register_secrets(config)
+    selected = SelectedModel(provider=plan.provider, model=plan.model, configuration=plan.configuration)
     settings = config.ask
     if options.context_lines is not None:
         settings = replace(settings, terminal_lines=options.context_lines)
-    context = open_driver_context(
-        journal.home,
-        journal,
-        workspace,
-        provider=provider_of,
-        pipelines=_pipeline_starter,
-        tools=ToolRegistry(()),
-    )
-    ask_context = collect_context(
-        workspace, settings, data_folder=journal.home.path, environ=os.environ,
-        is_denied=folder_read_denials(journal, workspace, context.recall_settings().loaded),
-    )  # fmt: skip
-    command_plan = CommandPlan(
-        provider=plan.provider, model=plan.model, configuration=plan.configuration, context=ask_context
-    )
-    return CommandSession(context, driver, command_plan, actor or user_actor()), context.root
-
-
-def _pipeline_starter(writer: "SessionWriter") -> "PipelineStarter":
-    """Return what would start pipelines; imported when it is wanted, as these sessions have no tools."""
-    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
-
-    return SessionPipelineStarter(writer)
+    return open_command_session(journal, workspace, config, selected, settings, driver, user_actor())
 
 
 class _Asker:
@@ -434,6 +278,8 @@ def _answer(options: Namespace, console: Console, asker: _Asker, words: str) -> 
 
 
 def _print_command(options: Namespace, console: Console, asker: _Asker, words: str) -> int:
+    from workbench.backend.command_session import why_refused
+
     suggestion = asker.suggest(words)
     is_refused = suggestion.is_denied or suggestion.answer.is_hidden
     status: LogStatus = "quit" if is_refused else "accepted"
@@ -441,7 +287,7 @@ def _print_command(options: Namespace, console: Console, asker: _Asker, words: s
     if options.json:
         console.json(suggestion_json(asker.session, suggestion, status))
     if is_refused:
-        console.note(_why_refused(suggestion))
+        console.note(why_refused(suggestion, "Not printed"))
         return EXIT_UNANSWERED
     if not options.json:
         console.note_lines(_misleading_notes(suggestion.answer.command))
@@ -457,14 +303,6 @@ def _misleading_notes(command: str) -> Iterator[str]:
     for warning in text_warnings(command, "approval_command"):
         if warning != "long":
             yield WARNING_SENTENCES.get(warning, "It holds characters that cannot be seen.")
-
-
-def _why_refused(suggestion: "Suggestion", what: str = "Not printed") -> str:
-    from workbench.views.tools import verdict_text
-
-    if suggestion.answer.is_hidden:
-        return f"{what}: the command holds characters that cannot be seen."
-    return f"{what}. {verdict_text(suggestion.verdict)}"
 
 
 def suggestion_json(session: "CommandSession", suggestion: "Suggestion", status: str) -> "dict[str, Json]":
@@ -517,33 +355,3 @@ def _columns_of(console: Console, usual: int) -> int:
 
 
 # --- where it goes ------------------------------------------------------------------------------------
-
-
-def deliver(options: Namespace, console: Console, command: str) -> None:
-    """Hand an accepted command on, byte for byte: to a file, the clipboard, or stdout."""
-    if options.output is not None:
-        _write_file(options.output, command)
-        console.note(f"Written to {options.output}.")
-    if options.clipboard:
-        console.err.write(clipboard_sequence(command))
-        console.err.flush()
-        console.note("Sent to the terminal's clipboard.")
-    if options.output is None and not options.clipboard:
-        console.out.write(f"{command}\n")
-        console.out.flush()
-
-
-def clipboard_sequence(text: str) -> str:
-    """Return what lets a terminal copy a text (OSC 52)."""
-    return f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"
-
-
-def _write_file(name: str, command: str) -> None:
-    from workbench.effects.file_primitives import FileRefused
-    from workbench.effects.files import write_atomic_parts
-
-    path = Path(name).expanduser()
-    try:
-        write_atomic_parts(path, [f"{command}\n".encode()])
-    except FileRefused as error:
-        raise Refusal("the command was not written", error.why, "name another file with --output") from None

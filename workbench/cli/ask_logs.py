@@ -7,10 +7,10 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from workbench.cli.ask import clipboard_sequence
 from workbench.cli.ask_dialog import terminal_keys
+from workbench.cli.ask_output import clipboard_sequence
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal, short_id, workspace_path
+from workbench.cli.context import find_session, open_journal, short_id
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import clock_time, iso_time
 from workbench.cli.session_search import SessionFilters, parse_filters, session_ids_holding
@@ -18,6 +18,7 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import LogStatus, Session
 from workbench.domain.values import JsonObject
+from workbench.effects.files import workspace_path
 from workbench.formats import records
 from workbench.formats.command_log import CONTEXT_KEYS, command_log, is_command_session, log_id
 from workbench.journal.database import Database

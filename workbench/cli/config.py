@@ -29,7 +29,7 @@ configure_show = add_json_option
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    from workbench.cli.context import workspace_path
+    from workbench.effects.files import workspace_path
     from workbench.host import driver_context
     from workbench.tools.registry import tool_registry
 
@@ -88,7 +88,7 @@ configure_validate = add_json_option
 
 def execute_validate(options: Namespace, console: Console) -> int:
     """Validate; 1 when something is wrong."""
-    from workbench.cli.context import workspace_path
+    from workbench.effects.files import workspace_path
     from workbench.host import driver_context
     from workbench.tools.registry import tool_registry
 
@@ -146,7 +146,8 @@ def configure_migrate(parser: ArgumentParser) -> None:
 
 
 def execute_migrate(options: Namespace, console: Console) -> int:
-    from workbench.cli.context import open_journal, workspace_path
+    from workbench.cli.context import open_journal
+    from workbench.effects.files import workspace_path
 
     with open_journal(human_only="change the configuration") as journal:
         path = (
@@ -202,7 +203,8 @@ def _closing_line(path: Path, changes: tuple[str, ...], is_written: bool) -> str
 
 def read_configuration(workspace: str) -> LoadedConfig:
     """Return the settings of a workspace, given by its real path."""
-    from workbench.cli.context import load_workspace_config, open_journal
+    from workbench.cli.context import open_journal
+    from workbench.host.workspace_config import load_workspace_config
 
     with open_journal() as journal:
         return load_workspace_config(journal, workspace)

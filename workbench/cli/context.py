@@ -9,8 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from workbench.cli.errors import Refusal
 from workbench.domain.rows import Action, Session
@@ -21,21 +20,7 @@ from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
-    from workbench.config.types import LoadedConfig
     from workbench.journal.search import IdTable
-
-
-def workspace_path(directory: str | None) -> str:
-    """Return the real path of the named folder, else of the current one."""
-    folder = directory if directory is not None else "."
-    try:
-        path = Path(folder).expanduser().resolve(strict=True)
-    except (OSError, RuntimeError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "the path cannot be followed"
-        raise Refusal(f"“{folder}” is not a workspace", why, "name a folder that exists") from None
-    if not path.is_dir():
-        raise Refusal(f"“{folder}” is not a workspace", "it is a file", "name a folder with -C DIR")
-    return str(path)
 
 
 @contextmanager
@@ -94,17 +79,9 @@ def _roll_back_unfinished_imports(journal: Journal) -> None:
             undo_unfinished_imports(journal)
 
 
-def load_workspace_config(journal: Journal, workspace: str) -> "LoadedConfig":
-    """Return the configuration of a workspace as far as the workspace is trusted."""
-    from workbench.host.workspace_config import WorkspaceSettings
-    from workbench.host.workspace_trust import is_trusted
-
-    return WorkspaceSettings(journal.home, workspace, {}).loaded(trusted=is_trusted(journal, workspace))
-
-
-def user_actor(via: Literal["cli", "screen"] = "cli") -> Actor:
+def user_actor() -> Actor:
     """Return the user as the author of an event."""
-    return Actor(kind="user", pid=os.getpid(), via=via)
+    return Actor(kind="user", pid=os.getpid(), via="cli")
 
 
 SHORTEST_ACTION_ID: Final = 4

@@ -19,7 +19,6 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.changes.decision import make_decision
-from workbench.cli.approval_display import proposal_of
 from workbench.cli.approval_line_mode import LineMode, read_lines
 from workbench.cli.console import Console, can_draw_screen
 from workbench.cli.context import user_actor
@@ -40,6 +39,7 @@ from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
+from workbench.journal.proposals import proposal_of
 
 
 async def run_demo_by_line(demo: "Demo", session: Session, prompt: str) -> int:
@@ -444,8 +444,8 @@ class DelayedStart(threading.Thread):
 
 def show_demo_screen(journal: Journal, workspace: str, begin: Callable[[], Session | None]) -> None:
     """Show the demo until the person leaves it; then its host ends, for nobody would answer it."""
-    from workbench.cli.local_backend import LocalBackend
-    from workbench.cli.screen import screen_config, show_screen
+    from workbench.backend.local_backend import LocalBackend
+    from workbench.cli.attached_screen import screen_config, show_screen
 
     config = screen_config(journal, workspace)
 

@@ -126,9 +126,12 @@ def _command_options(request: Invocation, command: Command) -> "Namespace":
     values = command.simple(request.rest) if command.simple is not None else None
     if values is not None:
         return cast("Namespace", SimpleNamespace(directory=request.directory, **values))
-    from workbench.cli.arguments import parse_options
+    from argparse import Namespace
 
-    return parse_options(request.path, request.entry, command, request.rest, request.directory)
+    from workbench.cli.arguments import command_parser
+
+    parser = command_parser(request.path, request.entry.summary, command.example, command.configure)
+    return parser.parse_args(request.rest, Namespace(directory=request.directory))
 
 
 def _enable_garbage_collection() -> None:
@@ -291,9 +294,7 @@ _APPROVALS = {
 _SESSIONS = {
     "list": _command("session_search:list", "the sessions of this workspace"),
     "show": _command("session_report:show", "one session: what was said, asked, decided and written"),
-    "resume": _command(
-        "session_management:resume", "continue a session: here, or in the agent that wrote it"
-    ),
+    "resume": _command("session_resume:resume", "continue a session: here, or in the agent that wrote it"),
     "diff": _command("session_diff:diff", "one diff of everything that a session changed"),
     "search": _command("session_search:search", "find sessions by words in them"),
     "stats": _command(
@@ -302,7 +303,7 @@ _SESSIONS = {
     "rename": _command("session_management:rename", "change the title of a session"),
     "tag": _command("session_management:tag", "show, add and remove the tags of a session"),
     "archive": _command("session_management:archive", "hide sessions from the list, or show them again"),
-    "fork": _command("session_management:fork", "start a session from the end, or a moment, of another one"),
+    "fork": _command("session_fork:fork", "start a session from the end, or a moment, of another one"),
     "stop": _command("session_management:stop", "stop the turn of an agent; the session can continue"),
     "undo": _command("session_undo:undo", "undo the file changes of a turn or of a session in one step"),
     "end": _command("session_management:end", "end a session; it cannot continue"),

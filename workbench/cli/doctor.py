@@ -12,13 +12,14 @@ from msgspec import Struct, field, to_builtins
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, workspace_path
+from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
 from workbench.cli.rows import row_fields
 from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
 from workbench.config.types import Config, LoadedConfig
 from workbench.domain.values import Json
+from workbench.effects.files import workspace_path
 from workbench.effects.runtime import SystemClock, is_lock_held
 from workbench.host.model_selection import UNNAMED_PROVIDER
 from workbench.host.provider_keys import register_secrets
@@ -37,6 +38,7 @@ from workbench.host.session_provider import (
     server_provider,
     usable_providers,
 )
+from workbench.host.workspace_config import load_workspace_config
 from workbench.journal import maintenance
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.journal import Journal

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench.cli.console import Console
+from workbench.text.human import error_sentence
 
 EXIT_OK: Final = 0
 EXIT_FAILED: Final = 1
@@ -44,21 +45,13 @@ def error_lines(error: BaseException) -> tuple[str, ...] | None:
     what = _text_attribute(error, "what") or _text_attribute(error, "path")
     why = _text_attribute(error, "why")
     lines = (what, why, remedy) if what and why else (what or why or str(error), remedy)
-    return tuple(sentence(line) for line in lines if line)
+    return tuple(error_sentence(line) for line in lines if line)
 
 
 def _own_message(error: BaseException) -> tuple[str, ...] | None:
     """Return the message of an error of this program that has no parts; its authors wrote it for people."""
     is_ours = type(error).__module__.startswith("workbench.")
-    return (sentence(str(error)),) if is_ours and isinstance(error, Exception) and str(error) else None
-
-
-def sentence(text: str) -> str:
-    """Return a text as a sentence: a capital first, a full stop last."""
-    text = " ".join(text.split())
-    if text[:1].islower() and not _is_name(text.split(" ", 1)[0]):
-        text = text[0].upper() + text[1:]
-    return text if text.endswith((".", "?", ":")) else text + "."
+    return (error_sentence(str(error)),) if is_ours and isinstance(error, Exception) and str(error) else None
 
 
 def report_error(error: BaseException, console: Console) -> int:
@@ -101,14 +94,8 @@ def _text_attribute(error: BaseException, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_name(word: str) -> bool:
-    """Paths, commands, keys and ids keep their case."""
-    is_marked = any(character in "/.:_=" or character.isdigit() for character in word)
-    return is_marked or word == "workbench"
-
-
 def _unknown_error_line(error: BaseException) -> str:
-    problem = sentence(f"Something failed that should not: {type(error).__name__}")
+    problem = error_sentence(f"Something failed that should not: {type(error).__name__}")
     path = _write_log(_scrubbed_trace(error))
     if path is None:
         return f"{problem} No log could be written; WORKBENCH_DEBUG=1 shows the details."

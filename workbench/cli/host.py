@@ -6,10 +6,11 @@ from contextlib import ExitStack, contextmanager
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, workspace_path
+from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_OK, Refusal
 from workbench.cli.rows import JsonFields, clock_time, iso_time
 from workbench.domain.rows import Host
+from workbench.effects.files import workspace_path
 from workbench.effects.runtime import lock_holder
 from workbench.host.host_locks import host_lock_path, refuse_inside_agents, workspace_hash
 from workbench.host.lifecycle import (

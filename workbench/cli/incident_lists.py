@@ -5,11 +5,12 @@ from argparse import ArgumentParser, Namespace
 
 from workbench.cli.arguments import add_json_option, add_list_argument
 from workbench.cli.console import Console, StatusIcons
-from workbench.cli.context import find_session, open_journal, short_id, user_actor, workspace_path
+from workbench.cli.context import find_session, open_journal, short_id, user_actor
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import JsonFields, iso_time, row_fields
 from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Session
+from workbench.effects.files import workspace_path
 from workbench.host.incident_requests import (
     cancel_incidents,
     dismiss_incidents,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from workbench.cli.arguments import add_list_argument
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, short_id, user_actor, workspace_path
+from workbench.cli.context import open_journal, short_id, user_actor
 from workbench.cli.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -37,6 +37,7 @@ from workbench.cli.run_session import positive_number
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, IncidentOptions, IncidentSeverity
+from workbench.effects.files import workspace_path
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, redaction
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
@@ -52,6 +53,7 @@ from workbench.host.incident_sessions import provider_and_model, run_checker
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+from workbench.host.workspace_config import load_workspace_config
 from workbench.incidents.request import IncidentFilter
 from workbench.incidents.state import UNANSWERED
 from workbench.journal.errors import SessionDriven

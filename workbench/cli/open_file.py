@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from workbench.cli.console import Console, why_no_screen
-from workbench.cli.context import workspace_path
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, sentence
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
+from workbench.effects.files import workspace_path
+from workbench.text.human import error_sentence
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from workbench.cli.screen import OpenedScreen
+    from workbench.cli.attached_screen import OpenedScreen
     from workbench.config.layer_reader import LayerRead
     from workbench.tui.main.context import MainContext
 
@@ -189,7 +190,7 @@ def _note_problems(read: "LayerRead", console: Console) -> None:
         console.say("  nothing that is known here")
     console.note_lines(map(str, read.report.found))
     for note in read.notes:
-        console.note(sentence(note))
+        console.note(error_sentence(note))
 
 
 def _flat(values: Mapping[str, object], prefix: str = "") -> dict[str, object]:

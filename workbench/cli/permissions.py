@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor, workspace_path
+from workbench.cli.context import open_journal, user_actor
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import JsonFields, iso_time, row_fields
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Call, Rule, Trust
+from workbench.effects.files import workspace_path
 from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.trust_facts import WHOLE, TrustSummary

@@ -3,7 +3,6 @@
 import shutil
 import threading
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,14 +10,17 @@ from msgspec import Struct
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, workspace_path
+from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
 from workbench.cli.pipeline_output import find_run, place_json, run_json, run_line
 from workbench.cli.rows import JsonFields
+from workbench.effects.files import workspace_path
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, find_manifest, project_folder
-from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
+from workbench.pipelines.granted_patterns import granted_patterns, patterns_of_steps, still_asked
+from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.pipelines.step_notes import step_notes, wait_text
 from workbench.pipelines.step_order import parallel_waves
 from workbench.text.human import counted
 from workbench.text.problems import Problem, ProblemReport
@@ -356,78 +358,6 @@ def _find_run_or_explain(journal: "Journal", workspace: str, word: str, remedy: 
         raise Refusal("nothing was drawn", why, remedy) from None
 
 
-def granted_patterns(loaded: load.LoadedPipeline) -> tuple[str, ...]:
-    """Return the patterns that the personas of the pipeline's steps may use, each once."""
-    return _patterns_of_steps(loaded.pipeline.steps if loaded.pipeline else (), loaded.manifest)
-
-
-def _patterns_of_steps(steps: Iterable[Step], manifest: Manifest | None) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(pattern.text for step in steps for pattern in allowed_patterns(step, manifest))
-    )
-
-
-def allowed_patterns(step: Step, manifest: Manifest | None) -> tuple[PermissionPattern, ...]:
-    """Return the patterns that the persona of a step may use, its own or else its adapter's."""
-    persona = manifest.personas.get(step.persona) if manifest and step.kind == "prompt" else None
-    if manifest is None or persona is None:
-        return ()
-    adapter = manifest.adapters.get(step.adapter or persona.adapter)
-    if adapter is None or not adapter.is_built_in:
-        return ()  # another program makes its own calls: nothing here asks about them
-    return (persona.permissions or adapter.permissions).allowed
-
-
-def still_asked(patterns: "Sequence[str]") -> tuple[str, ...]:
-    """Return what asks also where these patterns are granted for a run, in words."""
-    from workbench.policy.permissions import TOOL_ALIASES, parse_permission
-
-    shell = ("Bash", *TOOL_ALIASES["Bash"])
-    commands = [parsed for parsed in map(parse_permission, patterns) if parsed.name in shell]
-    places = "what git or another program runs by itself, and of the files that control this workspace"
-    lines = [f"changes of {places}; hidden characters"]
-    if commands and not any(parsed.is_bare for parsed in commands):
-        unread = "redirects, $(…), loops, here-documents, or words not known to be harmless"
-        lines.insert(0, f"commands with {unread}")
-    if not commands:
-        lines.insert(0, "every command")
-    return tuple(lines)
-
-
-def wait_text(step: Step) -> str:
-    """Return how long a timer waits, in words; empty for every other step."""
-    return f"waits {step.gate.wait_seconds:g} s" if step.gate and step.gate.type == "timer" else ""
-
-
-def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
-    """Return what is special about a step, in words: items, contracts, attempts, failing, its time."""
-    if step.route is not None:
-        return [_route_text(step.route)]
-    if step.gate and step.gate.type == "timer":
-        return []
-    notes: list[str] = []
-    if step.aggregate is not None:
-        return [f"{step.aggregate.strategy} into {step.aggregate.into}"]
-    if step.branch is not None:
-        notes.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
-    if step.matrix is not None:
-        notes.append(f"x{len(step.matrix.items)}" if step.matrix.items is not None else "x?")
-    if step.contracts:
-        notes.append("contract " + ", ".join(contract.written_type for contract in step.contracts))
-    if step.failing.attempts > 1:
-        notes.append(f"{step.failing.attempts} attempts")
-    if step.failing.then != "fail":
-        notes.append(f"then {step.failing.then}")
-    return notes if step.kind == "gate" else [*notes, f"{step.timeout_seconds(manifest) // 60} min"]
-
-
-def _route_text(route: Route) -> str:
-    """Return where a route leads, in words: `finish if outcome=success, else implement`."""
-    ways = [f"{edge.target} if {edge.condition}" if edge.condition else edge.target for edge in route.edges]
-    most = f", at most {route.most} rounds" if route.most else ""
-    return f"→ {', else '.join(ways)}{most}"
-
-
 class DryRunResult(Struct, frozen=True, kw_only=True):
     """What a run with these words would come to."""
 
@@ -484,7 +414,7 @@ def _print_steps(
         for name in names:
             kept_note = "  taken from an earlier run" if name in result.kept else ""
             console.say(f"  {number}  {_step_line(pipeline.step(name), manifest)}{kept_note}")
-    grants = _patterns_of_steps((step for step in pipeline.steps if step.id not in result.kept), manifest)
+    grants = patterns_of_steps((step for step in pipeline.steps if step.id not in result.kept), manifest)
     if grants:
         console.say("Would ask for every call, or be granted for this run with --grant-personas:")
         for pattern in grants:

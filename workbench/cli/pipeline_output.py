@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, Protocol
 
 from workbench.cli.console import Console, StatusIcons
@@ -301,28 +300,6 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
         why = "there is none of that id" if not matches else f"{len(matches)} runs start like this"
         raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
     return matches[0]
-
-
-LARGEST_INPUT: Final = 1_048_576
-"""Bytes of a file that is taken as the input of a run."""
-
-
-def read_run_input(text: str, folder: str = "") -> str:
-    """Return the input of a run: a text as it is, for `@FILE` the content of that file."""
-    if not text.startswith("@"):
-        return text
-    from workbench.effects.file_primitives import FileRefused
-    from workbench.effects.files import read_bounded
-
-    name = text[1:].strip()
-    remedy = "name another file behind the @"
-    try:
-        data = read_bounded(Path(folder, Path(name).expanduser()), LARGEST_INPUT)
-    except FileRefused as error:
-        raise Refusal("no run was started", f"{name}: {error.why}", remedy) from None
-    if data is None:
-        raise Refusal("no run was started", f"there is no file {name}", remedy)
-    return data.decode("utf-8", "replace")
 
 
 def _has_parent_run(journal: Journal, run: PipelineState) -> bool:

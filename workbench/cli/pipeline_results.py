@@ -11,13 +11,14 @@ from typing import Final, cast
 
 from workbench.cli.arguments import add_json_option, add_run_argument
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, workspace_path
+from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_OK, Refusal
 from workbench.cli.pipeline_output import artifacts_json, find_run
 from workbench.cli.rows import JsonFields
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, OutputStreamed, StepChanged
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import PipelineState, run_title
+from workbench.effects.files import workspace_path
 from workbench.effects.folders import files_below, make_folder, put_file, remove_tree
 from workbench.effects.git import GitFailed, run_git
 from workbench.journal.journal import Journal

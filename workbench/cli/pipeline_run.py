@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option, add_run_argument, confirm
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
+from workbench.cli.context import open_journal, user_actor
 from workbench.cli.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -29,7 +29,6 @@ from workbench.cli.pipeline_output import (
     pipeline_printer,
     place_json,
     place_limit_words,
-    read_run_input,
     run_json,
     run_line,
     run_report_json,
@@ -37,6 +36,9 @@ from workbench.cli.pipeline_output import (
 )
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import PipelineState, run_title
+from workbench.effects.files import workspace_path
+from workbench.host.steps.run_requests import read_run_input
+from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.errors import SessionDriven
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock, is_lease_live
@@ -170,7 +172,7 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
         grants=tuple(options.grant), from_step=options.from_step, recordings=recordings,
     )  # fmt: skip
     if options.grant_personas:
-        from workbench.cli.pipeline_definitions import granted_patterns
+        from workbench.pipelines.granted_patterns import granted_patterns
 
         loaded = load_requested_pipeline(workspace, request)
         granted = (*request.grants, *granted_patterns(loaded))

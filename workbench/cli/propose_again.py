@@ -1,7 +1,6 @@
 """`workbench approvals propose-again`: ask agents, by a prompt, for what expired before anybody answered."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from typing import Final
 
 from workbench.cli.approvals import start_hosts
@@ -17,12 +16,11 @@ from workbench.cli.context import (
     user_actor,
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError, report_explained_error
-from workbench.cli.rows import action_target
 from workbench.domain.rows import Action
 from workbench.host.session_requests import propose_again
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import asked_again_ids
-from workbench.views.approvals import propose_again_of, why_not_propose_again
+from workbench.views.approvals import asked_words, propose_again_of, why_not_propose_again
 
 EXAMPLE: Final = """workbench approvals propose-again 3f2a
 workbench approvals propose-again --session 7c01"""
@@ -55,13 +53,6 @@ def execute(options: Namespace, console: Console) -> int:
             console.json({"asked": rows})
         start_hosts(journal, console, [action.session_id for action in asked])
     return code if asked or code else EXIT_FAILED
-
-
-def asked_words(actions: Sequence[Action]) -> str:
-    """Return what is said once an agent was asked for actions."""
-    if len(actions) == 1:
-        return f"The agent is asked to propose it again: {actions[0].verb} {action_target(actions[0])}."
-    return f"The agent is asked to propose {len(actions)} expired actions again."
 
 
 def _wanted(journal: Journal, options: Namespace) -> list[list[Action]]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.cli.arguments import add_json_option, add_yes_option, confirm
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, session_label, workspace_path
+from workbench.cli.context import open_journal, session_label
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.provider_edit import ProviderDraft, ProviderRefused
 from workbench.config.types import Config, LoadedConfig, ProviderSettings
-from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
+from workbench.effects.files import workspace_path
 from workbench.host.host_locks import live_host
 from workbench.host.lifecycle import missing_key_variables, missing_keys_sentence
 from workbench.host.provider_config import (
@@ -26,6 +26,8 @@ from workbench.host.provider_config import (
     remove_provider,
     require_editable_config,
 )
+from workbench.host.session_requests import sessions_naming
+from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
@@ -323,16 +325,6 @@ def _require_own(loaded: LoadedConfig, name: str, file: Path) -> None:
     if provider is not None and provider.origin.layer not in ("user", "default"):
         why = f"{name} is set in {provider.origin.where()}, not in {file}"
         raise Refusal("nothing was removed", why, "remove it there")
-
-
-def sessions_naming(journal: Journal, provider: str) -> list[Session]:
-    """Return the sessions of all folders that can continue and ask a provider, the last changed first."""
-    chats = journal.sessions(kinds=("chat",))
-    return [
-        session
-        for session in chats
-        if session.provider == provider and session.status not in TERMINAL_SESSION_STATES
-    ]
 
 
 def _session_lines(journal: Journal, sessions: Sequence[Session], provider: str) -> Iterator[str]:

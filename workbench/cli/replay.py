@@ -22,29 +22,30 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from msgspec import Struct
 
-from workbench.cli.console import Console, color_depth, terminal_encoding
-from workbench.cli.context import find_session, open_journal, workspace_path
-from workbench.cli.errors import EXIT_OK, Refusal, UsageError, sentence
-from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, session_json
-from workbench.cli.screen import (
+from workbench.cli.attached_screen import (
     exit_on_signals,
     raise_unrequested_end,
     require_terminal,
     screen_config,
     usable_config,
 )
+from workbench.cli.console import Console, color_depth, terminal_encoding
+from workbench.cli.context import find_session, open_journal
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, session_json
 from workbench.config.types import Config
 from workbench.domain.codec import event_to_object
 from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Session
 from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import workspace_path
 from workbench.effects.folders import remove_tree
 from workbench.effects.runtime import FileLock, is_lock_held
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home, default_home_path
 from workbench.journal.journal import Journal
-from workbench.text.human import SECOND_MICROS, clock_time_millis, countdown_text
+from workbench.text.human import SECOND_MICROS, clock_time_millis, countdown_text, error_sentence
 from workbench.text.safe import one_line
 from workbench.tui.replay.replay_source import ReplaySource
 from workbench.views.replay import SPEEDS, parse_replay_moment, times_went_back_text
@@ -218,7 +219,7 @@ def _second_session(
 
 
 def _live_backend(opened: OpenedSession) -> "Backend":
-    from workbench.cli.local_backend import LocalBackend
+    from workbench.backend.local_backend import LocalBackend
 
     return LocalBackend(opened.journal.home, opened.journal, str(Path.cwd()))
 
@@ -489,7 +490,7 @@ def print_replay(
             console.say_lines(state_lines(source, session))
         return
     if source.timeline.is_steady:
-        console.note(sentence(NO_TIMES_NOTE))
+        console.note(error_sentence(NO_TIMES_NOTE))
     elif back := times_went_back_text(source.timeline):
         console.note(f"{back}: such events stand at the time before them.")
     for event in replay_events_json(source):

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.context import load_workspace_config, open_journal, workspace_path
-from workbench.cli.errors import Refusal, sentence
+from workbench.cli.context import open_journal
+from workbench.cli.errors import Refusal
 from workbench.cli.headless_run import (
     STOP_SIGNALS,
     add_output_options,
@@ -53,7 +53,7 @@ from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Actor
-from workbench.effects.files import write_atomic
+from workbench.effects.files import workspace_path, write_atomic
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, workspace_trust
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
@@ -63,6 +63,7 @@ from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.errors import SessionDriven
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
@@ -71,6 +72,7 @@ from workbench.policy.trust import TrustRefused
 from workbench.providers.base import Provider
 from workbench.providers.errors import KEY_MISSING
 from workbench.providers.recording import ReplyRecorder
+from workbench.text.human import error_sentence
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
 from workbench.views.usage import sum_usage
@@ -224,7 +226,7 @@ def ask_trust(journal: Journal, workspace: str, console: Console | None) -> None
     try:
         workspace_trust.open_trust_question(journal, workspace)
     except TrustRefused as error:
-        notes.append(sentence(str(error)))
+        notes.append(error_sentence(str(error)))
     if console is not None:
         console.note_lines(notes)
 
@@ -327,7 +329,7 @@ def closing_lines(
     if tally.outcome == "unattended":
         return [f"Nobody answered in time. Nothing was done. {goes_on}"]
     if tally.outcome == "limit":
-        return [f"Stopped at a limit. {sentence(tally.detail)} {goes_on}"]
+        return [f"Stopped at a limit. {error_sentence(tally.detail)} {goes_on}"]
     if tally.outcome == "loop":
         more = (
             f"workbench run --session {session.id} continues it,"

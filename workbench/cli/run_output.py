@@ -12,14 +12,7 @@ from msgspec import Struct, field
 
 from workbench.cli.approval_display import read_action_row
 from workbench.cli.console import Console
-from workbench.cli.errors import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EXIT_PARKED,
-    EXIT_UNANSWERED,
-    sentence,
-)
+from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_PARKED, EXIT_UNANSWERED
 from workbench.cli.rows import (
     JsonFields,
     action_json,
@@ -44,7 +37,7 @@ from workbench.domain.events import (
 from workbench.domain.rows import Action, Call, Session
 from workbench.host.model_call import CUT_REPLY_CODES
 from workbench.journal.journal import Journal
-from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, token_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, error_sentence, token_text
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ProgressBlock
 from workbench.views.conversation_progress import ModelProgress
@@ -331,7 +324,7 @@ def print_error(console: Console, body: e.ErrorRaised) -> None:
     """Print an error of a session on stderr: what, why, what to do."""
     for text in (body.message, body.details, body.remedy):
         if text:
-            console.note(sentence(one_line(text, 400)))
+            console.note(error_sentence(one_line(text, 400)))
 
 
 RunEnding = Literal["finished", "parked", "interrupted"]

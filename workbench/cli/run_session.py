@@ -11,13 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, short_id, user_actor, workspace_path
+from workbench.cli.context import find_session, short_id, user_actor
 from workbench.cli.errors import Refusal, UsageError
 from workbench.config.keys import RECORDED, URL, InvalidValue, convert_node
 from workbench.config.types import Config
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
+from workbench.effects.files import workspace_path
 from workbench.host import session_requests
 from workbench.host.instruction_files import SessionInstructions, session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model

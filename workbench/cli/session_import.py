@@ -17,10 +17,11 @@ from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, short_id, workspace_path
+from workbench.cli.context import open_journal, short_id
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from workbench.cli.rows import JsonFields
 from workbench.config.sections import SessionSettings
+from workbench.effects.files import workspace_path
 from workbench.formats import detect
 from workbench.formats.agent_folders import AGENTS
 from workbench.formats.assemble import ImportSummary

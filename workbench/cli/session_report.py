@@ -8,7 +8,7 @@ from msgspec import Struct
 from workbench.cli.approval_display import read_action_row
 from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal, short_id, workspace_path
+from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal, short_id
 from workbench.cli.errors import EXIT_OK
 from workbench.cli.rows import (
     JsonFields,
@@ -36,6 +36,7 @@ from workbench.domain.events import Event
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import asked_models
 from workbench.domain.rows import Session
+from workbench.effects.files import workspace_path
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.journal.usage_queries import UsageScope

@@ -1,48 +1,23 @@
-"""Continue an imported session in the program that wrote it: shown, confirmed, run in this terminal."""
+"""`workbench sessions resume`: open the screen on a session, or the program that an imported one is from."""
 
-import os
-import shutil
-from pathlib import Path
+from argparse import ArgumentParser, Namespace
 from typing import Final
 
-from msgspec.structs import replace
-
+from workbench.backend.agent_commands import checked_agent_command, run_agent_command
 from workbench.cli.arguments import confirm
 from workbench.cli.console import Console
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
+from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.resumable_session import session_to_resume
 from workbench.domain.rows import Session
-from workbench.effects.command_execution import interrupts_ignored, run_in_terminal
-from workbench.formats.agent_folders import AgentCommand, NotResumable, agent_command
-from workbench.text.safe import one_line, safe_text
+from workbench.effects.files import workspace_path
+from workbench.formats.agent_folders import RESUMABLE_ORIGINS, NotResumable
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.journal.imports import is_imported_session
+from workbench.journal.journal import Journal
+from workbench.text.safe import safe_text
 
 _NOT_RESUMED: Final = "nothing was resumed"
-
-
-def checked_agent_command(session: Session) -> AgentCommand:
-    """Return what continues a session, with what stands in its way here. Raises NotResumable."""
-    command = agent_command(session)
-    if not Path(command.folder).is_dir():
-        return replace(command, problem=f"the folder {one_line(command.folder, 200)} is not there")
-    if program_path(command) is None:
-        return replace(command, problem=f"the program {command.argv[0]} is not on PATH")
-    return command
-
-
-def program_path(command: AgentCommand) -> str | None:
-    """Return where a program is, without looking in relative folders of PATH: they are not the user's own."""
-    folders = [name for name in os.environ.get("PATH", "").split(os.pathsep) if name.startswith("/")]
-    return shutil.which(command.argv[0], path=os.pathsep.join(folders))
-
-
-def run_agent_command(command: AgentCommand) -> int:
-    """Run a program in this terminal, in the session's folder and without a shell; return its exit code."""
-    program = program_path(command)
-    if program is None:
-        raise Refusal(
-            _NOT_RESUMED, f"the program {command.argv[0]} is not on PATH", "install it, or start it elsewhere"
-        )
-    with interrupts_ignored():
-        return run_in_terminal([program, *command.argv[1:]], cwd=command.folder)
 
 
 def resume_in_agent(session: Session, console: Console, *, is_printed: bool, is_confirmed: bool) -> int:
@@ -63,3 +38,48 @@ def resume_in_agent(session: Session, console: Console, *, is_printed: bool, is_
         console.say("Nothing was run.")
         return EXIT_FAILED
     return run_agent_command(command)
+
+
+RESUME_EXAMPLE = """workbench sessions resume
+workbench sessions resume 3f2a
+workbench sessions resume 3f2a --print
+workbench --continue ~/src/shop"""
+
+
+def configure_resume(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help=f"{SESSION_ID_HELP}; if not given the newest of this workspace"
+    )
+    printed = "of an imported session: print the command that continues it, and run nothing"
+    parser.add_argument("--print", action="store_true", dest="is_printed", help=printed)
+    confirmed = "of an imported session: do not ask before the agent that wrote it is started"
+    parser.add_argument("--yes", action="store_true", help=confirmed)
+
+
+def execute_resume(options: Namespace, console: Console) -> int:
+    from workbench.cli.screen import open_screen
+
+    if options.id is not None and options.directory is not None:
+        raise UsageError(
+            "nothing was resumed", "a session works where it was started", "leave -C out, or the id"
+        )
+    with open_journal() as journal:
+        foreign = _foreign_session(journal, options.id)
+        session = foreign or session_to_resume(journal, options.id, options.directory)
+        if foreign is not None:
+            refuse_inside_agents(journal, journal.home, "resume a session")
+    if foreign is not None:
+        return resume_in_agent(foreign, console, is_printed=options.is_printed, is_confirmed=options.yes)
+    if options.is_printed:
+        why = "it is a session of this program"
+        raise UsageError("nothing was printed", why, f"workbench sessions resume {session.id}")
+    return open_screen(console, workspace_path(session.workspace), session.id)
+
+
+def _foreign_session(journal: Journal, word: str | None) -> Session | None:
+    """Return the session that is named if another program continues it."""
+    if word is None:
+        return None
+    session = find_session(journal, word)
+    is_foreign = session.origin in RESUMABLE_ORIGINS and is_imported_session(journal, session.id)
+    return session if is_foreign else None

@@ -18,6 +18,7 @@ from typing import BinaryIO, Final, Self
 
 from msgspec import Struct
 
+from workbench.domain.values import Refused
 from workbench.effects import file_primitives
 from workbench.effects.file_primitives import (
     FOLDER_FLAGS,
@@ -464,3 +465,20 @@ def open_append(path: Path) -> BinaryIO:
         except BaseException:
             os.close(file)
             raise
+
+
+class NotAWorkspace(Refused):
+    """A named folder does not exist, or is a file."""
+
+
+def workspace_path(directory: str | None) -> str:
+    """Return the real path of the named folder, else of the current one."""
+    folder = directory if directory is not None else "."
+    try:
+        path = Path(folder).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "the path cannot be followed"
+        raise NotAWorkspace(f"“{folder}” is not a workspace", why, "name a folder that exists") from None
+    if not path.is_dir():
+        raise NotAWorkspace(f"“{folder}” is not a workspace", "it is a file", "name a folder with -C DIR")
+    return str(path)

@@ -410,3 +410,13 @@ def _named_actions(journal: Journal, action_ids: Sequence[str]) -> list[Action]:
         why = "They are of several sessions, or none is named."
         raise SessionRefused(_NOT_ASKED, why, "Ask for one session at a time.")
     return actions
+
+
+def sessions_naming(journal: Journal, provider: str) -> list[Session]:
+    """Return the sessions of all folders that can continue and ask a provider, the last changed first."""
+    chats = journal.sessions(kinds=("chat",))
+    return [
+        session
+        for session in chats
+        if session.provider == provider and session.status not in TERMINAL_SESSION_STATES
+    ]

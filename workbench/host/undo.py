@@ -5,6 +5,7 @@ or nothing, by the same call of the internal tool `undo` that takes one change b
 """
 
 import asyncio
+import time
 from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
@@ -15,9 +16,18 @@ from workbench.changes.apply import NotUndoable, undo_changes
 from workbench.changes.diff import FileChange, changed_line_totals, is_binary_content, make_hunks
 from workbench.changes.undo import FileUndo, FileWrite, look_at_file, net_changes
 from workbench.domain.events import CallProposed, Event, FileChanged, UndoRequested
-from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.machines import SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Call, Session
-from workbench.domain.values import UNDO_TOOL, Actor, BlobRef, FilePlan, GateVerdict, JsonObject, PlannedWrite
+from workbench.domain.values import (
+    UNDO_TOOL,
+    Actor,
+    BlobRef,
+    FilePlan,
+    GateVerdict,
+    JsonObject,
+    PlannedWrite,
+    Refused,
+)
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.host.call_context import CallRecord, read_call_record
@@ -266,3 +276,30 @@ def _judge_writes(
 def _verdict(request_id: str, refusal: str = "") -> GateVerdict:
     outcome = "refused" if refusal else "allowed"
     return GateVerdict(outcome=outcome, step="request", by=request_id, reason=refusal)
+
+
+UNDO_WAIT_SECONDS = 20.0
+"""Seconds that a host may take, its start included."""
+
+
+def wait_until_undone(journal: Journal, session_id: str, request: str, start: int, what: str) -> None:
+    """Wait for the host and refuse what it did not undo; `what` says that it was not done."""
+    until = time.monotonic() + UNDO_WAIT_SECONDS
+    while (left := until - time.monotonic()) > 0:
+        cursor = journal.last_position()
+        call = _undo_call(journal, session_id, request, start)
+        if call is not None and call.state == "succeeded":
+            return
+        if call is not None and call.state in SETTLED_CALL_STATES:
+            why = call.error or call.detail or call.state
+            raise Refused(what, why, "correct the files by hand, or undo the later change first")
+        journal.wait(cursor, min(left, 1.0))
+    why = f"no background process has answered for {UNDO_WAIT_SECONDS:.0f} s"
+    raise Refused(what, why, "it is asked for all the same; see workbench host status")
+
+
+def _undo_call(journal: Journal, session_id: str, request: str, start: int) -> Call | None:
+    for event in journal.events(session_id, after=start):
+        if isinstance(event.body, CallProposed) and event.body.verdict.by == request:
+            return journal.call(event.call_id or "")
+    return None

@@ -15,6 +15,7 @@ from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import LoadedConfig
 from workbench.domain.values import PIPELINE_FOLDERS, WORKSPACE_CONFIG_FILE
 from workbench.effects.folders import changed_files
+from workbench.host.workspace_trust import is_trusted
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -177,3 +178,8 @@ class PipelineWatch:
 def log_pipeline_change(words: str, is_error: bool) -> None:
     """Say it in the log of a host."""
     LOG.log(logging.WARNING if is_error else logging.INFO, "%s", words)
+
+
+def load_workspace_config(journal: Journal, workspace: str) -> LoadedConfig:
+    """Return the configuration of a workspace as far as the workspace is trusted."""
+    return WorkspaceSettings(journal.home, workspace, {}).loaded(trusted=is_trusted(journal, workspace))

@@ -205,3 +205,17 @@ def home_as_tilde(path: str, home: str) -> str:
 def place_wait_text(before: int) -> str:
     """Say how long the queue for a place is; `before` stand before it."""
     return f"waits for a place: {before} before it" if before else "waits for a place: it is next"
+
+
+def error_sentence(text: str) -> str:
+    """Return a text as a sentence: a capital first, a full stop last."""
+    text = " ".join(text.split())
+    if text[:1].islower() and not _is_name(text.split(" ", 1)[0]):
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", "?", ":")) else text + "."
+
+
+def _is_name(word: str) -> bool:
+    """Paths, commands, keys and ids keep their case."""
+    is_marked = any(character in "/.:_=" or character.isdigit() for character in word)
+    return is_marked or word == "workbench"

@@ -1,7 +1,7 @@
 """What the screen asks of the rest of the program; the screen imports no host, tool or provider.
 
-The classes here answer for a screen that only shows: they refuse in words. `cli.local_backend` reaches the
-journal, hosts and the system.
+The classes here answer for a screen that only shows: they refuse in words. `backend.local_backend` reaches
+the journal, hosts and the system.
 """
 
 from collections.abc import Callable, Mapping, Sequence

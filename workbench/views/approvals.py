@@ -462,3 +462,15 @@ def propose_again_prompt(actions: Sequence[Action]) -> str:
 def _action_line(action: Action) -> str:
     tool = f" ({one_line(action.tool, 60)})" if action.tool else ""
     return f"{one_line(action.verb, 20)} {one_line(action.target, _MAX_TARGET_LENGTH)}{tool}"
+
+
+_MAX_ASKED_CELLS: Final = 72
+"""Cells of the target of an action that its agent is asked for again."""
+
+
+def asked_words(actions: Sequence[Action]) -> str:
+    """Return what is said once an agent was asked for actions."""
+    if len(actions) == 1:
+        target = one_line(actions[0].target, _MAX_ASKED_CELLS)
+        return f"The agent is asked to propose it again: {actions[0].verb} {target}."
+    return f"The agent is asked to propose {len(actions)} expired actions again."

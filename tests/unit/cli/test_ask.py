@@ -22,8 +22,9 @@ from tests.support.tables import each_row
 from tests.support.typists import draw_gaps, draw_sentence
 from tests.support.waits import until as wait_until
 from workbench.ask.answer import Answer
-from workbench.cli.ask import clipboard_sequence, fix_words, with_ask_model
+from workbench.cli.ask import fix_words, with_ask_model
 from workbench.cli.ask_dialog import CommandDialog, DialogKeys, TerminalKeys, suggestion_lines
+from workbench.cli.ask_output import clipboard_sequence
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.config.sections import AskSettings

@@ -7,7 +7,7 @@ import pytest
 from rows_cli import HOSTILE, RAW
 
 from workbench.cli.console import Console
-from workbench.cli.errors import sentence
+from workbench.text.human import error_sentence
 from workbench.text.safe import escape_json
 
 
@@ -62,4 +62,4 @@ def test_signs_follow_the_encoding(encoding, sign):
     ],
 )
 def test_sentences(text, said):
-    assert sentence(text) == said
+    assert error_sentence(text) == said

@@ -5,13 +5,14 @@ import json
 import subprocess
 import sys
 import types
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from tests.support.tables import each_row
 from workbench.cli import dispatch
-from workbench.cli.arguments import parse_options
+from workbench.cli.arguments import command_parser
 from workbench.cli.console import Console
 from workbench.cli.dispatch import COMMANDS
 from workbench.cli.errors import Refusal, UsageError
@@ -218,5 +219,6 @@ def test_what_needs_no_parser_says_what_the_parser_says(name, words):
     is_simple = len(words) < 2 and not any(word.startswith("-") for word in words)
     assert (found is not None) == is_simple
     if found is not None:
-        read = vars(parse_options((name,), entry, command, words, "there"))
+        parser = command_parser((name,), entry.summary, command.example, command.configure)
+        read = vars(parser.parse_args(words, Namespace(directory="there")))
         assert {"directory": "there", **found} == read

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import asdict
 
 from tests.support import golden
-from workbench.cli.session_export import export_texts
+from workbench.backend.session_export import export_texts
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import ManualClock
 from workbench.formats.import_sources import find_sources

@@ -1,9 +1,9 @@
 """Whether the queue is that of all folders is remembered, and can be said when the screen is opened."""
 
 from tests.support.tables import each_row
-from workbench.cli.local_backend import LocalBackend
+from workbench.backend.local_backend import LocalBackend
+from workbench.backend.screen_files import FOLDERS_FILE, is_wide_at_start
 from workbench.cli.screen import simple
-from workbench.cli.screen_files import FOLDERS_FILE, is_wide_at_start
 from workbench.host.lifecycle import folder_problem
 from workbench.journal.home import Home
 

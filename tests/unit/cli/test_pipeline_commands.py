@@ -13,8 +13,8 @@ from tests.unit.pipelines.projects import MANIFEST, command, project
 from workbench.cli import pipeline_run
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.pipeline_definitions import still_asked
 from workbench.domain.codec import event_from_line
+from workbench.pipelines.granted_patterns import still_asked
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
     "b", "echo {{ a/x }}", dependencies="[a]"

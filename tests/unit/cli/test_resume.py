@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tests.support.stage import USER
-from workbench.cli import session_management
+from workbench.cli import resumable_session
 from workbench.cli.errors import Refusal
 from workbench.domain.events import SessionCreated, SessionStatusChanged
 from workbench.journal.home import Home
@@ -37,9 +37,9 @@ def test_the_newest_that_can_go_on(journal, shell, tmp_path):
     add(journal, "ended", shell.workspace, "initializing", "ready", "completed")
     add(journal, "imported", shell.workspace, session_kind="import", origin="codex")
     add(journal, "elsewhere", tmp_path)
-    assert session_management.session_to_resume(journal, None, None).id == "newer"
-    assert session_management.session_to_resume(journal, None, str(tmp_path)).id == "elsewhere"
-    assert session_management.session_to_resume(journal, "ol", None).id == "older"
+    assert resumable_session.session_to_resume(journal, None, None).id == "newer"
+    assert resumable_session.session_to_resume(journal, None, str(tmp_path)).id == "elsewhere"
+    assert resumable_session.session_to_resume(journal, "ol", None).id == "older"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_cannot_go_on(journal, shell, given, why, remedy):
     add(journal, "imported", shell.workspace, "initializing", session_kind="import", origin="codex")
     add(journal, "run", shell.workspace, session_kind="pipeline")
     with pytest.raises(Refusal) as caught:
-        session_management.session_to_resume(journal, given, None)
+        resumable_session.session_to_resume(journal, given, None)
     assert why in caught.value.why and remedy in caught.value.remedy
 
 

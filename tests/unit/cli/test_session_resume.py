@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from tests.support.stage import USER
+from workbench.backend import agent_commands
 from workbench.cli import session_resume
 from workbench.domain.events import SessionCreated, SessionStatusChanged
 from workbench.formats.agent_folders import RESUMABLE_ORIGINS, NotResumable, agent_command
@@ -121,7 +122,7 @@ def test_a_relative_folder_of_path_holds_no_program(journal, claude, tmp_path, m
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"bin{os.pathsep}.")
     command = agent_command(add(journal, "s", workspace=tmp_path))
-    assert session_resume.program_path(command) is None
+    assert agent_commands.program_path(command) is None
 
 
 def test_an_agent_starts_no_other_one(journal, shell, claude, tmp_path, monkeypatch):
@@ -129,7 +130,7 @@ def test_an_agent_starts_no_other_one(journal, shell, claude, tmp_path, monkeypa
         raise session_resume.Refusal("nothing was done", "an agent asks", "")
 
     add(journal, "s", workspace=tmp_path)
-    monkeypatch.setattr("workbench.cli.session_management.refuse_inside_agents", refused)
+    monkeypatch.setattr("workbench.cli.session_resume.refuse_inside_agents", refused)
     assert shell("sessions", "resume", "s", "--yes") == 1
     assert not claude.exists()
 

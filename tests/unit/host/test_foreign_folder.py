@@ -12,7 +12,7 @@ import pytest
 from tests.support import golden
 from tests.support.shadows import Shadows
 from workbench import __main__
-from workbench.cli.local_backend_library import export_film
+from workbench.backend.library import export_film
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.child_processes import scrubbed_environment
 from workbench.effects.command_execution import workbench_command_line, workbench_environment

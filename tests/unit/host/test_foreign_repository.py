@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.hostile_git import Hostile, plain
 from tests.support.stage import call, exchange, recording, text
-from workbench.cli.local_backend import LocalBackend
+from workbench.backend.local_backend import LocalBackend
 from workbench.host.fork import restore_workspace
 from workbench.host.steps import run_start
 from workbench.pipelines.workspaces import Workspaces

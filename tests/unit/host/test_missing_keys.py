@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.stage import call, exchange, recording
+from workbench.backend.local_backend import LocalBackend
 from workbench.cli.console import Console
-from workbench.cli.local_backend import LocalBackend
 from workbench.cli.run import _note_key_of_this_shell
 from workbench.config.layers import load_config
 from workbench.domain.events import CallExecuting, CallProposed, GateVerdict

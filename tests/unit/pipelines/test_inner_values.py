@@ -9,9 +9,9 @@ from tests.support.runs import USER
 from tests.support.tables import each_row
 from tests.unit.pipelines.projects import MANIFEST, project
 from tests.unit.pipelines.test_agents_pipelines import GO, OPEN, says, the_call, waiting
+from workbench.backend.runs import LocalRuns
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.local_backend_runs import LocalRuns
 from workbench.domain.values import Decision
 from workbench.host.steps import run_requests, run_start
 from workbench.host.steps.run_requests import RunRefused, RunRequest

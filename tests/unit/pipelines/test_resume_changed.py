@@ -8,7 +8,7 @@ import pytest
 from tests.support.runs import USER
 from tests.support.waits import PATIENCE
 from tests.unit.pipelines.test_runs_engine import artifact
-from workbench.cli.local_backend_runs import LocalRuns
+from workbench.backend.runs import LocalRuns
 from workbench.cli.pipeline_run import _follow_host
 from workbench.host import workspace_trust
 from workbench.host.steps.run_requests import RunRefused, changed_files, resume_run

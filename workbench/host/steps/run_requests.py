@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -298,3 +299,25 @@ def _append_run_request(
     journal: Journal, run_id: str, body: Body, actor: Actor, step: str | None = None
 ) -> None:
     journal.append([journal.event(body, run_id, actor, step=step)])
+
+
+LARGEST_INPUT: Final = 1_048_576
+"""Bytes of a file that is taken as the input of a run."""
+
+
+def read_run_input(text: str, folder: str = "") -> str:
+    """Return the input of a run: a text as it is, for `@FILE` the content of that file."""
+    if not text.startswith("@"):
+        return text
+    from workbench.effects.file_primitives import FileRefused
+    from workbench.effects.files import read_bounded
+
+    name = text[1:].strip()
+    remedy = "name another file behind the @"
+    try:
+        data = read_bounded(Path(folder, Path(name).expanduser()), LARGEST_INPUT)
+    except FileRefused as error:
+        raise Refused("no run was started", f"{name}: {error.why}", remedy) from None
+    if data is None:
+        raise Refused("no run was started", f"there is no file {name}", remedy)
+    return data.decode("utf-8", "replace")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from workbench.cli.local_backend import LocalWorkspace
+from workbench.backend.workspace import LocalWorkspace
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.values import ToolDescriptor

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.cli.local_backend import LocalBackend
+from workbench.backend.local_backend import LocalBackend
 
 
 def program(folder, mark):

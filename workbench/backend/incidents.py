@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from workbench.cli.local_backend import LocalWorkspace
+from workbench.backend.workspace import LocalWorkspace
 from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root

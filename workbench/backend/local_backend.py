@@ -3,19 +3,16 @@
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, field
-
-from workbench.cli.context import load_workspace_config, user_actor
-from workbench.cli.screen_files import Draft, FolderChoice, LeftMoment
+from workbench.backend.screen_files import Draft, FolderChoice, LeftMoment
+from workbench.backend.workspace import LocalWorkspace, NextSession
 from workbench.domain.events import PromptSubmitted
-from workbench.domain.rows import Host, Session
-from workbench.domain.values import Json
+from workbench.domain.rows import Host
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.journal.home import Home
@@ -32,17 +29,16 @@ from workbench.tui.backend import (
 )
 
 if TYPE_CHECKING:
-    from workbench.cli.local_backend_incidents import LocalIncidents
-    from workbench.cli.local_backend_library import LocalLibrary
-    from workbench.cli.local_backend_models import LocalModels, LocalProviders
-    from workbench.cli.local_backend_rules import LocalRules
-    from workbench.cli.local_backend_runs import LocalRuns
+    from workbench.backend.incidents import LocalIncidents
+    from workbench.backend.library import LocalLibrary
+    from workbench.backend.models import LocalModels
+    from workbench.backend.providers import LocalProviders
+    from workbench.backend.rules import LocalRules
+    from workbench.backend.runs import LocalRuns
     from workbench.config.model_prices import PriceList
-    from workbench.config.types import Config, LoadedConfig
     from workbench.domain.values import Usage
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
-    from workbench.host.model_selection import SelectedModel
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.action_detail import QuestionCounts
 
@@ -58,60 +54,6 @@ def session_requests():
     from workbench.host import session_requests
 
     return session_requests
-
-
-class LocalWorkspace:
-    """One workspace on this machine: what the backend and its parts have in common."""
-
-    def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
-        self._home, self._journal, self._workspace = home, journal, workspace
-        self._actor = user_actor("screen")
-
-    def _loaded(self) -> "LoadedConfig":
-        return load_workspace_config(self._journal, self._workspace)
-
-    def _config(self) -> "Config":
-        return self._loaded().config
-
-    def _require_person(self, act: str) -> None:
-        from workbench.host.host_locks import refuse_inside_agents
-
-        refuse_inside_agents(self._journal, self._home, act)
-
-    def _require_session(self, session_id: str, what: str = "Nothing was done") -> Session:
-        session = self._journal.session(session_id)
-        if session is None:
-            raise BackendError(f"{what}: the session no longer exists.")
-        return session
-
-    def _selected_model(self) -> "SelectedModel":
-        """Return the model that the settings name, else that of the newest session."""
-        from workbench.host.model_selection import (
-            ModelPreference,
-            NoModelSelected,
-            SelectedModel,
-            is_provider_set_up,
-            select_model,
-        )
-        from workbench.host.provider_keys import register_secrets
-        from workbench.host.session_provider import usable_providers
-
-        config = self._config()
-        register_secrets(config)
-        newest = self._newest_session()
-        if newest is not None and not is_provider_set_up(config):
-            settings = dict(newest.configuration)
-            return SelectedModel(provider=newest.provider, model=newest.model, configuration=settings)
-        try:
-            return select_model(config, ModelPreference())
-        except NoModelSelected as error:
-            # What the command line says of its options is no help on the screen.
-            remedy = error.remedy if usable_providers(config) else "Add one: /provider, or 9."
-            raise BackendError(f"{error.what} {error.why} {remedy}") from None
-
-    def _newest_session(self) -> Session | None:
-        newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
-        return newest[0] if newest else None
 
 
 class LocalBackend(LocalWorkspace, Backend):
@@ -143,37 +85,37 @@ class LocalBackend(LocalWorkspace, Backend):
 
     @cached_property
     def library(self) -> "LocalLibrary":
-        from workbench.cli.local_backend_library import LocalLibrary
+        from workbench.backend.library import LocalLibrary
 
         return LocalLibrary(self._home, self._journal, self._workspace)
 
     @cached_property
     def rules(self) -> "LocalRules":
-        from workbench.cli.local_backend_rules import LocalRules
+        from workbench.backend.rules import LocalRules
 
         return LocalRules(self._home, self._journal, self._workspace)
 
     @cached_property
     def runs(self) -> "LocalRuns":
-        from workbench.cli.local_backend_runs import LocalRuns
+        from workbench.backend.runs import LocalRuns
 
         return LocalRuns(self._home, self._journal, self._workspace)
 
     @cached_property
     def models(self) -> "LocalModels":
-        from workbench.cli.local_backend_models import LocalModels
+        from workbench.backend.models import LocalModels
 
         return LocalModels(self._home, self._journal, self._workspace, self._next_session)
 
     @cached_property
     def providers(self) -> "LocalProviders":
-        from workbench.cli.local_backend_models import LocalProviders
+        from workbench.backend.providers import LocalProviders
 
         return LocalProviders(self._home, self._journal, self._workspace)
 
     @cached_property
     def incidents(self) -> "LocalIncidents":
-        from workbench.cli.local_backend_incidents import LocalIncidents
+        from workbench.backend.incidents import LocalIncidents
 
         return LocalIncidents(self._home, self._journal, self._workspace)
 
@@ -201,8 +143,8 @@ class LocalBackend(LocalWorkspace, Backend):
         session_requests().request_refresh(self._journal, action_id, self._actor)
 
     def propose_again(self, action_ids: Sequence[str]) -> str:
-        from workbench.cli.propose_again import asked_words
         from workbench.host.session_requests import propose_again
+        from workbench.views.approvals import asked_words
 
         return asked_words(propose_again(self._journal, action_ids, self._actor))
 
@@ -220,7 +162,7 @@ class LocalBackend(LocalWorkspace, Backend):
     def setting(self, path: str) -> SettingValue:
         from operator import attrgetter
 
-        from workbench.cli.screen_files import choices_in_force
+        from workbench.backend.screen_files import choices_in_force
         from workbench.config.describe import plain_json
         from workbench.config.types import DEFAULT_ORIGIN, KEYS_BY_PATH
 
@@ -233,7 +175,7 @@ class LocalBackend(LocalWorkspace, Backend):
         return SettingValue(value=value, where=origin.where(), is_default=origin.layer == "default")
 
     def keep_setting(self, path: str, value: str | bool) -> str:
-        from workbench.cli.screen_files import keep_choice
+        from workbench.backend.screen_files import keep_choice
 
         keep_choice(self._home, path, value, self._config().ui)
         return f"{setting_words(path, value)}, on the next screens too."
@@ -356,9 +298,9 @@ class LocalBackend(LocalWorkspace, Backend):
         return ""
 
     def suggest_command(self, words: str) -> SuggestedText:
-        from workbench.cli.ask import suggest_for_screen
+        from workbench.backend.command_session import suggest_command
 
-        command, sentence = suggest_for_screen(self._journal, self._workspace, words, self._actor)
+        command, sentence = suggest_command(self._journal, self._workspace, words, self._actor)
         return SuggestedText(command=command, said=sentence)
 
     def begin_session(self, prompt: str) -> str:
@@ -394,17 +336,17 @@ class LocalBackend(LocalWorkspace, Backend):
         return tuple(dict.fromkeys(folder.title for folder in find_agent_folders(self._workspace)))
 
     def question_counts(self) -> "QuestionCounts | None":
-        from workbench.cli.local_backend_rules import read_question_counts
+        from workbench.backend.rules import read_question_counts
 
         return read_question_counts(self._journal)
 
     def fork(self, request: ForkRequest) -> str:
-        from workbench.cli.local_backend_library import fork_at_moment
+        from workbench.backend.library import fork_at_moment
 
         return fork_at_moment(self._journal, request)
 
     def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
-        from workbench.cli.local_backend_library import export_film
+        from workbench.backend.library import export_film
 
         return export_film(self._journal, self._workspace, request, on_progress)
 
@@ -440,12 +382,12 @@ class LocalBackend(LocalWorkspace, Backend):
         return self._config().approvals.single_press == "edits"
 
     def session_diff(self, session_id: str) -> "SessionDiff":
-        from workbench.cli.session_diff import session_diff
+        from workbench.backend.session_diff import session_diff
 
         return session_diff(self._journal, self._require_session(session_id, "Nothing is shown"))
 
     def agent_command(self, session_id: str) -> "AgentCommand":
-        from workbench.cli.session_resume import checked_agent_command
+        from workbench.backend.agent_commands import checked_agent_command
         from workbench.formats.agent_folders import NotResumable
 
         try:
@@ -454,7 +396,7 @@ class LocalBackend(LocalWorkspace, Backend):
             raise BackendError(f"Not continued: {error}. F starts a session from its end.") from None
 
     def run_agent(self, command: "AgentCommand") -> str:
-        from workbench.cli.session_resume import run_agent_command
+        from workbench.backend.agent_commands import run_agent_command
 
         self._require_person("resume a session")
         code = run_agent_command(command)
@@ -544,11 +486,3 @@ def ends_since(journal: Journal, workspace: str, since: int) -> "list[SessionEnd
         candidates = [session_end(event, session) for event in events if event.at > since]
         ends += [end for end in candidates if end is not None][-1:]
     return sorted(ends, key=lambda end: end.at)
-
-
-class NextSession(Struct):
-    """What the next session of this screen begins with."""
-
-    choice: "SelectedModel | None" = None
-    members: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """Of its configuration."""

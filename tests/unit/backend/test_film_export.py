@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.support import golden
-from workbench.cli import local_backend_library
-from workbench.cli.local_backend_library import LocalLibrary
+from workbench.backend import library
+from workbench.backend.library import LocalLibrary
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.home import Home
 from workbench.tui.backend import BackendError, ExportRequest
@@ -27,13 +27,13 @@ def test_a_picture_of_the_moment_is_written(stage, tmp_path):
     home, journal, here, session = stage
     wanted = ExportRequest(session_id=session.id, path="now.svg", index=40, size=(9, 900), theme="nord")
     told = []
-    said = local_backend_library.export_film(journal, here, wanted, told.append)
+    said = library.export_film(journal, here, wanted, told.append)
     assert said.startswith(f"Written: {tmp_path}/now.svg, ")
     root = ElementTree.parse(tmp_path / "now.svg").getroot()
     assert root.get("viewBox") == f"0 0 {40 * 8.4 + 24:g} {150 * 18 + 24}"
     assert not list(home.logs.glob("export-*"))
     with pytest.raises(BackendError, match="there already"):
-        local_backend_library.export_film(journal, here, wanted, told.append)
+        library.export_film(journal, here, wanted, told.append)
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,15 @@ def test_a_picture_of_the_moment_is_written(stage, tmp_path):
 )
 def test_a_name_that_cannot_be_written_is_refused_before_anything_starts(stage, monkeypatch, path, why):
     _, journal, here, session = stage
-    monkeypatch.setattr(
-        local_backend_library, "start_workbench", lambda *_: pytest.fail("a process was started")
-    )
+    monkeypatch.setattr(library, "start_workbench", lambda *_: pytest.fail("a process was started"))
     with pytest.raises(BackendError, match=why):
-        local_backend_library.export_film(
-            journal, here, ExportRequest(session_id=session.id, path=path), print
-        )
+        library.export_film(journal, here, ExportRequest(session_id=session.id, path=path), print)
 
 
 def test_an_export_that_fails_is_told_with_its_last_words(stage):
     home, journal, here, _ = stage
     with pytest.raises(BackendError, match=r"Not written: .*nobody"):
-        local_backend_library.export_film(
-            journal, here, ExportRequest(session_id="nobody", path="x.svg"), lambda _: None
-        )
+        library.export_film(journal, here, ExportRequest(session_id="nobody", path="x.svg"), lambda _: None)
     assert not list(home.logs.glob("export-*"))
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from workbench.cli.local_backend import LocalWorkspace
+from workbench.backend.workspace import LocalWorkspace
 from workbench.domain.values import ToolDescriptor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.text.human import error_sentence
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, RunBackend
 from workbench.views.pipeline import (
@@ -156,7 +157,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
         return file if path.startswith("..") else path
 
     def _grants(self, pipeline: "Pipeline", manifest: "Manifest | None") -> tuple[GrantOffer, ...]:
-        from workbench.cli.pipeline_definitions import allowed_patterns
+        from workbench.pipelines.granted_patterns import allowed_patterns
         from workbench.tools.registry import tool_descriptors
 
         known = {tool.id: tool for tool in tool_descriptors()}
@@ -176,15 +177,14 @@ class LocalRuns(LocalWorkspace, RunBackend):
         )  # fmt: skip
 
     def launch(self, request: LaunchRequest) -> str:
-        from workbench.cli.errors import Refusal, sentence
-        from workbench.cli.pipeline_output import read_run_input
-        from workbench.host.steps.run_requests import RunRequest, request_run
+        from workbench.domain.values import Refused
+        from workbench.host.steps.run_requests import RunRequest, read_run_input, request_run
 
         self._require_person("no run was started")
         try:
             text = read_run_input(request.input, self._workspace)
-        except Refusal as error:
-            raise BackendError(" ".join(map(sentence, (error.what, error.why, error.remedy)))) from None
+        except Refused as error:
+            raise BackendError(" ".join(map(error_sentence, (error.what, error.why, error.remedy)))) from None
         run_request = RunRequest(name=request.file, input=text, grants=request.grants)
         run_request = replace(run_request, accepted=self._accepted_commands(request, run_request))
         return request_run(self._journal, self._workspace, run_request, self._actor)
@@ -229,7 +229,7 @@ def _planned_steps(pipeline: "Pipeline", manifest: "Manifest | None") -> Iterato
 
 
 def _planned_step(step: "Step", wave: int, manifest: "Manifest | None") -> PlannedStep:
-    from workbench.cli.pipeline_definitions import step_notes
+    from workbench.pipelines.step_notes import step_notes
 
     asks, is_asking = _step_question(step, manifest)
     return PlannedStep(
@@ -248,7 +248,8 @@ def _step_text(step: "Step") -> str:
 
 
 def _step_question(step: "Step", manifest: "Manifest | None") -> tuple[str, bool]:
-    from workbench.cli.pipeline_definitions import allowed_patterns, wait_text
+    from workbench.pipelines.granted_patterns import allowed_patterns
+    from workbench.pipelines.step_notes import wait_text
 
     if waits := wait_text(step):
         return waits, False

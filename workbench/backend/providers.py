@@ -1,4 +1,4 @@
-"""Models and providers for the screen's backend, loaded on first use: chosen, listed, tried, written down."""
+"""Providers for the screen's backend, loaded on first use: listed, tried, written down."""
 
 import asyncio
 import os
@@ -6,22 +6,21 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from workbench.cli.local_backend import LocalWorkspace, NextSession
+from workbench.backend.workspace import LocalWorkspace
 from workbench.config.keys import PROVIDER_KINDS
 from workbench.config.known_providers import LOCAL_SERVERS, LocalServer
 from workbench.config.provider_edit import ProviderDraft
 from workbench.config.types import Config
-from workbench.domain.rows import Session
 from workbench.host.host_locks import live_host
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.text.safe import one_line
-from workbench.tui.backend import BackendError, ModelBackend, ProviderBackend, Trial
+from workbench.tui.backend import BackendError, ProviderBackend, Trial
 from workbench.views.provider_form import ProviderFields
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
 
 if TYPE_CHECKING:
     from workbench.host.provider_config import ConfigEdit
+
 
 _LIST_SECONDS = 5.0
 """Seconds that a server gets to list its models; somebody waits for it."""
@@ -166,7 +165,7 @@ class LocalProviders(LocalWorkspace, ProviderBackend):
         return f"Changed {fields.name} in {edited.path}."
 
     def asking_sessions(self, name: str) -> int:
-        from workbench.cli.providers import sessions_naming
+        from workbench.host.session_requests import sessions_naming
 
         return len(sessions_naming(self._journal, name))
 
@@ -257,85 +256,3 @@ def _sentences(*texts: str) -> str:
     from workbench.text.human import sentence
 
     return " ".join(sentence(text) for text in texts if text)
-
-
-_MOST_MODELS_SHOWN = 200
-"""Models that are offered."""
-
-
-class LocalModels(LocalWorkspace, ModelBackend):
-    """One workspace's sessions; each function imports what it needs when it is called."""
-
-    def __init__(self, home: Home, journal: Journal, workspace: str, next_session: NextSession) -> None:
-        super().__init__(home, journal, workspace)
-        self._next_session = next_session
-
-    def available_models(self, session_id: str) -> tuple[Sequence[tuple[str, str]], str]:
-        from workbench.host.model_selection import available_models
-        from workbench.host.session_provider import plays_recording
-
-        config, session = self._config(), self._journal.session(session_id) if session_id else None
-        if session is not None and plays_recording(session.provider, config):
-            return (), "This session plays a recording: it asks no model. ctrl+n starts another."
-        available = available_models(config, session)
-        is_several = len({model.provider for model in available.models}) > 1
-        current = (session.provider, session.model) if session is not None else None
-        rows = [
-            (
-                one_line(f"{model.provider}/{model.model}" if is_several else model.model, 200),
-                "asked now"
-                if (model.provider, model.model) == current
-                else ""
-                if is_several
-                else model.provider,
-            )
-            for model in available.models[:_MOST_MODELS_SHOWN]
-        ]
-        silent_providers = " ".join(f"{name}: {why}" for name, why in available.silent.items())
-        return (
-            rows,
-            silent_providers
-            if available.models or silent_providers
-            else "No provider that can be asked is set up.",
-        )
-
-    def set_model(self, session_id: str, text: str) -> str:
-        from workbench.host import model_selection
-
-        config, session = self._config(), self._session(session_id)
-        if session is not None:
-            return model_selection.change_model(self._journal, config, session, text, self._actor)
-        model = model_selection.model_named(config, None, text)
-        self._next_session.choice = model_selection.selected_model_of(model)
-        return model_selection.model_change_sentence(model, "The next session asks")
-
-    def set_mode(self, session_id: str, mode: str) -> str:
-        from workbench.host import session_requests
-
-        session = self._session(session_id)
-        if session is not None:
-            return session_requests.set_approval_mode(self._journal, session, mode, self._actor)
-        name = session_requests.approval_mode_named(mode)
-        self._next_session.members = {
-            k: v for k, v in session_requests.approval_mode_setting(name).items() if v is not None
-        }
-        return f"The next session: {session_requests.APPROVAL_MODES[name]}."
-
-    def add_bookmark(self, session_id: str, label: str) -> str:
-        from workbench.host import session_requests
-
-        session = self._session(session_id)
-        if session is None:
-            raise BackendError("Nothing was marked: there is no session here.")
-        return session_requests.add_bookmark(self._journal, session, label, self._actor)
-
-    def _session(self, session_id: str) -> Session | None:
-        """Return a session as it stands; None for the next one."""
-        return self._require_session(session_id) if session_id else None
-
-    def _config(self) -> Config:
-        from workbench.host.provider_keys import register_secrets
-
-        config = super()._config()
-        register_secrets(config)
-        return config

@@ -1,6 +1,6 @@
 import stat
 
-from workbench.cli.screen_files import LARGEST_DRAFT, Draft
+from workbench.backend.screen_files import LARGEST_DRAFT, Draft
 from workbench.journal.home import Home
 
 

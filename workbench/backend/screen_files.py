@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -18,10 +18,6 @@ from workbench.effects.files import private_folder, read_bounded, write_atomic
 from workbench.host.host_locks import workspace_hash
 from workbench.journal.home import Home
 from workbench.text.safe import safe_text
-
-if TYPE_CHECKING:
-    pass
-
 
 DRAFT_FOLDER: Final = "drafts"
 LARGEST_DRAFT: Final = 10_000_000

@@ -1,7 +1,7 @@
 """What ended between the end of one screen and the beginning of the next."""
 
 from tests.support.stage import USER, Stage, exchange, recording, text
-from workbench.cli.local_backend import LocalBackend
+from workbench.backend.local_backend import LocalBackend
 from workbench.domain.events import MarkAdded
 from workbench.effects.runtime import ManualClock
 

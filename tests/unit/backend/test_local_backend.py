@@ -6,11 +6,12 @@ import re
 import pytest
 
 from tests.support.chat_server import ChatServer, error, said
-from workbench.cli.local_backend import LocalBackend
-from workbench.cli.local_backend_library import LocalLibrary
-from workbench.cli.local_backend_models import LocalModels, LocalProviders
-from workbench.cli.local_backend_rules import LocalRules
-from workbench.cli.local_backend_runs import LocalRuns
+from workbench.backend.library import LocalLibrary
+from workbench.backend.local_backend import LocalBackend
+from workbench.backend.models import LocalModels
+from workbench.backend.providers import LocalProviders
+from workbench.backend.rules import LocalRules
+from workbench.backend.runs import LocalRuns
 from workbench.domain.events import CallExecuting, CommandSuggested
 from workbench.domain.values import Usage
 from workbench.host.command_session import CommandRefused

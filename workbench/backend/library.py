@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from workbench.cli.context import is_driven
-from workbench.cli.errors import Refusal
-from workbench.cli.local_backend import LocalWorkspace
-from workbench.cli.session_export import NARROWEST, THEMES, TRANSCRIPT, WIDEST, export_texts
+from workbench.backend.session_export import NARROWEST, THEMES, TRANSCRIPT, WIDEST, export_texts
+from workbench.backend.workspace import LocalWorkspace, screen_actor
 from workbench.domain.rows import Session
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import start_workbench
-from workbench.effects.files import write_atomic_parts
+from workbench.effects.files import NotAWorkspace, write_atomic_parts
 from workbench.effects.process_table import read_process
 from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import ImportSource, find_sources
@@ -33,7 +31,9 @@ from workbench.host.import_choice import (
 from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
 from workbench.journal.errors import SessionDriven
 from workbench.journal.journal import Journal
+from workbench.journal.leases import is_lease_live
 from workbench.journal.maintenance import compact_database, finish_deletions
+from workbench.journal.search import unique_id_prefix
 from workbench.text.human import duration_text, size_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
@@ -95,12 +95,12 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return sentence if is_compact else sentence + remnants
 
     def fork(self, session_id: str) -> str:
-        from workbench.cli.session_management import ForkOptions, make_fork
+        from workbench.backend.session_fork import ForkOptions, ForkRefused, make_fork
 
         session = self._session(session_id)
         try:
             forked = make_fork(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
-        except Refusal as error:
+        except (ForkRefused, NotAWorkspace) as error:
             raise BackendError(f"Not forked: {error.why}. Start a session here first, with ctrl+n.") from None
         return forked.session_id
 
@@ -110,14 +110,13 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return plan_undo(self._journal, self._session(session_id), turn_id, is_redo=is_redo)
 
     def undo_files(self, plan: "UndoPlan", paths: Sequence[str]) -> str:
-        from workbench.cli.approvals import wait_until_undone
         from workbench.host.lifecycle import ensure_host
-        from workbench.host.undo import request_undo_of_files
+        from workbench.host.undo import request_undo_of_files, wait_until_undone
         from workbench.views.file_changes import undone_sentence
 
         session, start = self._session(plan.session_id), self._journal.last_position()
         request = request_undo_of_files(self._journal, plan, paths, self._actor)
-        if not is_driven(self._journal, session.id):
+        if not is_lease_live(self._home, self._journal.lease(session.id)):
             ensure_host(self._home, self._journal, session.workspace)
         wait_until_undone(self._journal, session.id, request, start, "Nothing was changed")
         return undone_sentence(plan, paths)
@@ -221,7 +220,7 @@ _OTHER_IMPORT: Final = "waiting for another import to end"
 def export_to_file(journal: Journal, session: Session, form: str, target: Path) -> int:
     """Write a session to a file, whole or not at all; return how many bytes it has."""
     if form == TRANSCRIPT:
-        from workbench.cli.session_export import transcript_page
+        from workbench.backend.session_export import transcript_page
 
         parts = transcript_page(journal, session)
     else:
@@ -372,8 +371,7 @@ def _log_lines(log: Path) -> list[str]:
 
 def fork_at_moment(journal: Journal, request: ForkRequest) -> str:
     """Make the fork that was asked for and return what to say."""
-    from workbench.cli.context import short_id, user_actor
-    from workbench.cli.session_management import ForkOptions, make_fork
+    from workbench.backend.session_fork import ForkOptions, ForkRefused, make_fork
 
     refuse_inside_agents(journal, journal.home, "fork a session")
     session = journal.session(request.session_id)
@@ -383,10 +381,11 @@ def fork_at_moment(journal: Journal, request: ForkRequest) -> str:
         position=request.position, folder=request.folder, kind="worktree" if request.is_worktree else "copy"
     )
     try:
-        fork = make_fork(journal, session, options, user_actor("screen"))
-    except Refusal as error:
+        fork = make_fork(journal, session, options, screen_actor())
+    except (ForkRefused, NotAWorkspace) as error:
         raise BackendError(f"{error.what}: {error.why}; {error.remedy}.") from None
-    key = short_id(journal, fork.session_id)
+    with journal.snapshot() as database:
+        key = unique_id_prefix(database, "session", fork.session_id)
     if fork.restored is None:
         return f"Forked: {key}, the conversation only. It is the newest session here."
     count, lost = len(fork.restored.files), len(fork.restored.lost)

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
-from workbench.cli.local_backend import LocalBackend
-from workbench.cli.local_backend_library import fork_at_moment
+from workbench.backend.library import fork_at_moment
+from workbench.backend.local_backend import LocalBackend
 from workbench.cli.main import main
 from workbench.domain.events import FileChanged, PromptSubmitted, ReplyCompleted
 from workbench.host import fork

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.stage import Stage, recording
-from workbench.cli.local_backend_incidents import LINES_AROUND, LocalIncidents
+from workbench.backend.incidents import LINES_AROUND, LocalIncidents
 from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
 from workbench.domain.values import Refused

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from tests.support.tables import each_row
+from workbench.backend.screen_files import CHOICES_FILE, choices_in_force, keep_choice, settings_with_choices
 from workbench.cli.config import theme_problems
-from workbench.cli.screen_files import CHOICES_FILE, choices_in_force, keep_choice, settings_with_choices
 from workbench.config.types import Config, LoadedConfig, UiSettings
 from workbench.journal.home import Home
 from workbench.render.theme import theme_problem

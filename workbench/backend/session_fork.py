@@ -1,0 +1,93 @@
+"""Make a fork of a session, on request of a command or of the screen."""
+
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor, Refused
+from workbench.effects.files import workspace_path
+from workbench.host.fork import (
+    ForkPlan,
+    RestoredWorkspace,
+    WorkspaceCopyKind,
+    default_fork_plan,
+    fork_session,
+    require_conversation,
+    restore_workspace,
+)
+from workbench.journal.imports import is_imported_session
+from workbench.journal.journal import Journal
+from workbench.journal.replay import ReplayReader
+
+NOT_FORKED = "the session was not forked"
+
+
+class ForkRefused(Refused):
+    """A session cannot be forked as it was asked for."""
+
+
+class ForkOptions(Struct, frozen=True, kw_only=True):
+    """What a fork is to be."""
+
+    position: int | None = None
+    """The moment, as a position of the journal; None: the session's end."""
+    folder: str = ""
+    """A new folder for the files of that moment; empty leaves files alone."""
+    kind: WorkspaceCopyKind = "copy"
+    directory: str | None = None
+    """Where it works instead of where its source did."""
+    title: str | None = None
+    provider: str | None = None
+    model: str | None = None
+
+
+class ForkResult(Struct, frozen=True, kw_only=True):
+    """A fork that was made."""
+
+    session_id: str
+    workspace: str
+    restored: RestoredWorkspace | None
+
+
+def make_fork(journal: Journal, session: Session, options: ForkOptions, actor: Actor) -> ForkResult:
+    until = None
+    if options.position is not None:
+        until = ReplayReader(journal, session.id).number_at(session.id, options.position)
+    require_conversation(journal, session, until)
+    plan = plan_fork(journal, session, options)
+    restored = None
+    if options.folder:
+        if is_imported_session(journal, session.id):
+            why = "it was imported, and no file of it is kept here"
+            raise ForkRefused(NOT_FORKED, why, "fork it without a folder for files")
+        position = journal.last_position() if options.position is None else options.position
+        restored = restore_workspace(journal, session.workspace, position, options.folder, options.kind)
+        plan = replace(plan, workspace=restored.workspace)
+    new = fork_session(journal, session, plan, actor, until)
+    return ForkResult(session_id=new, workspace=plan.workspace, restored=restored)
+
+
+def plan_fork(journal: Journal, session: Session, options: ForkOptions) -> ForkPlan:
+    """Return what a fork is made of."""
+    plan = _with_model(journal, session, default_fork_plan(session), options)
+    workspace = plan.workspace
+    if not options.folder and (options.directory is not None or not (workspace and Path(workspace).is_dir())):
+        workspace = workspace_path(options.directory)
+    return replace(plan, workspace=workspace, title=plan.title if options.title is None else options.title)
+
+
+def _with_model(journal: Journal, session: Session, plan: ForkPlan, options: ForkOptions) -> ForkPlan:
+    if session.origin is not None and options.provider is None:
+        newest = _newest_chat(journal)
+        if newest is None:
+            why = f"it comes from {session.origin}, and no session here says which model to continue with"
+            raise ForkRefused(NOT_FORKED, why, "name one with --provider and --model")
+        plan = replace(plan, provider=newest.provider, model=newest.model, configuration=newest.configuration)
+    return replace(plan, provider=options.provider or plan.provider, model=options.model or plan.model)
+
+
+def _newest_chat(journal: Journal) -> Session | None:
+    own = (session for session in journal.sessions(kinds=("chat",)) if session.origin is None)
+    return next(own, None)
