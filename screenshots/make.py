@@ -23,7 +23,7 @@ from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionApproved, Event
 from workbench.domain.rows import Action
 from workbench.domain.values import Hunk, JsonObject
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.formats.film import Film, FilmFrame
 from workbench.formats.film.svg import frame_svg
 from workbench.journal.home import Home

@@ -17,7 +17,7 @@ from tests.support.sizes import size
 from tests.support.stage import USER
 from tests.support.waits import until
 from workbench.domain import events
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.host import session_requests
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import LeaseLost, SessionDriven
@@ -311,7 +311,7 @@ def stopped(stage, point):
         try:
             os.setsid()
             signal.alarm(60)
-            runtime.arm_fault(point, "stop")
+            fault_points.arm_fault(point, "stop")
             with stage.at_work():
                 stage.perform(is_takeover=False)
             code = 0

@@ -47,7 +47,7 @@ def test_a_crash_anywhere_loses_nothing_and_runs_nothing_twice(stages, crashes, 
 
 
 def test_the_campaign_passes_every_point_that_a_session_passes(crashes):
-    from workbench.effects.runtime import FAULT_POINTS
+    from workbench.effects.fault_points import FAULT_POINTS
 
     # The host process alone passes the one; runs and lists pass the others, where the tests that kill those do.
     kinds = ("run.", "step.", "tree.", "place.", "incident.", "incidents.")

@@ -12,12 +12,8 @@ import pytest
 from tests.support.crashes import TellingJournal, crash, fork
 from tests.support.invariants import temporaries
 from workbench.domain import events
-from workbench.journal.maintenance import (
-    SWEEP_AFTER_SECONDS,
-    database_problems,
-    index_table_differences,
-    sweep_unused_blobs,
-)
+from workbench.journal.index_tables import database_problems, index_table_differences
+from workbench.journal.maintenance import SWEEP_AFTER_SECONDS, sweep_unused_blobs
 
 pytestmark = pytest.mark.faults
 

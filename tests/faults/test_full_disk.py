@@ -18,10 +18,10 @@ from tests.support.invariants import ENDINGS, check_disk
 from tests.support.scenarios import CREATE, WINDOW, Scenario, asked, call
 from tests.unit.journal.disk import failing_disk
 from workbench.domain import events
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.effects.file_primitives import FileRefused
 from workbench.journal.errors import JournalError, JournalFailed, JournalFull
-from workbench.journal.maintenance import database_problems, index_table_differences
+from workbench.journal.index_tables import database_problems, index_table_differences
 
 pytestmark = pytest.mark.faults
 
@@ -42,7 +42,7 @@ STEP = 1 if wanted() >= 2000 else 6
 @pytest.fixture(autouse=True)
 def healed():
     yield
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
 
 
 def drives(stage, begin=lambda: None):
@@ -85,7 +85,7 @@ def test_a_disk_that_fails_at_any_write_of_a_session(on_stage, monkeypatch, scen
     failed = 0
     for point, nth in every_write(stage)[::STEP]:
         stage.reset()
-        with runtime.arm_fault(point, action, nth):
+        with fault_points.arm_fault(point, action, nth):
             found = drives(stage)
         assert found is None or isinstance(found, error), f"{point} #{nth}: {found!r}"
         failed += found is not None
@@ -135,9 +135,9 @@ def at(point, action):
 
     def begin():
         for _ in range(30):  # Each of them fires once: the one that fires keeps the others for later.
-            runtime.arm_fault("journal.before_commit", action)
+            fault_points.arm_fault("journal.before_commit", action)
 
-    runtime.arm_fault(point, begin)
+    fault_points.arm_fault(point, begin)
 
 
 def test_disk_full_at_t3_it_is_not_decided_and_said_so(on_stage, monkeypatch):
@@ -145,7 +145,7 @@ def test_disk_full_at_t3_it_is_not_decided_and_said_so(on_stage, monkeypatch):
     with stage.at_work():
         stage.drive(lambda progress: bool(progress.waiting))
         (action,) = stage.waiting()
-        with runtime.arm_fault("journal.before_commit", "enospc"), pytest.raises(JournalFull) as told:
+        with fault_points.arm_fault("journal.before_commit", "enospc"), pytest.raises(JournalFull) as told:
             stage.approve(action)
         assert (told.value.why, told.value.remedy) == ("the disk is full", "free some space and do it again")
         assert [found.id for found in stage.waiting()] == [action.id]
@@ -159,7 +159,7 @@ def test_disk_full_at_t4_it_is_not_executed(on_stage, monkeypatch):
     stage = on_stage("one-file")
     at("call.before_executing", "enospc")
     assert isinstance(drives(stage), JournalFull)
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
     with stage.at_work():
         assert stage.calls()["c1"].state == "approved"
         assert stage.bodies(events.CallExecuting) == []
@@ -173,7 +173,7 @@ def test_disk_full_at_t6_the_reserve_is_freed_and_the_outcome_written(on_stage, 
     stage = on_stage(scenario)
     at("call.finished_effect", functools.partial(full_until_the_reserve_is_freed, stage))
     drives(stage)
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
     assert not stage.home.reserve.exists()
     with stage.at_work():
         assert (stage.calls()["c1"].state, stage.calls()["c1"].detail) == ("succeeded", "")
@@ -191,7 +191,7 @@ def test_disk_full_at_t6_with_the_reserve_gone_the_next_one_decides(
     stage = on_stage(scenario)
     at("call.finished_effect", "enospc")
     assert isinstance(drives(stage), JournalFull)
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
     with stage.at_work():
         assert stage.calls()["c1"].state == "executing"
     goes_on(stage, monkeypatch)
@@ -203,7 +203,7 @@ def test_disk_full_at_commit_of_a_reply_nothing_of_it_is_there(on_stage, monkeyp
     stage = on_stage("several")
     at("turn.model_called", "enospc")
     assert isinstance(drives(stage), JournalFull)
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
     with stage.at_work():
         assert stage.bodies(events.ReplyCompleted) == []
         assert stage.calls() == {}
@@ -225,11 +225,11 @@ def test_a_file_that_the_kernel_does_not_let_grow_is_not_written(on_stage, monke
 
     def limited():
         # The sealed image has been stored by now, so it is the workspace where the limit is met.
-        runtime.arm_fault(
+        fault_points.arm_fault(
             "call.executing", lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (len(BIG) // 2, hard))
         )
         soft_end = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))  # noqa: E731
-        runtime.arm_fault("call.finished_effect", soft_end)
+        fault_points.arm_fault("call.finished_effect", soft_end)
         stage.perform(is_takeover=False)
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -250,7 +250,7 @@ def test_a_disk_that_was_full_for_a_moment_does_not_stop_the_clock(on_stage, mon
         if progress.waiting and stage.clock.offset == 0:
             # The next look at the clock finds the window closed, and the disk full.
             stage.clock.advance(WINDOW)
-            runtime.arm_fault("journal.before_commit", "enospc")
+            fault_points.arm_fault("journal.before_commit", "enospc")
         return progress.is_resting and bool(stage.bodies(events.ActionExpired))
 
     with stage.at_work():

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.runs import USER, Runs
 from tests.unit.journal.disk import FULL, failing_disk
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.host.steps.run_requests import resume_run
 from workbench.journal.errors import JournalError
 
@@ -40,7 +40,7 @@ def project(tmp_path):
         return made[-1]
 
     yield make
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
     for one in made:
         one.close()
 
@@ -103,6 +103,6 @@ def test_a_write_that_fails_once_under_a_run_costs_no_step_that_was_done(project
     for nth in (1, 2, 3):
         here = project()
         run = here.request(here.pipeline(STEPS))
-        with runtime.arm_fault(point, "enospc", nth):
+        with fault_points.arm_fault(point, "enospc", nth):
             driven(here, run)
         goes_on(here, run)

@@ -19,8 +19,8 @@ from tests.unit.host.test_import_growth import claude_lines, told
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences
 
 pytestmark = pytest.mark.faults
 RUNS = size("WORKBENCH_IMPORT_RUNS", 2, 24)

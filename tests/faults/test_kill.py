@@ -19,7 +19,7 @@ from tests.support.stage import exchange, recording, text
 from tests.support.waits import PATIENCE, until
 from workbench.domain import events
 from workbench.effects.files import Root
-from workbench.host.lifecycle import START_TIMEOUT_SECONDS
+from workbench.host.host_start import START_TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.faults
 

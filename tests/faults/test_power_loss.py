@@ -17,7 +17,7 @@ from tests.support.invariants import check_end, check_rest
 from workbench.agents.planner import TurnLimits, due_effects
 from workbench.agents.reducer import fold_turn
 from workbench.domain import events
-from workbench.journal.maintenance import database_problems, index_table_differences
+from workbench.journal.index_tables import database_problems, index_table_differences
 
 pytestmark = pytest.mark.faults
 

@@ -24,8 +24,8 @@ from workbench.changes.decision import make_decision
 from workbench.domain.codec import EVENT_FORMAT_VERSION, blob_refs, event_to_line, to_json_value
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, SelectedHunk
-from workbench.effects import runtime
-from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.effects import fault_points
+from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.host import session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.session_driver import drive_session
@@ -33,8 +33,8 @@ from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal import write_queue
 from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
+from workbench.journal.index_tables import fold_journal, index_table_differences
 from workbench.journal.leases import DriverIdentity, DriverLock
-from workbench.journal.maintenance import fold_journal, index_table_differences
 
 SCREEN = Actor(kind="user", pid=3021, via="screen")
 CLI = Actor(kind="user", pid=3077, via="cli")
@@ -237,7 +237,7 @@ class Scene:
                 # What is streamed is written with what must be kept, and not when some time has passed.
                 write_queue.GROUP_SECONDS = 60.0
                 self._open(self.clock)
-                runtime.arm_fault(point, "exit", nth)
+                fault_points.arm_fault(point, "exit", nth)
                 self._human = iter(())
                 self._drive(None)
             os._exit(0)

@@ -24,7 +24,7 @@ from workbench.domain.events import (
     ProcessStarted,
     SecurityNoted,
 )
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host import (
     command_output,
     executor,
@@ -35,8 +35,8 @@ from workbench.host import (
     session_provider,
 )
 from workbench.host.driver_context import ignore_events
-from workbench.host.redaction import DELTA_INTERVAL_SECONDS, DeltaWriter
 from workbench.host.session_driver import SessionRunner
+from workbench.host.stream_scrubber import DELTA_INTERVAL_SECONDS, DeltaWriter
 from workbench.journal.home import BlobStore
 from workbench.journal.journal import Journal
 from workbench.providers.recording import load_recording

@@ -36,7 +36,7 @@ from workbench.domain.codec import (
 from workbench.domain.events import ActionOpened
 from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import SETTLED_CALL_STATES
-from workbench.journal.maintenance import index_table_differences
+from workbench.journal.index_tables import index_table_differences
 
 NAMES = golden.names()
 LIMITS = TurnLimits(max_rounds=50)

@@ -11,7 +11,7 @@ from tests.golden.scenario import golden
 from tests.golden.words import create, edit, exchange, read, result, run, said
 from workbench.domain.events import Unknown
 from workbench.domain.values import Actor
-from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.host.host_locks import InsideAgent, refuse_inside_agents
 
 ESCAPE = "\x1b"

@@ -24,8 +24,8 @@ from tests.support.scenarios import TOOLS, Scenario
 from tests.support.stage import USER, Stage, no_wait, provider_maker_with_sleep
 from tests.support.waits import PATIENCE
 from workbench.domain import events
-from workbench.effects import runtime
-from workbench.effects.runtime import SystemClock
+from workbench.effects import fault_points
+from workbench.effects.clock import SystemClock
 from workbench.host import session_driver, session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.session_driver import drive_session
@@ -241,7 +241,7 @@ def fork():
 
 def arm(name, nth=1, then=None):
     """Arm a death at a point; with `then`, only another death is armed when that point is passed."""
-    runtime.arm_fault(name, "exit" if then is None else lambda: arm(*then), nth)
+    fault_points.arm_fault(name, "exit" if then is None else lambda: arm(*then), nth)
 
 
 class Human:
@@ -340,18 +340,18 @@ def passages(stage) -> Counter:
     """Play a scenario with nobody dying; count how often each fault point is passed."""
     counts = Counter()
     stage.reset()
-    for name in runtime.FAULT_POINTS:
-        runtime._armed_faults.setdefault(name, []).append(_Counting(counts, name))
+    for name in fault_points.FAULT_POINTS:
+        fault_points._armed_faults.setdefault(name, []).append(_Counting(counts, name))
     try:
         with stage.at_work():
             stage.perform(is_takeover=False)
-            runtime.disarm_all_faults()
+            fault_points.disarm_all_faults()
             check_end(stage)
             for name, content in stage.scenario.end.items():
                 path = stage.workspace / name
                 assert (path.read_text() if path.exists() else None) == content, stage.story()
     finally:
-        runtime.disarm_all_faults()
+        fault_points.disarm_all_faults()
     return counts
 
 

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from workbench.domain.codec import event_from_line
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 

@@ -9,20 +9,20 @@ from workbench.changes.decision import make_decision
 from workbench.domain.events import ActionOpened, PromptSubmitted
 from workbench.domain.incidents import IncidentOptions
 from workbench.domain.values import Decision, SelectedHunk
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.effects.files import Root
 from workbench.formats.findings.read import read_findings
 from workbench.host import incident_requests
 from workbench.host.driver_context import open_driver_context
+from workbench.host.incident_check import run_checker
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
-from workbench.host.incident_sessions import run_checker
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.result import processing_result
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock
-from workbench.journal.maintenance import index_table_differences
 
 RUFF = "ruff check --isolated --no-cache --select F401,F841,E711 --output-format json"
 FAULTS = "import os\nimport sys\n\n\ndef f(x):\n    return x == None\n"
@@ -121,7 +121,7 @@ class Lists:
             with DriverLock(self.journal, driver), context.root:
                 return asyncio.run(go())
         finally:
-            runtime.disarm_all_faults()
+            fault_points.disarm_all_faults()
 
     def work_off(self, *answers, findings=None, checker=RUFF, ids=(), **options):
         """Make a list, ask for it, and give an answer at each question; return the list's id."""

@@ -13,7 +13,7 @@ from workbench.domain import events
 from workbench.domain.machines import CALL_MOVES, SETTLED_CALL_STATES
 from workbench.effects.file_primitives import TEMPORARY_NAME
 from workbench.effects.process_table import carries_mark, read_process_table
-from workbench.journal.maintenance import database_problems, index_table_differences
+from workbench.journal.index_tables import database_problems, index_table_differences
 
 ENDINGS = {
     "succeeded": {"", "recovered", "partial", "edited"},

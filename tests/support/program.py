@@ -17,7 +17,7 @@ from tests.support.crashes import CrashStage, ShiftedClock
 from tests.support.waits import PATIENCE
 from workbench.domain import events
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.runtime import FAULTS_VARIABLE
+from workbench.effects.fault_points import FAULTS_VARIABLE
 from workbench.journal.home import Home
 
 

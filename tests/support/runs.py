@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.support.waits import PATIENCE
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, write
 from workbench.domain.values import Actor, Decision
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.session_provider import provider_of
@@ -18,9 +18,9 @@ from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock
-from workbench.journal.maintenance import index_table_differences
 from workbench.journal.session_queries import pending_action_ids
 
 USER = Actor(kind="user", pid=1, via="cli")
@@ -128,7 +128,7 @@ class Runs:
         assert index_table_differences(self.journal) == []
 
     def close(self):
-        runtime.disarm_all_faults()
+        fault_points.disarm_all_faults()
         self.check()
         self.journal.close()
 

@@ -22,9 +22,9 @@ from workbench.host.session_provider import make_provider
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
-from workbench.journal.maintenance import index_table_differences
 
 USER = Actor(kind="user", pid=1, via="cli")
 

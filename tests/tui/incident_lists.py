@@ -6,7 +6,7 @@ from tests.tui import stills
 from workbench.domain import events as e
 from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.domain.values import Actor, Choice
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 

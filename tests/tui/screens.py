@@ -10,7 +10,7 @@ from tests.support.keys import PRESS_SECONDS, before_key, pass_due, second_press
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from tests.tui.backend import backend
 from workbench.backend.rules import LocalRules
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host import session_requests
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp

@@ -13,7 +13,7 @@ from workbench.backend.rules import LocalRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.decisions import add_rule
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

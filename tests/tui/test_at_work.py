@@ -5,7 +5,7 @@ import pytest
 from tests.support.stage import Stage
 from tests.tui.screens import FILES, THREE, play
 from workbench.domain.events import InterruptRequested, SessionStatusChanged, TurnStarted
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.leases import lease_guard, take_lease
 
 

@@ -8,7 +8,7 @@ from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import RunChanged
 from workbench.domain.values import StepPlan, Usage
 from workbench.views.pipeline import pipeline_run
-from workbench.views.run_history import compare_runs
+from workbench.views.run_comparison import compare_runs
 
 PLANS = (StepPlan(id="plan"), StepPlan(id="build", needs=("plan",)), StepPlan(id="test", needs=("build",)))
 
@@ -46,7 +46,7 @@ def seen(journal, run_id):
 
 
 def test_rows_say_how_each_step_differs(tmp_path):
-    from workbench.effects.runtime import ManualClock
+    from workbench.effects.clock import ManualClock
     from workbench.journal.home import Home
     from workbench.journal.journal import Journal
 

@@ -9,7 +9,7 @@ from tests.support.sizes import rarely
 from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play
 from workbench.domain.events import SessionStatusChanged
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.main.first_page import DEMO_DONE

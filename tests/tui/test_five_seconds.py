@@ -9,7 +9,7 @@ from tests.support.sizes import rarely
 from tests.support.tables import each_row
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, settled
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.graph.model import display_name
 from workbench.graph.navigation import urgent_steps
 from workbench.graph.step_text import status_sign

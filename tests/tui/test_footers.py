@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stage import Stage
 from tests.tui.screens import FILES, THREE, play, staged
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
 
 LONG = "Fix the router so that all of the tests pass, and say why"

@@ -9,7 +9,7 @@ from tests.tui.screens import FILES, play, staged
 from tests.tui.test_typing import typed
 from workbench.domain.events import ActionOpened, PromptSubmitted
 from workbench.domain.values import Choice
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.pane import StatusMessage
 from workbench.tui.widgets.pane_frame import Rule

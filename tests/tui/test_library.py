@@ -19,7 +19,7 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.values import Actor, Usage
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host import session_requests
 from workbench.host.import_choice import session_settings
 from workbench.tui.app import WorkbenchApp
@@ -354,7 +354,7 @@ def test_who_has_no_other_agents_is_offered_none(stage, tmp_path, monkeypatch):
 
 def test_the_watch_is_turned_on_and_off_by_a_key(stage, monkeypatch):
     hosts = []
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *about: hosts.append(about))
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *about: hosts.append(about))
 
     async def body(shown):
         await opened(shown)

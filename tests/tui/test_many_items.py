@@ -4,7 +4,7 @@ from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import RunChanged, StepChanged
 from workbench.domain.values import StepPlan
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.journal_source import JournalSource, RunEventIndex

@@ -9,7 +9,7 @@ from tests.support.keys import before_key
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, settled
 from workbench.domain.values import Actor, Decision, StepPlan
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

@@ -12,7 +12,7 @@ from tests.support.stage import Stage, exchange, recording, text
 from tests.support.waits import PATIENCE, until_true
 from tests.tui.screens import FILES, play, staged
 from workbench.config.types import UiSettings
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.tui.backend import BackendError
 from workbench.views.providers import FoundModel, OfferedModel, ProviderReport, ProviderRow
 

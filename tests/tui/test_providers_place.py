@@ -14,7 +14,7 @@ from tests.support.waits import PATIENCE, until_true
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.screens import FILES, Hand, counted, play, staged
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import BackendError
 from workbench.views.provider_form import SETUP_TEXT, ProviderFields

@@ -3,7 +3,8 @@
 from tests.unit.views.making import hunk
 from workbench.render.diff import Diff
 from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredRows
-from workbench.views.file_changes import WHOLE_ACTION, FileDetail
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import WHOLE_ACTION
 
 NONE = (frozenset(), frozenset())
 

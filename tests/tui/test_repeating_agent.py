@@ -7,9 +7,9 @@ from tests.tui.screens import FILES, play, staged
 from workbench.cli.attached_screen import usable_config
 from workbench.domain.events import CallRepeated, ContinueRequested, Event, InterruptRequested
 from workbench.domain.values import Actor
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host.workspace_trust import asked_tools
-from workbench.journal.session_queries import undecided_calls_by_tool
+from workbench.journal.statistics_queries import undecided_calls_by_tool
 from workbench.views.action_detail import QuestionCounts, trust_choice_notes
 from workbench.views.event_text import event_line
 from workbench.views.status_icons import action_status

@@ -11,7 +11,7 @@ from tests.tui.screens import Hand, settled, work_done
 from workbench.config.sections import NotifySettings
 from workbench.config.types import UiSettings
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp

@@ -28,7 +28,7 @@ def here(rows, workspace):
 @pytest.mark.spec(140, 144)
 @pytest.mark.parametrize("name", golden.names())
 def test_every_moment_is_the_fold_of_what_was_until_then(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.views.replay.SNAPSHOT_EVENTS", 7)
+    monkeypatch.setattr("workbench.views.row_snapshots.SNAPSHOT_EVENTS", 7)
     journal, every, session = opened(name, tmp_path)
     with journal:
         source = ReplaySource(journal, session)

@@ -8,7 +8,7 @@ from tests.tui.backend import backend
 from tests.tui.screens import Hand
 from tests.tui.test_compare import three_runs
 from tests.tui.test_launch import Service
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp

@@ -7,10 +7,10 @@ from tests.tui.test_compare import PLANS, three_runs
 from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import CallProposed, ReplyCompleted, SessionCreated, StepChanged
 from workbench.domain.values import Actor, GateVerdict, ReplyCall, StepPlan
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.render.pipeline import span_bar
+from workbench.render.run_times import span_bar
 from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS, Ink
 from workbench.views.pipeline import last_started_step_plans, pipeline_run
 from workbench.views.run_history import RunTimes, StepSpan, StepTimes, run_times

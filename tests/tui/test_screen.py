@@ -14,7 +14,7 @@ from tests.support.stage import Stage, call, exchange, recording, text
 from tests.support.waits import until_true
 from tests.tui.backend import backend
 from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
 from workbench.journal.decisions import expire_due_actions
 from workbench.text.safe import one_line

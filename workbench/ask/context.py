@@ -25,10 +25,11 @@ from workbench.ask.documentation import (
 )
 from workbench.config.sections import AskSettings
 from workbench.domain.values import Json
-from workbench.effects.command_execution import capture_output
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
-from workbench.effects.folders import MOST_NAMES, make_folder, walk_folder
+from workbench.effects.folder_walk import MOST_NAMES, walk_folder
+from workbench.effects.folders import make_folder
+from workbench.effects.terminal_programs import capture_output
 from workbench.journal.home import create_file_once
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line, safe_text

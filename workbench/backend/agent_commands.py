@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import Session
 from workbench.domain.values import Refused
-from workbench.effects.command_execution import interrupts_ignored, run_in_terminal
+from workbench.effects.terminal_programs import interrupts_ignored, run_in_terminal
 from workbench.formats.agent_folders import AgentCommand, agent_command
 from workbench.text.safe import one_line
 

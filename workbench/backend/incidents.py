@@ -20,7 +20,7 @@ from workbench.tui.backend import BackendError, IncidentBackend
 from workbench.views.incidents import CodeExcerpt, CodeLine
 
 if TYPE_CHECKING:
-    from workbench.host.incident_sessions import CheckResult
+    from workbench.host.incident_check import CheckResult
 
 _CANCELLED: Final = "No findings were read: it was cancelled."
 _LOOK_SECONDS: Final = 0.25
@@ -73,7 +73,7 @@ class LocalIncidents(LocalWorkspace, IncidentBackend):
     def _run_checker(self, command: str, goes_on: Callable[[str], bool]) -> FindingsFile:
         """Run a command that the user typed, as a check of the background process would."""
         from workbench.host.driver_context import open_driver_context
-        from workbench.host.incident_sessions import run_checker
+        from workbench.host.incident_check import run_checker
         from workbench.host.session_provider import provider_of
         from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 

@@ -13,8 +13,8 @@ from workbench.backend.session_export import NARROWEST, THEMES, TRANSCRIPT, WIDE
 from workbench.backend.workspace import LocalWorkspace, screen_actor
 from workbench.domain.rows import Session
 from workbench.effects.child_processes import ProcessNotStarted
-from workbench.effects.command_execution import start_workbench
 from workbench.effects.files import NotAWorkspace, write_atomic_parts
+from workbench.effects.own_processes import start_workbench
 from workbench.effects.process_table import read_process
 from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import ImportSource, find_sources
@@ -40,7 +40,7 @@ from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, Libr
 from workbench.views.welcome import ImportOffer
 
 if TYPE_CHECKING:
-    from workbench.views.file_changes import UndoPlan
+    from workbench.views.undo_plan import UndoPlan
 
 PROGRESS_SECONDS = 0.2
 """Seconds between two words of an import."""
@@ -110,9 +110,9 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return plan_undo(self._journal, self._session(session_id), turn_id, is_redo=is_redo)
 
     def undo_files(self, plan: "UndoPlan", paths: Sequence[str]) -> str:
-        from workbench.host.lifecycle import ensure_host
+        from workbench.host.host_start import ensure_host
         from workbench.host.undo import request_undo_of_files, wait_until_undone
-        from workbench.views.file_changes import undone_sentence
+        from workbench.views.undo_plan import undone_sentence
 
         session, start = self._session(plan.session_id), self._journal.last_position()
         request = request_undo_of_files(self._journal, plan, paths, self._actor)
@@ -184,7 +184,7 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         path = set_watch(self._home, is_on=is_on)
         if not is_on:
             return f"Sessions of other agents are imported on your word only (sessions.watch in {path})."
-        from workbench.host.lifecycle import ensure_host
+        from workbench.host.host_start import ensure_host
 
         ensure_host(self._home, self._journal, self._workspace)
         return (
@@ -220,7 +220,7 @@ _OTHER_IMPORT: Final = "waiting for another import to end"
 def export_to_file(journal: Journal, session: Session, form: str, target: Path) -> int:
     """Write a session to a file, whole or not at all; return how many bytes it has."""
     if form == TRANSCRIPT:
-        from workbench.backend.session_export import transcript_page
+        from workbench.backend.session_transcript import transcript_page
 
         parts = transcript_page(journal, session)
     else:

@@ -78,7 +78,7 @@ class LocalBackend(LocalWorkspace, Backend):
         return self._others[workspace]
 
     def folder_problem(self, workspace: str) -> str:
-        from workbench.host.lifecycle import folder_problem
+        from workbench.host.host_start import folder_problem
 
         why = folder_problem(workspace)
         return f"{why} Put it back, or reject what waits." if why else ""
@@ -214,7 +214,8 @@ class LocalBackend(LocalWorkspace, Backend):
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
         if problem := self.folder_problem(workspace):
             return problem
-        from workbench.host.lifecycle import ensure_host, host_warnings, start_failure_reason
+        from workbench.host.host_start import ensure_host, start_failure_reason
+        from workbench.host.host_status import host_warnings
 
         self._starting.add(get_ident())
         try:
@@ -229,7 +230,7 @@ class LocalBackend(LocalWorkspace, Backend):
         return warnings if is_new else ""
 
     def host_trouble(self) -> tuple[str, str]:
-        from workbench.host.lifecycle import (
+        from workbench.host.host_status import (
             host_status,
             inherited_variables,
             missing_keys_sentence,
@@ -273,12 +274,13 @@ class LocalBackend(LocalWorkspace, Backend):
         )
 
     def _missing_keys(self, host: Host) -> tuple[str, ...]:
-        from workbench.host.lifecycle import missing_key_variables
+        from workbench.host.host_status import missing_key_variables
 
         return missing_key_variables(host, self._config(), os.environ)
 
     def restart_host(self) -> str:
-        from workbench.host.lifecycle import host_status, stop_host
+        from workbench.host.host_status import host_status
+        from workbench.host.host_stop import stop_host
 
         status = host_status(self._home, self._journal, self._workspace, ())
         if status.executing and status.state == "running":
@@ -404,7 +406,7 @@ class LocalBackend(LocalWorkspace, Backend):
         return f"{command.argv[0]} {ended}. I imports what it wrote."
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:
-        from workbench.effects.command_execution import EditorFailed, edit_in_editor
+        from workbench.effects.terminal_programs import EditorFailed, edit_in_editor
 
         command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         try:
@@ -413,7 +415,7 @@ class LocalBackend(LocalWorkspace, Backend):
             raise BackendError(f"Nothing was changed: {error}") from None
 
     def pipe_to(self, command: str, text: str) -> str:
-        from workbench.effects.command_execution import run_with_input
+        from workbench.effects.terminal_programs import run_with_input
 
         code = run_with_input(command, text.encode("utf-8", "replace"), self._workspace)
         if sys.stdin.isatty():
@@ -423,7 +425,7 @@ class LocalBackend(LocalWorkspace, Backend):
         return "" if code == 0 else f"The command ended with {code}."
 
     def notify_desktop(self, title: str, text: str) -> None:
-        from workbench.effects.command_execution import capture_output
+        from workbench.effects.terminal_programs import capture_output
 
         # The body is read as markup. No folder of a stranger is one that programs are looked for in.
         body = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -8,7 +8,7 @@ from workbench.backend.workspace import LocalWorkspace
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.values import ToolDescriptor
-from workbench.journal import session_queries
+from workbench.journal import session_queries, statistics_queries
 from workbench.journal.journal import Journal
 from workbench.tui.backend import AskedCall, BackendError, RuleBackend
 from workbench.views.action_detail import QuestionCounts
@@ -22,7 +22,7 @@ def read_question_counts(journal: Journal) -> QuestionCounts | None:
     from workbench.tools.registry import tool_registry
 
     with journal.snapshot() as database:
-        by_tool = session_queries.undecided_calls_by_tool(database)
+        by_tool = statistics_queries.undecided_calls_by_tool(database)
     reads = {tool.id for tool in tool_registry().descriptors().values() if tool.capability == "read"}
     every = sum(by_tool.values())
     if not every:

@@ -8,15 +8,8 @@ from msgspec.structs import replace
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Refused
 from workbench.effects.files import workspace_path
-from workbench.host.fork import (
-    ForkPlan,
-    RestoredWorkspace,
-    WorkspaceCopyKind,
-    default_fork_plan,
-    fork_session,
-    require_conversation,
-    restore_workspace,
-)
+from workbench.host.fork import ForkPlan, default_fork_plan, fork_session, require_conversation
+from workbench.host.workspace_copy import RestoredWorkspace, WorkspaceCopyKind, restore_workspace
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.replay import ReplayReader

@@ -11,9 +11,9 @@ from workbench.changes.decision import image_digest
 from workbench.changes.diff import FileChange, refuse_repeated_paths
 from workbench.changes.digest import KeyedDigest
 from workbench.domain.values import FilePlan, PlannedWrite
+from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import TEMPORARY_NAME, BaseMoved, FileRefused, NotDurable, file_refusal
 from workbench.effects.files import FileImage, Root, StagedFile
-from workbench.effects.runtime import fault_point
 
 
 def stale_paths(root: Root, files: Sequence[FilePlan], keyed: KeyedDigest) -> tuple[str, ...]:

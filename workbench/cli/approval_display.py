@@ -12,16 +12,8 @@ from workbench.changes.diff import FileChange, is_binary_content
 from workbench.cli.arguments import add_action_argument, add_json_option
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.context import find_action, open_journal, short_id
-from workbench.cli.rows import (
-    ActionRow,
-    JsonFields,
-    action_json,
-    action_line,
-    call_json,
-    call_line,
-    clock_time,
-    decision_json,
-)
+from workbench.cli.row_json import JsonFields, action_json, call_json, decision_json
+from workbench.cli.rows import ActionRow, action_line, call_line, clock_time
 from workbench.domain.codec import to_json_value
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action, Call

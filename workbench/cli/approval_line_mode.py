@@ -29,7 +29,8 @@ from workbench.cli.approval_display import (
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor
 from workbench.cli.errors import EXIT_OK, error_lines
-from workbench.cli.rows import action_json, action_target, iso_time, seconds_left, spoken_action
+from workbench.cli.row_json import action_json, iso_time
+from workbench.cli.rows import action_target, seconds_left, spoken_action
 from workbench.config.layers import load_config
 from workbench.domain.events import Event
 from workbench.domain.rows import Action

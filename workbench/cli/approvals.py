@@ -174,7 +174,8 @@ def is_held(journal: Journal, session: Session, *, is_idle: bool) -> bool:
 
 
 def _start_host(journal: Journal, console: Console, workspace: str, *, is_idle: bool) -> None:
-    from workbench.host.lifecycle import ensure_host, host_warnings
+    from workbench.host.host_start import ensure_host
+    from workbench.host.host_status import host_warnings
 
     host = ensure_host(journal.home, journal, workspace) if is_idle else None
     remarks = host_warnings(journal.home, journal, workspace)

@@ -307,7 +307,7 @@ def _misleading_notes(command: str) -> Iterator[str]:
 
 def suggestion_json(session: "CommandSession", suggestion: "Suggestion", status: str) -> "dict[str, Json]":
     """Return one suggestion for programs; one that is denied has no command to be taken by mistake."""
-    from workbench.cli.rows import row_fields
+    from workbench.cli.row_json import row_fields
 
     verdict, review = suggestion.verdict, suggestion.review
     parts: list[Json] = [row_fields(part, "text does marks reasons") for part in review.parts]
@@ -352,6 +352,3 @@ def _columns_of(console: Console, usual: int) -> int:
         return os.get_terminal_size(console.err.fileno()).columns or usual
     except (OSError, ValueError):
         return usual
-
-
-# --- where it goes ------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from workbench.cli.ask_output import clipboard_sequence
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, open_journal, short_id
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import clock_time, iso_time
+from workbench.cli.row_json import iso_time
+from workbench.cli.rows import clock_time
 from workbench.cli.session_search import SessionFilters, parse_filters, session_ids_holding
 from workbench.domain import events as e
 from workbench.domain.events import Event

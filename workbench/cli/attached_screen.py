@@ -21,7 +21,7 @@ from workbench.cli.errors import Refusal
 from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import Config
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
-from workbench.effects.runtime import FileLock, remove_unheld_lock
+from workbench.effects.file_locks import FileLock, remove_unheld_lock
 from workbench.host import workspace_trust
 from workbench.host.host_locks import screen_lock_path
 from workbench.journal.journal import Journal
@@ -204,7 +204,7 @@ def show_screen(
     call_off: list[Callable[[], None]] = []
 
     def begin() -> None:
-        from workbench.host.lifecycle import tidy_data_folder_later
+        from workbench.host.data_folder_cleanup import tidy_data_folder_later
 
         following.begin()
         call_off.append(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from workbench.cli.errors import Refusal
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
-from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line

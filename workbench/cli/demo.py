@@ -24,12 +24,12 @@ from workbench.cli.console import Console, can_draw_screen
 from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_PARKED, Refusal
 from workbench.cli.run import EventConsumer, pause_session
-from workbench.cli.run_output import HumanPrinter
+from workbench.cli.run_printers import HumanPrinter
 from workbench.domain.events import FileChanged
 from workbench.domain.rows import Action, Call, Session
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, private_folder, read_bounded
-from workbench.host import lifecycle, workspace_trust
+from workbench.host import host_stop, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents
 from workbench.host.session_driver import SessionProgress, drive_session
@@ -473,4 +473,4 @@ def show_demo_screen(journal: Journal, workspace: str, begin: Callable[[], Sessi
     finally:
         if opening is not None:
             opening.stop()
-        lifecycle.stop_host(journal.home, workspace)
+        host_stop.stop_host(journal.home, workspace)

@@ -298,7 +298,7 @@ _SESSIONS = {
     "diff": _command("session_diff:diff", "one diff of everything that a session changed"),
     "search": _command("session_search:search", "find sessions by words in them"),
     "stats": _command(
-        "session_report:stats", "statistics: calls by tool, decisions, time to decide, tokens, files"
+        "session_statistics:stats", "statistics: calls by tool, decisions, time to decide, tokens, files"
     ),
     "rename": _command("session_management:rename", "change the title of a session"),
     "tag": _command("session_management:tag", "show, add and remove the tags of a session"),
@@ -316,14 +316,16 @@ _SESSIONS = {
 _PIPELINE = {
     "list": _command("pipeline_definitions:list", "the pipelines of this workspace and its runs"),
     "validate": _command("pipeline_definitions:validate", "check pipelines and their manifest for errors"),
-    "graph": _command("pipeline_definitions:graph", "draw a pipeline or a run as text, mermaid or SVG"),
+    "graph": _command("pipeline_graph:graph", "draw a pipeline or a run as text, mermaid or SVG"),
     "run": _command("pipeline_run:run", "run a pipeline"),
     "resume": _command("pipeline_run:resume", "run the steps that a run has not completed"),
     "cancel": _command("pipeline_run:cancel", "end a run"),
     "status": _command("pipeline_run:status", "one run and its steps"),
-    "logs": _command("pipeline_results:logs", "what the steps of a run printed"),
-    "artifacts": _command("pipeline_results:artifacts", "the files and values that the steps of a run made"),
-    "clean": _command("pipeline_results:clean", "remove the workspaces of runs that have ended"),
+    "logs": _command("pipeline_logs:logs", "what the steps of a run printed"),
+    "artifacts": _command(
+        "pipeline_artifacts:artifacts", "the files and values that the steps of a run made"
+    ),
+    "clean": _command("pipeline_clean:clean", "remove the workspaces of runs that have ended"),
 }
 _INCIDENTS = {
     "run": _command("incidents:run", "let agents work off what a linter or an analyzer found"),
@@ -344,7 +346,9 @@ _CONFIG = {
     "show": _command("config:show", "every setting and where it comes from"),
     "validate": _command("config:validate", "check the configuration files for errors"),
     "schema": _command("config:schema", "the JSON Schema of the configuration files"),
-    "migrate": _command("config:migrate", "update a configuration file to the form of this version"),
+    "migrate": _command(
+        "config_migration:migrate", "update a configuration file to the form of this version"
+    ),
 }
 _PROVIDERS = {
     "list": _command("providers:list", "the providers, their models and keys, and what was found here"),
@@ -353,10 +357,10 @@ _PROVIDERS = {
     "remove": _command("providers:remove", "remove a provider from config.json"),
 }
 _RULES = {
-    "list": _command("permissions:list", "the rules, and how often each was used"),
-    "add": _command("permissions:add", "add a rule that allows calls, asks about them or denies them"),
-    "remove": _command("permissions:remove", "revoke rules"),
-    "backtest": _command("permissions:backtest", "what a rule would have done in all past sessions"),
+    "list": _command("rules:list", "the rules, and how often each was used"),
+    "add": _command("rules:add", "add a rule that allows calls, asks about them or denies them"),
+    "remove": _command("rules:remove", "revoke rules"),
+    "backtest": _command("rules:backtest", "what a rule would have done in all past sessions"),
 }
 _TOOLS = {
     "list": _command("tools:list", "the tools that agents have"),
@@ -389,7 +393,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         below=_HOST,
         example="workbench host status",
     ),
-    "trust": _command("permissions:trust", "trust a workspace, or revoke that"),
+    "trust": _command("trust:trust", "trust a workspace, or revoke that"),
     "rules": CommandEntry(
         summary="what is allowed or denied without a question", below=_RULES, example="workbench rules list"
     ),

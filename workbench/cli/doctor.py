@@ -14,13 +14,14 @@ from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
-from workbench.cli.rows import row_fields
+from workbench.cli.row_json import row_fields
 from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
 from workbench.config.types import Config, LoadedConfig
 from workbench.domain.values import Json
+from workbench.effects.clock import SystemClock
+from workbench.effects.file_locks import is_lock_held
 from workbench.effects.files import workspace_path
-from workbench.effects.runtime import SystemClock, is_lock_held
 from workbench.host.model_selection import UNNAMED_PROVIDER
 from workbench.host.provider_keys import register_secrets
 from workbench.host.provider_probe import (
@@ -39,7 +40,7 @@ from workbench.host.session_provider import (
     usable_providers,
 )
 from workbench.host.workspace_config import load_workspace_config
-from workbench.journal import maintenance
+from workbench.journal import index_tables, maintenance
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.journal import Journal
 from workbench.providers.base import ModelsNotListed, Provider
@@ -84,7 +85,7 @@ def execute(options: Namespace, console: Console) -> int:
         home = journal.home
         if options.rebuild:
             maintenance.finish_deletions(journal)
-            maintenance.rebuild_index_tables(journal)
+            index_tables.rebuild_index_tables(journal)
             maintenance.compact_database(journal)
         checks = [check(journal) for check in JOURNAL_CHECKS]
         loaded = load_workspace_config(journal, workspace_path(options.directory))
@@ -159,7 +160,7 @@ def _check_database(journal: Journal) -> Check:
     return Check(
         name="database",
         fact=f"{_count_events(journal):,} events",
-        problems=tuple(maintenance.database_problems(journal)),
+        problems=tuple(index_tables.database_problems(journal)),
     )
 
 
@@ -173,7 +174,7 @@ def _check_schema(journal: Journal) -> Check:
 
 
 def _check_tables(journal: Journal) -> Check:
-    problems = tuple(maintenance.index_table_differences(journal))
+    problems = tuple(index_tables.index_table_differences(journal))
     remedy = "; workbench doctor --rebuild rebuilds them" if problems else ""
     return Check(name="tables", fact=f"compared with the events{remedy}", problems=problems)
 

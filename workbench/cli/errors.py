@@ -125,6 +125,6 @@ def _write_log(text: str) -> Path | None:
 
 
 def _now() -> int:
-    from workbench.effects.runtime import SystemClock
+    from workbench.effects.clock import SystemClock
 
     return SystemClock().now()

@@ -8,25 +8,22 @@ from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_OK, Refusal
-from workbench.cli.rows import JsonFields, clock_time, iso_time
+from workbench.cli.row_json import JsonFields, iso_time
+from workbench.cli.rows import clock_time
 from workbench.domain.rows import Host
+from workbench.effects.file_locks import lock_holder
 from workbench.effects.files import workspace_path
-from workbench.effects.runtime import lock_holder
 from workbench.host.host_locks import host_lock_path, refuse_inside_agents, workspace_hash
-from workbench.host.lifecycle import (
-    STOP_TIMEOUT_SECONDS,
+from workbench.host.host_start import ensure_host, start_failure_reason
+from workbench.host.host_status import (
     HostStatus,
-    StopResult,
-    ensure_host,
     host_status,
     inherited_variables,
     is_suspended,
     living_host_locks,
-    start_failure_reason,
-    stop_host,
-    stop_lock_holder,
     suspended_host_sentence,
 )
+from workbench.host.host_stop import STOP_TIMEOUT_SECONDS, StopResult, stop_host, stop_lock_holder
 from workbench.journal.errors import MigrationBlocked
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

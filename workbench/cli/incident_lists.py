@@ -7,7 +7,7 @@ from workbench.cli.arguments import add_json_option, add_list_argument
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.context import find_session, open_journal, short_id, user_actor
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import JsonFields, iso_time, row_fields
+from workbench.cli.row_json import JsonFields, iso_time, row_fields
 from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Session
 from workbench.effects.files import workspace_path
@@ -287,7 +287,7 @@ def configure_cancel(parser: ArgumentParser) -> None:
 
 def execute_cancel(options: Namespace, console: Console) -> int:
     """End the work on a list, and wait for that."""
-    from workbench.host.lifecycle import ensure_host
+    from workbench.host.host_start import ensure_host
     from workbench.journal.leases import is_lease_live
 
     with open_journal(human_only="nothing was cancelled") as journal:

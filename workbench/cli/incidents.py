@@ -32,7 +32,7 @@ from workbench.cli.headless_run import (
 from workbench.cli.incident_lists import find_list, read_list, result_json, result_lines, row_line
 from workbench.cli.rows import waiting_lines
 from workbench.cli.run import ask_trust
-from workbench.cli.run_output import print_error
+from workbench.cli.run_printers import print_error
 from workbench.cli.run_session import positive_number
 from workbench.domain import events as e
 from workbench.domain.events import Event
@@ -42,6 +42,7 @@ from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, redaction
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity
+from workbench.host.incident_check import run_checker
 from workbench.host.incident_driver import MOST_DETAIL, IncidentDriverOptions, drive_incidents
 from workbench.host.incident_requests import (
     continue_incidents,
@@ -49,7 +50,7 @@ from workbench.host.incident_requests import (
     read_findings_file,
     request_incidents,
 )
-from workbench.host.incident_sessions import provider_and_model, run_checker
+from workbench.host.incident_sessions import provider_and_model
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter

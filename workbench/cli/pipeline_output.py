@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.errors import Refusal
-from workbench.cli.rows import JsonFields, row_fields
+from workbench.cli.row_json import JsonFields, row_fields
 from workbench.domain.events import (
     ActionOpened,
     ArtifactStored,
@@ -23,6 +23,7 @@ from workbench.domain.values import Usage
 from workbench.journal.journal import Journal
 from workbench.journal.place_queue import PlaceWait
 from workbench.text.human import SECOND_MICROS, duration_text, size_text, token_text
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
 from workbench.views.usage import money_text
@@ -305,3 +306,12 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
 def _has_parent_run(journal: Journal, run: PipelineState) -> bool:
     session = journal.session(run.pipeline_id)
     return bool(session and session.parent_id and journal.pipeline_state(session.parent_id))
+
+
+def problem_json(problem: Problem) -> JsonFields:
+    """Return a problem of a pipeline's files as a JSON object."""
+    fields: JsonFields = {
+        "code": problem.code, "message": problem.message, "file": problem.file, "line": problem.line,
+        "column": problem.column, "path": problem.key,
+    }  # fmt: skip
+    return {**fields, "stops_run": True} if problem.severity == "warning" and problem.fatal else fields

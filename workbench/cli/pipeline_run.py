@@ -101,7 +101,7 @@ def configure_run(parser: ArgumentParser) -> None:
 
 def execute_run(options: Namespace, console: Console) -> int:
     from workbench.cli.config import require_valid_config
-    from workbench.cli.pipeline_definitions import print_plan
+    from workbench.cli.pipeline_plan import print_plan
     from workbench.host import driver_context
     from workbench.host.steps.run_requests import RunRefused, load_requested_pipeline, request_run
     from workbench.tools.registry import tool_registry
@@ -189,7 +189,7 @@ def drive_or_follow_run(
     after: int = 0,
 ) -> int:
     """Drive a run as the options say, print its events after a position, and return the exit code."""
-    from workbench.host.lifecycle import ensure_host
+    from workbench.host.host_start import ensure_host
 
     printer = pipeline_printer(journal, run_id, options, console)
     if getattr(options, "detach", False):
@@ -413,7 +413,7 @@ def configure_cancel(parser: ArgumentParser) -> None:
 
 
 def execute_cancel(options: Namespace, console: Console) -> int:
-    from workbench.host.lifecycle import ensure_host
+    from workbench.host.host_start import ensure_host
     from workbench.host.steps.run_requests import cancel_run
 
     with open_journal(human_only="nothing was cancelled") as journal:

@@ -18,7 +18,7 @@ from workbench.config.types import Config, LoadedConfig, ProviderSettings
 from workbench.domain.rows import Session
 from workbench.effects.files import workspace_path
 from workbench.host.host_locks import live_host
-from workbench.host.lifecycle import missing_key_variables, missing_keys_sentence
+from workbench.host.host_status import missing_key_variables, missing_keys_sentence
 from workbench.host.provider_config import (
     config_with,
     provider_rows,
@@ -34,7 +34,7 @@ from workbench.text.safe import one_line
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
 
 if TYPE_CHECKING:
-    from workbench.cli.rows import JsonFields
+    from workbench.cli.row_json import JsonFields
     from workbench.host.model_selection import AvailableModels
 
 _SERVER_KINDS: Final = tuple(kind.name for kind in PROVIDER_KINDS.values() if kind.has_server)

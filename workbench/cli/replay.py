@@ -32,15 +32,15 @@ from workbench.cli.attached_screen import (
 from workbench.cli.console import Console, color_depth, terminal_encoding
 from workbench.cli.context import find_session, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, session_json
+from workbench.cli.row_json import JsonFields, action_json, call_json, iso_time, session_json
 from workbench.config.types import Config
 from workbench.domain.codec import event_to_object
 from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Session
+from workbench.effects.file_locks import FileLock, is_lock_held
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import workspace_path
 from workbench.effects.folders import remove_tree
-from workbench.effects.runtime import FileLock, is_lock_held
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home, default_home_path

@@ -22,8 +22,6 @@ from workbench.cli.headless_run import (
 from workbench.cli.rows import call_target
 from workbench.cli.run_output import (
     EventConsumer,
-    HumanPrinter,
-    JsonPrinter,
     Printer,
     RunEnding,
     RunProgress,
@@ -33,6 +31,7 @@ from workbench.cli.run_output import (
     run_exit_code,
     ticking,
 )
+from workbench.cli.run_printers import HumanPrinter, JsonPrinter
 from workbench.cli.run_session import (
     SessionPlan,
     begin_session,
@@ -56,9 +55,10 @@ from workbench.domain.values import Actor
 from workbench.effects.files import workspace_path, write_atomic
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, workspace_trust
+from workbench.host.data_folder_cleanup import tidy_data_folder_if_due
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity
-from workbench.host.lifecycle import host_warnings, tidy_data_folder_if_due
+from workbench.host.host_status import host_warnings
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of

@@ -1,29 +1,19 @@
-"""Output of `workbench run` for people, as JSON or as a stream of events; its result and exit code.
+"""Events of `workbench run` as they reach a printer, its progress, its result and its exit code.
 
 On a terminal one line of progress says who is asked, what runs and for how long.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
 
-from workbench.cli.approval_display import read_action_row
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_PARKED, EXIT_UNANSWERED
-from workbench.cli.rows import (
-    JsonFields,
-    action_json,
-    action_line,
-    call_line,
-    call_target,
-    iso_time,
-    row_fields,
-    usage_json,
-    waiting_lines,
-)
+from workbench.cli.row_json import JsonFields, action_json, iso_time, row_fields, usage_json
+from workbench.cli.rows import call_target
 from workbench.domain import events as e
 from workbench.domain.events import (
     CallProposed,
@@ -37,7 +27,7 @@ from workbench.domain.events import (
 from workbench.domain.rows import Action, Call, Session
 from workbench.host.model_call import CUT_REPLY_CODES
 from workbench.journal.journal import Journal
-from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, error_sentence, token_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ProgressBlock
 from workbench.views.conversation_progress import ModelProgress
@@ -184,147 +174,6 @@ class Printer(Protocol):
     def end(self, facts: JsonFields, waiting: list[Action], /) -> None:
         """Tell how it ended."""
         ...
-
-
-class JsonPrinter:
-    """One object at the end; errors go to stderr as they come."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def see(self, events: Iterable[Event]) -> None:
-        for event in events:
-            if isinstance(event.body, e.ErrorRaised):
-                print_error(self._console, event.body)
-
-    def end(self, facts: JsonFields, waiting: list[Action]) -> None:
-        del waiting
-        self._console.json(facts)
-
-
-class HumanPrinter:
-    """Text as it comes, a line for every call that ends and for every action that waits."""
-
-    def __init__(self, journal: Journal, console: Console, *, says_how: bool = True) -> None:
-        self._journal, self._console, self._says_how = journal, console, says_how
-        self._text = _StreamedText(console)
-        self._printed_actions: set[str] = set()
-
-    def see(self, events: Iterable[Event]) -> None:
-        for event in events:
-            print_event = _PRINTERS_BY_EVENT.get(type(event.body))
-            if print_event is not None:
-                print_event(self, event)
-
-    def end(self, facts: JsonFields, waiting: list[Action]) -> None:
-        del facts
-        self._text.close()
-        for action in waiting:
-            if action.id not in self._printed_actions:
-                self._waits(action)
-
-    def streamed(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.TextStreamed)
-        self._text.piece(body.block, body.offset, body.text)
-
-    def replied(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.ReplyCompleted)
-        self._text.whole(body.text)
-
-    def opened(self, event: Event) -> None:
-        action = self._journal.action(event.action_id or "")
-        if action is not None and self._says_how:
-            self._waits(action)
-
-    def answered(self, event: Event) -> None:
-        action = self._journal.action(event.action_id or "")
-        if action is not None and self._says_how:
-            self._text.close()
-            self._console.say(
-                action_line(read_action_row(self._journal, action), self._console.signs, event.at)
-            )
-
-    def proposed(self, event: Event) -> None:
-        body = event.body
-        if isinstance(body, e.CallProposed) and body.verdict.outcome in ("denied", "refused"):
-            self.ended(event)
-
-    def ended(self, event: Event) -> None:
-        call = self._journal.call(event.call_id or "")
-        if call is not None:
-            self._text.close()
-            self._console.say(call_line(call, self._console.signs))
-
-    def failed(self, event: Event) -> None:
-        assert isinstance(event.body, e.ErrorRaised)
-        self._text.close()
-        print_error(self._console, event.body)
-
-    def _waits(self, action: Action) -> None:
-        self._printed_actions.add(action.id)
-        self._text.close()
-        self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
-
-
-_PRINTERS_BY_EVENT: Mapping[type[e.Body], Callable[[HumanPrinter, Event], None]] = {
-    e.TextStreamed: HumanPrinter.streamed,
-    e.ReplyCompleted: HumanPrinter.replied,
-    e.ActionOpened: HumanPrinter.opened,
-    e.ActionApproved: HumanPrinter.answered,
-    e.ActionRejected: HumanPrinter.answered,
-    e.ActionExpired: HumanPrinter.answered,
-    e.ActionSuperseded: HumanPrinter.answered,
-    e.ActionCancelled: HumanPrinter.answered,
-    e.ActionBecameStale: HumanPrinter.answered,
-    e.CallProposed: HumanPrinter.proposed,
-    e.CallFinished: HumanPrinter.ended,
-    e.ErrorRaised: HumanPrinter.failed,
-}
-
-
-class _StreamedText:
-    """The reply on the screen so far: prints only what is not there yet."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._blocks: dict[int, str] = {}
-        self._is_open = False
-
-    def piece(self, block: int, offset: int, text: str) -> None:
-        printed = self._blocks.get(block, "")
-        new_text = text[max(0, len(printed) - offset) :]
-        if block not in self._blocks:
-            self.close()
-        self._blocks[block] = printed + new_text
-        self._write(new_text)
-
-    def whole(self, text: str) -> None:
-        printed = "".join(self._blocks[block] for block in sorted(self._blocks))
-        if not printed:
-            self._write(text)
-        elif text.startswith(printed):
-            self._write(text[len(printed) :])
-        self._blocks.clear()
-        self.close()
-
-    def close(self) -> None:
-        if self._is_open:
-            self._console.say()
-            self._is_open = False
-
-    def _write(self, text: str) -> None:
-        if text:
-            self._console.write(text)
-            self._is_open = not text.endswith("\n")
-
-
-def print_error(console: Console, body: e.ErrorRaised) -> None:
-    """Print an error of a session on stderr: what, why, what to do."""
-    for text in (body.message, body.details, body.remedy):
-        if text:
-            console.note(error_sentence(one_line(text, 400)))
 
 
 RunEnding = Literal["finished", "parked", "interrupted"]

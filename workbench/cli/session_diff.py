@@ -11,7 +11,7 @@ from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, open_journal
 from workbench.cli.errors import EXIT_OK, UsageError
-from workbench.cli.rows import JsonFields
+from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
 from workbench.formats.git_diff import diff_stat_lines, git_diff_lines
 from workbench.formats.session_diff import (

@@ -7,9 +7,9 @@ from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, open_journal, session_label, short_id, user_actor
 from workbench.cli.errors import UsageError
-from workbench.cli.rows import JsonFields
+from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
-from workbench.host.fork import RestoredWorkspace
+from workbench.host.workspace_copy import RestoredWorkspace
 from workbench.journal.journal import Journal
 from workbench.journal.replay import ReplayReader
 from workbench.text.safe import one_line

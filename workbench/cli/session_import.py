@@ -19,7 +19,7 @@ from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, short_id
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
-from workbench.cli.rows import JsonFields
+from workbench.cli.row_json import JsonFields
 from workbench.config.sections import SessionSettings
 from workbench.effects.files import workspace_path
 from workbench.formats import detect

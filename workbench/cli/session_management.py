@@ -98,7 +98,7 @@ def configure_stop(parser: ArgumentParser) -> None:
 
 def execute_stop(options: Namespace, console: Console) -> int:
     """Ask its open turn to stop; whoever drives it does that, or a background process started for it."""
-    from workbench.host.lifecycle import ensure_host
+    from workbench.host.host_start import ensure_host
 
     with open_journal(human_only="stop an agent") as journal:
         session = find_session(journal, options.id)

@@ -13,12 +13,13 @@ from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, short_id
 from workbench.cli.errors import EXIT_OK, UsageError
-from workbench.cli.rows import JsonFields, clock_time, iso_time, session_json, session_line
+from workbench.cli.row_json import JsonFields, iso_time, session_json
+from workbench.cli.rows import clock_time, session_line
 from workbench.domain.machines import SessionStatus
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, SessionKind
+from workbench.effects.clock import SystemClock
 from workbench.effects.files import workspace_path
-from workbench.effects.runtime import SystemClock
 from workbench.journal import search, session_queries
 from workbench.journal.journal import Journal
 from workbench.journal.search import SessionMatches

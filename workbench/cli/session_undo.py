@@ -9,13 +9,13 @@ from workbench.cli.arguments import add_json_option, add_session_argument, add_y
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, open_journal, session_label, user_actor
 from workbench.cli.errors import EXIT_FAILED, Refusal, UsageError
-from workbench.cli.rows import JsonFields
+from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
 from workbench.host.undo import plan_undo, request_undo_of_files, wait_until_undone
 from workbench.journal.journal import Journal
 from workbench.journal.replay import session_turns
 from workbench.text.safe import safe_text
-from workbench.views.file_changes import UndoPlan, UndoRow, nothing_to_undo, undo_sentences, undone_sentence
+from workbench.views.undo_plan import UndoPlan, UndoRow, nothing_to_undo, undo_sentences, undone_sentence
 
 UNDO_EXAMPLE = """workbench sessions undo 3f2a --dry-run
 workbench sessions undo 3f2a --turn 2

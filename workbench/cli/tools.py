@@ -7,11 +7,11 @@ from pathlib import Path
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK, Refusal
-from workbench.cli.rows import JsonFields, row_fields
+from workbench.cli.row_json import JsonFields, row_fields
 from workbench.config.layers import load_config
 from workbench.domain.values import ToolDescriptor
 from workbench.effects.files import workspace_path
-from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.journal.home import default_home_path
 from workbench.text.safe import one_line
 from workbench.tools.registry import narrowed_tool, tool_descriptors

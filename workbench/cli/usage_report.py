@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from workbench.cli.console import Console
 from workbench.cli.context import short_id
 from workbench.cli.errors import Refusal
-from workbench.cli.rows import JsonFields, iso_time, row_fields
+from workbench.cli.row_json import JsonFields, iso_time, row_fields
 from workbench.config.layers import load_config
 from workbench.config.model_prices import PRICES_DATE, PriceList
 from workbench.domain.rows import OWN_AGENT, Session

@@ -1,7 +1,4 @@
-"""Execute commands behind a gate in sessions of their own, and end everything they left.
-
-Also detached processes of this program, and the user's own programs in the terminal (editor, pager).
-"""
+"""Execute commands behind a gate in sessions of their own, and end everything they left."""
 
 # The gate of a command's process is `sh` waiting for one line, not a fork of the interpreter: forking a
 # process with threads is unsafe, and an `exec` by `sh` costs a millisecond.
@@ -9,20 +6,16 @@ Also detached processes of this program, and the user's own programs in the term
 import asyncio
 import contextlib
 import os
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
-from workbench import SET_ASIDE_PREFIX
 from workbench.effects.child_processes import (
     GRACE_SECONDS,
     ProcessNotStarted,
@@ -33,8 +26,6 @@ from workbench.effects.child_processes import (
     spawn,
     termination_target,
 )
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import open_append, private_folder, read_bounded, write_atomic
 from workbench.effects.process_table import (
     CHILD_REGISTRY,
     open_pidfd,
@@ -354,19 +345,6 @@ def _unnamed_file(data: bytes) -> Generator[int | None]:
         yield file.fileno()
 
 
-def start_detached(
-    argv: Sequence[str], log_path: Path, env: Mapping[str, str], cwd: str | None = None
-) -> int:
-    """Start a process that outlives this one, without input, its output at the end of a log; return its pid.
-
-    Raises ProcessNotStarted, and FileRefused for the log.
-    """
-    with open_append(log_path) as log:
-        child = spawn(argv, cwd, dict(env), stdin=subprocess.DEVNULL, output=log.fileno(), is_detached=True)
-    reap_later(child)
-    return child.pid
-
-
 def _wait_unreaped(child: subprocess.Popen[bytes]) -> None:
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
@@ -397,131 +375,3 @@ async def wait_readable(file: int) -> None:
         await ready
     finally:
         loop.remove_reader(file)
-
-
-_PACKAGE: Final = Path(__file__).parents[1]
-_RUN_FROM_FOLDER: Final = (
-    "import runpy, sys; sys.path.append(sys.argv.pop(1)); "
-    "runpy.run_module('workbench', run_name='__main__', alter_sys=True)"
-)
-
-
-def start_workbench(words: Sequence[str], data: Path, log: Path, env: Mapping[str, str] = os.environ) -> int:
-    """Start this program anew as a detached process in its data folder; return its pid.
-
-    Paths in `words` are absolute. Raises as `start_detached`.
-    """
-    return start_detached(
-        workbench_command_line(words, env), log, workbench_environment(data, env), cwd=str(data)
-    )
-
-
-def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the command line that starts this program anew.
-
-    Only where this package itself was taken from an absolute folder of PYTHONPATH is that folder named, and
-    it comes last, so that no file in it stands in front of another module.
-    """
-    folder = str(_PACKAGE.parent)
-    python_path = env.get("PYTHONPATH", "").split(os.pathsep)
-    is_named = folder in map(os.path.realpath, filter(os.path.isabs, python_path))
-    program = ["-c", _RUN_FROM_FOLDER, folder] if is_named else ["-m", "workbench"]
-    return [sys.executable, "-P", *_interpreter_flags(), *program, *words]
-
-
-def workbench_environment(data: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the user's environment with the variables of the interpreter set aside."""
-    variables = {
-        SET_ASIDE_PREFIX + name if name.startswith("PYTHON") else name: value for name, value in env.items()
-    }
-    return {**variables, "WORKBENCH_HOME": str(data)}
-
-
-def _interpreter_flags() -> list[str]:
-    flags = (("-s", sys.flags.no_user_site), ("-B", sys.flags.dont_write_bytecode))
-    return [flag for flag, is_set in flags if is_set] + (["-X", "utf8"] if sys.flags.utf8_mode else [])
-
-
-_EXIT_NOT_FOUND = 127
-"""What a shell and `run` say where there is no such program."""
-
-
-def run_in_terminal(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
-    """Run a program in the terminal of this process and return its exit code; 127 if there is none."""
-    try:
-        return subprocess.run(
-            list(argv), cwd=cwd, env=None if env is None else dict(env), check=False
-        ).returncode
-    except OSError:
-        return _EXIT_NOT_FOUND
-
-
-@contextlib.contextmanager
-def interrupts_ignored() -> Generator[None, None, None]:
-    """Let `ctrl+c` in the terminal reach the program that runs there, and not end this one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    # A handler, and not "ignore": that would be handed on to the program.
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def run_with_input(command: str, data: bytes, cwd: str) -> int:
-    """Run the user's shell command in this terminal with bytes as its input; return its exit code."""
-    try:
-        with interrupts_ignored():
-            code = subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
-        return code if code >= 0 else 128 - code
-    except (OSError, BrokenPipeError):
-        return 127
-
-
-def capture_output(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000) -> bytes | None:
-    """Return what a program prints, at most `most` bytes; None if it fails, is missing or takes too long."""
-    try:
-        completed = subprocess.run(
-            list(argv), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            timeout=seconds, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return completed.stdout[:most]
-
-
-class EditorFailed(Exception):
-    """An editor did not do its work; the message says why, and what to do."""
-
-
-def edit_in_editor(command: str, folder: Path, name: str, data: bytes) -> bytes | None:
-    """Let the user edit bytes in a private file; return what was saved, None if the file is gone.
-
-    `command` holds the words of `$EDITOR`; the last part of `name` tells the editor the kind of file. Raises
-    EditorFailed: the editor is not there or failed, or its file cannot be written or read.
-    """
-    try:
-        argv = shlex.split(command)
-    except ValueError:
-        raise EditorFailed(f"EDITOR is {command}, which is not a command. Fix its quotes.") from None
-    try:
-        return _edited_bytes(argv, private_folder(folder / "edit") / name.rpartition("/")[2], data)
-    except FileRefused as error:
-        raise EditorFailed(str(error)) from None
-
-
-def _edited_bytes(argv: Sequence[str], path: Path, data: bytes) -> bytes | None:
-    write_atomic(path, data)
-    try:
-        with interrupts_ignored():
-            code = run_in_terminal([*argv, str(path)])
-        if code == _EXIT_NOT_FOUND:
-            raise EditorFailed(f"there is no editor “{argv[0]}”. Set EDITOR to one.")
-        if code != 0:
-            raise EditorFailed(f"the editor “{argv[0]}” ended with {code}.")
-        return read_bounded(path, 64_000_000)
-    finally:
-        with contextlib.suppress(OSError):
-            path.unlink()

@@ -13,7 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook, scrubbed_environment
+from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
+from workbench.effects.process_environment import scrubbed_environment
 
 MOST_SECONDS: Final = 60.0
 LARGEST_OUTPUT: Final = 64 * 1024 * 1024

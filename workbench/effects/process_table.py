@@ -22,7 +22,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.effects.runtime import CALL_VARIABLE
+from workbench.effects.process_marks import CALL_VARIABLE
 
 _PROC: Final = "/proc"
 _IS_LINUX: Final = sys.platform == "linux"

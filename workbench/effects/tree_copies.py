@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.effects.file_primitives import FOLDER_FLAGS, FileMissing, FileRefused, translated_os_errors
 from workbench.effects.files import Root
 from workbench.effects.folders import MOST_FILES, SKIPPED_FOLDERS, make_folder, remove_tree
@@ -95,7 +95,7 @@ def _whole_or_nothing(target: str, copy: Callable[[str], None], on_copied: OnCop
     remove_tree(partial)
     try:
         copy(partial)
-        runtime.fault_point("tree.copied")
+        fault_points.fault_point("tree.copied")
         if on_copied is not None:
             on_copied(partial)
     except (OSError, FileRefused):

@@ -46,24 +46,20 @@ from workbench.formats.assemble import (
     IsPaid,
     StoreBlob,
 )
+from workbench.formats.compression import COMPRESSION_MAGIC, UNSUPPORTED_MAGIC, DecompressedStream
 from workbench.formats.databases import DATABASE_FORMATS, open_database
 from workbench.formats.import_sources import NEIGHBOURS, ReadBeside, nothing_beside, with_neighbours
 from workbench.formats.input import (
-    COMPRESSION_MAGIC,
     MOST_DOCUMENT,
     MOST_LINE,
-    UNSUPPORTED_MAGIC,
-    DecompressedStream,
     JsonLine,
     JsonLines,
-    LineMeter,
-    PrefixChanged,
-    Seal,
     json_documents,
     json_rows,
     json_values,
     raw_lines,
 )
+from workbench.formats.line_meter import LineMeter, PrefixChanged, Seal
 from workbench.formats.records import FileProblem, Record, as_array, as_object
 
 HEAD_BYTES: Final = 1 << 18

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.input import decompression_errors, zip_module
+from workbench.formats.compression import decompression_errors, zip_module
 
 MOST_ENTRY: Final = 128 << 20
 """Bytes of one entry of a zip, unpacked."""

@@ -15,7 +15,7 @@ from workbench.domain import codec
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
-from workbench.formats.seed_files import call_error
+from workbench.formats.wink_export import call_error
 from workbench.text.human import SECOND_MICROS, iso_time
 
 MessageContent = tuple[str, JsonObject]

@@ -1,23 +1,19 @@
-"""Files of the seed programs: Wink's sessions (S0), written and read, and the assistant's (S4), read.
+"""Files of the seed programs: Wink's sessions (S0) and the assistant's (S4), read.
 
-Texts that are written are the recorded, scrubbed ones. One table translates our states into each program's
-words (SPEC part B). A file that breaks a rule of its format is read all the same, and the rule is
+A file that breaks a rule of its format is read all the same, and the rule is
 reported.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from workbench.domain import events as e
-from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.text.human import iso_time
 
 # `sessions export --format wink` shows a session so; `kaiak_export` has S2, `assistant` S4.
 
@@ -29,135 +25,6 @@ WINK_OUTPUT_LIMIT: Final = 10_240
 
 
 # --- out -------------------------------------------------------------------------------------------
-
-
-class _WinkDocument(Struct):
-    calls: Mapping[str, Call]
-    asked: set[str] = field(default_factory=set[str])
-    """Ids of the calls that a message of the model holds."""
-    messages: list[JsonObject] = field(default_factory=list[JsonObject])
-    results: list[JsonObject] = field(default_factory=list[JsonObject])
-
-
-def wink_session(session: Session, events: Sequence[e.Event], calls: Sequence[Call]) -> JsonObject:
-    writing = _WinkDocument(calls={call.id: call for call in calls})
-    if session.system_prompt:
-        writing.messages.append(_wink_message("system", session.system_prompt, session.created_at))
-    for event in events:
-        _write_wink_event(writing, event)
-    return {
-        "id": session.id,
-        "working_dir": session.workspace,
-        "model": session.model,
-        "created_at": iso_time(session.created_at),
-        "updated_at": iso_time(session.updated_at),
-        "status": WINK_STATUS[session.status],
-        "messages": writing.messages,
-        "tool_results": writing.results,
-    }
-
-
-def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
-    match event.body:
-        case e.PromptSubmitted(text=text):
-            writing.messages.append(_wink_message("user", text, event.at))
-        case e.ReplyCompleted() as body:
-            calls = [_wink_call(writing.calls[c.call_id]) for c in body.calls if c.call_id in writing.calls]
-            writing.asked |= {c.call_id for c in body.calls}
-            tool_calls: JsonObject = {"tool_calls": calls} if calls else {}
-            if body.text or calls:
-                tokens = {"token_count": body.usage.output_tokens, "model": body.model}
-                writing.messages.append(
-                    {**_wink_message("assistant", body.text, event.at), **tool_calls, "metadata": tokens}
-                )
-        case e.CallFinished() as body:
-            call = writing.calls.get(event.call_id or "")
-            if call is None or call.replaced_by is not None:
-                return
-            if call.id in writing.asked:
-                _write_wink_result(writing, call, body, event.at)
-            elif body.state == "succeeded":
-                # The user's own call, an undo: no model asked for it, and a result has to have its call.
-                output = body.preview or body.summary or body.state
-                writing.messages.append(_wink_message("user", f"{call.tool}: {output}", event.at))
-        case _:
-            pass
-
-
-def _write_wink_result(writing: _WinkDocument, call: Call, body: e.CallFinished, time_us: int) -> None:
-    content = body.preview or body.error or body.summary or body.state
-    writing.messages.append(
-        {**_wink_message("tool", content, time_us), "tool_call_id": call.provider_call_id or call.id}
-    )
-    if body.state in ("succeeded", "failed", "interrupted"):
-        writing.results.append(wink_result(call, body))
-
-
-def wink_result(call: Call, body: e.CallFinished) -> JsonObject:
-    """Return the one result of a call that ran; S0 ToolResult."""
-    is_success = body.state == "succeeded"
-    return {
-        "tool_call_id": call.provider_call_id or call.id,
-        "success": is_success,
-        "output": body.preview,
-        "error": "" if is_success else call_error(call),
-        "execution_time_ms": body.duration_ms,
-        "files_affected": list(body.files_affected),
-        "metadata": dict(body.metadata),
-    }
-
-
-def _wink_call(call: Call) -> JsonObject:
-    document: dict[str, Json] = {
-        "id": call.provider_call_id or call.id,
-        "tool_name": call.tool,
-        "parameters": dict(call.parameters),
-        "status": WINK_CALL[call.state],
-        "requested_at": iso_time(call.requested_at),
-    }
-    if call.approval_method is not None:
-        document["approval_method"] = call.approval_method
-    if call.rule is not None:
-        document["approval_rule_id"] = call.rule
-    if call.state in ("succeeded", "failed", "interrupted") and call.finished_at is not None:
-        document["executed_at"] = iso_time(call.finished_at)
-    return document
-
-
-def _wink_message(role: str, content: str, time_us: int) -> dict[str, Json]:
-    return {"role": role, "content": content, "timestamp": iso_time(time_us)}
-
-
-WINK_STATUS: Final = {
-    "created": "active",
-    "initializing": "active",
-    "ready": "active",
-    "processing": "active",
-    "paused": "paused",
-    "completed": "completed",
-    "failed": "errored",
-    "terminated": "completed",
-}
-"""S0 Session.status."""
-WINK_CALL: Final = {
-    "pending": "pending",
-    "approved": "approved",
-    "executing": "approved",
-    "succeeded": "executed",
-    "failed": "failed",
-    "interrupted": "failed",
-    "rejected": "rejected",
-    "expired": "rejected",
-    "cancelled": "rejected",
-}
-"""S0 ToolCall.status."""
-
-
-def call_error(call: Call) -> str:
-    """Return why a call has no result, never empty for one that failed (S0 ToolResult)."""
-    if call.state == "interrupted":
-        return call.error or "outcome unknown"
-    return call.error or call.detail or f"it was {call.state}"
 
 
 # --- S0 -------------------------------------------------------------------------------------------

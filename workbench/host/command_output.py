@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from workbench.effects.command_execution import Command
 from workbench.host import redaction
-from workbench.host.redaction import DeltaWriter
+from workbench.host.stream_scrubber import DeltaWriter
 
 MAX_KEPT_END_BYTES = 1_048_576
 """Bytes kept of each end of an output."""

@@ -27,9 +27,9 @@ from workbench.config.types import (
 from workbench.domain.events import ArtifactStored, Event, RuleAdded
 from workbench.domain.rows import Action, Call, Session, run_title
 from workbench.domain.values import Actor, BlobRef, Body, Decision, JsonObject, Refused, ToolDescriptor
-from workbench.effects.child_processes import agent_environment
+from workbench.effects.clock import Clock
 from workbench.effects.files import Root
-from workbench.effects.runtime import Clock
+from workbench.effects.process_environment import agent_environment
 from workbench.host import redaction
 from workbench.host.governed_settings import GovernedSettings, SettingsReader
 from workbench.host.provider_keys import key_variables, register_secrets

@@ -23,8 +23,8 @@ from workbench.domain.events import (
 )
 from workbench.domain.values import BlobRef, Json, JsonObject, PlannedWrite, ToolDescriptor
 from workbench.effects.command_execution import CommandExit, prepare_command
+from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.runtime import fault_point
 from workbench.host import redaction
 from workbench.host.call_context import (
     CallRecord,

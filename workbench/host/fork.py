@@ -1,21 +1,16 @@
 """Fork a session: a new one with the conversation of another, up to its end or to a moment.
 
-No question is asked again and nothing runs again. `restore_workspace` writes into a new folder only.
+No question is asked again and nothing runs again.
 """
 
 # A fork is made by who asks for it, a command or the screen's thread, and not by a host: a session that has
-# ended has no driver, and a fork writes only into a new session and a new folder. Its files are those that
-# this program wrote, put back from the sealed images over a copy or a git worktree; what commands and
-# people changed is as it is now, and said so.
+# ended has no driver, and a fork writes only into a new session and a new folder.
 #
 # A fork from a block takes what was said up to it: to the last event of the block, and with it the end of
 # the turn where nothing else came between. Asked-for calls that had not run by then come over as cancelled.
 
-import contextlib
-import os
-from collections.abc import Callable, Generator, Iterator, Mapping
-from pathlib import Path
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,7 +21,6 @@ from workbench.domain.events import (
     CallProposed,
     ConversationCompacted,
     Event,
-    FileChanged,
     PromptSubmitted,
     ReplyCompleted,
     SessionCreated,
@@ -36,16 +30,10 @@ from workbench.domain.events import (
 )
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import UNDO_TOOL, Actor, BlobRef, Body, GateVerdict, Json
-from workbench.effects.file_primitives import FileMissing, FileRefused
-from workbench.effects.files import Root
-from workbench.effects.folders import make_folder, remove_tree
-from workbench.effects.git import GitFailed, add_worktree, run_git
-from workbench.effects.tree_copies import copy_tree
+from workbench.domain.values import UNDO_TOOL, Actor, Body, GateVerdict, Json
 from workbench.host import redaction
 from workbench.host.session_requests import MAX_TITLE_LENGTH, SessionRefused
 from workbench.journal.journal import Journal
-from workbench.journal.replay import workspace_file_changes
 
 _EVENTS_AT_ONCE: Final = 200
 _STATES_THAT_RAN: Final = ("succeeded", "failed", "interrupted")
@@ -258,173 +246,4 @@ def _forked_verdict(call: Call, action: Action | None) -> GateVerdict:
     return GateVerdict(outcome="allowed", step="request", by="fork")
 
 
-WorkspaceCopyKind = Literal["copy", "worktree"]
-_NOT_FORKED: Final = "The session was not forked."
-
-
-class FileAtMoment(Struct, frozen=True, kw_only=True):
-    """One file as it stood."""
-
-    path: str
-    """Relative to the workspace."""
-    ref: BlobRef | None
-    """Its sealed bytes; None: they are not kept, or there was no file."""
-    is_there: bool
-    mode: int
-
-
-class RestoredWorkspace(Struct, frozen=True, kw_only=True):
-    """What became of the files of a moment."""
-
-    workspace: str
-    """The folder in which to go on; below a worktree the same folder as below the repository."""
-    files: tuple[str, ...]
-    """Put back, or removed as they were not there yet."""
-    lost: tuple[str, ...]
-    """Left as they are now, because their bytes of then are not kept any more or cannot be written."""
-
-
-def files_at_position(journal: Journal, workspace: str, position: int) -> tuple[FileAtMoment, ...]:
-    """Return every file of a workspace that was ever written here, as it stood at a position."""
-    files: dict[str, FileAtMoment] = {}
-    for moment, change in workspace_file_changes(journal, workspace):
-        if moment <= position:
-            files[change.path] = _file_after_change(change)
-        elif change.path not in files:
-            # First written later: until then it was what that change found.
-            files[change.path] = _file_before_change(change)
-    return tuple(files[path] for path in sorted(files))
-
-
-def _file_after_change(change: FileChanged) -> FileAtMoment:
-    is_there = change.after is not None
-    return FileAtMoment(path=change.path, ref=change.after_ref, is_there=is_there, mode=change.mode)
-
-
-def _file_before_change(change: FileChanged) -> FileAtMoment:
-    is_there = change.before is not None
-    return FileAtMoment(path=change.path, ref=change.before_ref, is_there=is_there, mode=change.mode)
-
-
-def restore_workspace(
-    journal: Journal, workspace: str, position: int, folder: str, kind: WorkspaceCopyKind
-) -> RestoredWorkspace:
-    """Make a folder with the files of a workspace as they stood at a journal position.
-
-    `folder` must be new or empty; `kind` is a copy of the workspace or a git worktree under these files.
-    Raises SessionRefused; nothing is left then.
-    """
-    target = _checked_target_folder(journal, workspace, folder)
-    if not Path(workspace).is_dir():
-        remedy = "Fork the conversation alone, into a folder that -C names."
-        raise SessionRefused(_NOT_FORKED, f"Its workspace {workspace} no longer exists.", remedy)
-    make, unmake = (_make_copy, _remove_copy) if kind == "copy" else (_make_worktree, _remove_worktree)
-    with _removed_on_failure(workspace, target, unmake):
-        inside = make(workspace, target)
-        restored, lost = _restore_files(journal, files_at_position(journal, workspace, position), inside)
-    return RestoredWorkspace(workspace=inside, files=restored, lost=lost)
-
-
-def _checked_target_folder(journal: Journal, workspace: str, folder: str) -> str:
-    target = os.path.realpath(Path(folder).expanduser())
-    home = str(journal.home.path)
-    for place, words in ((workspace, "the workspace itself"), (home, "the data folder")):
-        if target == place or target.startswith(f"{place}/") or place.startswith(f"{target}/"):
-            raise SessionRefused(
-                _NOT_FORKED, f"{target} and {words} lie in one another.", "Name another folder."
-            )
-    if os.path.lexists(target) and not (Path(target).is_dir() and not any(Path(target).iterdir())):
-        raise SessionRefused(
-            _NOT_FORKED, f"{target} is there already.", "Name a folder that is not there yet."
-        )
-    return target
-
-
-@contextlib.contextmanager
-def _removed_on_failure(
-    workspace: str, target: str, unmake: Callable[[str, str], None]
-) -> Generator[None, None, None]:
-    try:
-        yield
-    except BaseException as error:
-        with contextlib.suppress(FileRefused, SessionRefused):
-            unmake(workspace, target)
-        if isinstance(error, FileRefused):
-            raise SessionRefused(_NOT_FORKED, f"{error.path}: {error.why}.", error.remedy) from None
-        raise
-
-
-def _restore_files(
-    journal: Journal, files: tuple[FileAtMoment, ...], folder: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    restored: list[str] = []
-    kept_as_they_are: list[str] = []
-    with Root(folder) as root:
-        for file in files:
-            (restored if _restore_file(journal, root, file) else kept_as_they_are).append(file.path)
-    return tuple(restored), tuple(kept_as_they_are)
-
-
-def _restore_file(journal: Journal, root: Root, file: FileAtMoment) -> bool:
-    """Return whether a file is now as it stood; links and files whose bytes are gone are left alone."""
-    if not file.is_there:
-        if not _is_plain_or_absent(root, file.path):
-            return False
-        with contextlib.suppress(FileMissing):
-            root.remove(file.path, lambda _: True)
-        return True
-    data = journal.blobs.read(file.ref) if file.ref is not None else None
-    if data is None or not _is_plain_or_absent(root, file.path):
-        return False
-    root.commit(root.stage(file.path, data, file.mode), lambda _: True)
-    return True
-
-
-def _is_plain_or_absent(root: Root, path: str) -> bool:
-    """Return whether a path is a file's or nobody's; a link is the user's own."""
-    try:
-        return root.stat(path).kind in ("file", None)
-    except FileRefused:
-        return False
-
-
 # --- the folder -------------------------------------------------------------------------------------
-
-
-def _make_copy(workspace: str, target: str) -> str:
-    with contextlib.suppress(FileNotFoundError):
-        Path(target).rmdir()
-    copy_tree(workspace, target, is_readonly=False)
-    return target
-
-
-def _remove_copy(workspace: str, target: str) -> None:
-    del workspace
-    remove_tree(f"{target}.partial")
-    remove_tree(target)
-
-
-def _make_worktree(workspace: str, target: str) -> str:
-    make_folder(str(Path(target).parent))
-    with _git_failure_as_refusal():
-        git_prefix = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
-        add_worktree(workspace, target, "--detach", "{}", "HEAD", environment=os.environ)
-    prefix = git_prefix.decode("utf-8", "surrogateescape").strip().rstrip("/")
-    inside = f"{target}/{prefix}" if prefix else target
-    make_folder(inside)
-    return inside
-
-
-def _remove_worktree(workspace: str, target: str) -> None:
-    if Path(target).is_dir():
-        with _git_failure_as_refusal():
-            run_git(workspace, "worktree", "remove", "--force", target, environment=os.environ)
-
-
-@contextlib.contextmanager
-def _git_failure_as_refusal() -> Generator[None, None, None]:
-    try:
-        yield
-    except GitFailed as error:
-        why = f"git made no worktree: {str(error)[-300:]}"
-        raise SessionRefused(_NOT_FORKED, why, "Name a folder for a copy instead.") from None

@@ -40,9 +40,9 @@ from workbench.domain.events import (
 from workbench.domain.machines import IllegalMoveError
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import RELEASED_PREFIX, FilePlan, GateVerdict, Hunk, JsonObject
+from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
-from workbench.effects.runtime import fault_point
 from workbench.host import redaction, workspace_trust
 from workbench.host.call_context import (
     CallRecord,

@@ -17,9 +17,9 @@ from typing import Final
 
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.sections import SessionSettings
+from workbench.effects.file_locks import FileLock
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.folders import tree_changes
-from workbench.effects.runtime import FileLock
+from workbench.effects.folder_changes import tree_changes
 from workbench.formats.agent_folders import AgentFolder, find_agent_folders
 from workbench.formats.import_sources import ImportSource
 from workbench.host.import_choice import (

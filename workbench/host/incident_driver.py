@@ -32,14 +32,14 @@ from workbench.domain.events import (
 from workbench.domain.incidents import Incident
 from workbench.domain.machines import PauseReason
 from workbench.domain.values import BlobRef, Body
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 from workbench.formats.findings.place import Locator
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, LeaseWriter, OnEvents, host_actor, ignore_events
+from workbench.host.incident_check import CheckResult, run_checker
 from workbench.host.incident_requests import dismissed_fingerprints, is_checkers_own, listed_incidents
 from workbench.host.incident_sessions import (
     MOVES_BEFORE_WORK,
-    CheckResult,
     WorkspaceDigests,
     batch_session,
     checked_output,
@@ -49,7 +49,6 @@ from workbench.host.incident_sessions import (
     is_undo_open,
     line_carrier,
     request_turn_undo,
-    run_checker,
     waiting_ids,
 )
 from workbench.host.session_driver import SessionProgress, drive_session, running_clock, set_on_change

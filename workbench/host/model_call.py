@@ -51,12 +51,12 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.domain.values import Actor, BlobRef, Body, GateVerdict, Json, JsonObject, ReplyCall, Usage
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter, apply_pending_config_changes
 from workbench.host.model_selection import fallback_of
-from workbench.host.redaction import DeltaWriter
 from workbench.host.session_provider import ProviderUnavailable, provider_kind
+from workbench.host.stream_scrubber import DeltaWriter
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
     MAX_ARGUMENT_CHARACTERS,

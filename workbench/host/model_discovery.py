@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from workbench.config.keys import PROVIDER_KINDS, URL, InvalidValue, convert_node
 from workbench.config.known_providers import KEY_VARIABLES, LOCAL_SERVERS, KeyVariable, LocalServer
 from workbench.config.types import Config
-from workbench.effects.http import LOOPBACK_ADDRESSES, is_loopback, loopback_get
+from workbench.effects.http import is_loopback
+from workbench.effects.loopback_http import LOOPBACK_ADDRESSES, loopback_get
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
 from workbench.views.providers import FoundModel

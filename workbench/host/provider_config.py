@@ -29,11 +29,11 @@ from workbench.config.provider_edit import (
 )
 from workbench.config.types import Config, LoadedConfig, ProviderSettings
 from workbench.domain.rows import Host
+from workbench.effects.file_locks import FileLock
 from workbench.effects.file_primitives import BaseMoved, FileRefused, NotDurable
 from workbench.effects.files import FileImage, Root
-from workbench.effects.runtime import FileLock
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.lifecycle import has_variable
+from workbench.host.host_status import has_variable
 from workbench.host.model_selection import is_default_provider
 from workbench.journal.home import Home
 from workbench.text.human import sentence

@@ -76,7 +76,7 @@ def forget_command_key(command: str, folder: str) -> bool:
 
 
 def _printed_key(command: str, folder: str) -> str:
-    from workbench.effects.command_execution import capture_output
+    from workbench.effects.terminal_programs import capture_output
 
     output = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
     value = (output or b"").decode("utf-8", "replace").strip()

@@ -59,7 +59,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import IllegalMoveError, PauseReason
 from workbench.domain.rows import Action, Call, Lease, Session
 from workbench.domain.values import Body
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 from workbench.host.compaction_call import CompactionCall
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
@@ -69,7 +69,7 @@ from workbench.host.governed_settings import GovernedSettings
 from workbench.host.model_call import ModelCall
 from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
-from workbench.host.undo import propose_undo
+from workbench.host.undo_proposal import propose_undo
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
 from workbench.journal.journal import Journal

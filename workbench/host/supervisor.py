@@ -22,9 +22,11 @@ from workbench.agents.planner import TurnLimits, due_effects
 from workbench.agents.reducer import fold_turn
 from workbench.domain.events import LeaseTaken
 from workbench.domain.rows import Session
+from workbench.effects.fault_points import fault_point
+from workbench.effects.file_locks import FileLock
 from workbench.effects.process_table import become_subreaper
-from workbench.effects.runtime import FileLock, fault_point
 from workbench.host import driver_context, workspace_trust
+from workbench.host.data_folder_cleanup import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.driver_context import (
     WATCH_DELAY_SECONDS,
     ConfigUnusable,
@@ -36,7 +38,6 @@ from workbench.host.host_locks import driver_identity, has_screen, host_lock_pat
 from workbench.host.import_watch import ImportWatch
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
-from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, set_on_change
 from workbench.host.session_provider import background_provider_of

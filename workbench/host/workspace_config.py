@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import LoadedConfig
 from workbench.domain.values import PIPELINE_FOLDERS, WORKSPACE_CONFIG_FILE
-from workbench.effects.folders import changed_files
+from workbench.effects.folder_changes import changed_files
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, cast
 import apsw
 from msgspec import Struct
 
-from workbench.effects.runtime import FileLock, is_lock_held, lock_holder
+from workbench.effects.file_locks import FileLock, is_lock_held, lock_holder
 from workbench.journal.errors import (
     HomeRefused,
     JournalBusy,

@@ -42,7 +42,7 @@ from workbench.domain.values import (
     Guards,
     Json,
 )
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
@@ -101,7 +101,7 @@ def decide_action(journal: Journal, decision: Decision, shown_digest: str, actor
         return _refusal_reason(action, decision, live, now) or _decision_bodies(action, decision, now)
 
     result = _decide_in_transaction(journal, decision.action_id, decision.verdict, actor, answer)
-    runtime.fault_point("decide.after_commit")
+    fault_points.fault_point("decide.after_commit")
     return result
 
 
@@ -172,7 +172,7 @@ def _decide_in_transaction(
         else:
             results.append(DecisionResult(ok=True, successor=successor))
             bodies = outcome
-        runtime.fault_point("decide.before_commit")
+        fault_points.fault_point("decide.before_commit")
         return [_decision_event(journal, body, action, actor, now, successor) for body in bodies]
 
     events = journal.transact(work)

@@ -18,10 +18,10 @@ from typing import Final, Literal, Self
 from msgspec import Struct
 
 from workbench.domain.values import BlobRef
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.effects.file_primitives import BaseMoved, FileRefused
 from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
-from workbench.effects.runtime import network_mount
+from workbench.effects.mounts import network_mount
 from workbench.journal.errors import HomeRefused, JournalCorrupt, JournalFailed, JournalFull, as_journal_error
 
 KEY_BYTES: Final = 32
@@ -265,7 +265,7 @@ class BlobStore:
             pass
         try:
             self._write(path, data)
-            runtime.fault_point("journal.blob_renamed")
+            fault_points.fault_point("journal.blob_renamed")
         except FileRefused as error:
             raise _blob_not_stored(error) from None
         except OSError as error:
@@ -276,7 +276,7 @@ class BlobStore:
     def _write(self, path: Path, data: bytes) -> None:
         with Root(path.parent) as root:
             staged = root.stage(path.name, data, 0o600)
-            runtime.fault_point("journal.blob_written")
+            fault_points.fault_point("journal.blob_written")
             try:
                 root.commit(staged, lambda _: True)
             except BaseMoved:

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 
 from workbench.domain.events import Event, PromptSubmitted, ReplyCompleted, SessionCreated
 from workbench.domain.values import SYSTEM_SESSION, BlobRef, Json, JsonObject
-from workbench.effects.runtime import FileLock, is_lock_held
+from workbench.effects.file_locks import FileLock, is_lock_held
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import (

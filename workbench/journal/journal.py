@@ -17,7 +17,7 @@ import apsw
 from workbench.domain.events import Event
 from workbench.domain.rows import Rule
 from workbench.domain.values import Actor, Body
-from workbench.effects.runtime import Clock, SystemClock
+from workbench.effects.clock import Clock, SystemClock
 from workbench.journal import database as journal_database
 from workbench.journal.database import prepare_database
 from workbench.journal.errors import JournalClosed
@@ -298,11 +298,11 @@ def _data_version(database: journal_database.Database, last_version: int | None)
 
 def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None] | None:
     """Call `ring` when the database was written. Returns what ends it; None where nothing reports writes."""
-    from workbench.effects import folders
+    from workbench.effects import file_watch
 
     try:
         # The folder, not the file: the WAL is removed and made again.
-        return folders.watch_files(home.path, _DATABASE_FILES, ring)
+        return file_watch.watch_files(home.path, _DATABASE_FILES, ring)
     except OSError:
         _log.warning("no watch on %s; looking every %s s", home.path, UNWATCHED_POLL_SECONDS)
         return None

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from workbench.domain.events import Event, LeaseReleased, LeaseTaken
 from workbench.domain.rows import Host, Lease, Session
 from workbench.domain.values import Actor
-from workbench.effects import runtime
-from workbench.effects.runtime import FileLock, is_lock_held, remove_unheld_lock
+from workbench.effects import fault_points
+from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_lock
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.errors import GuardFailed, LeaseLost, SessionDriven
 from workbench.journal.home import Home
@@ -142,7 +142,7 @@ def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lea
         return (journal.event(body, session_id, driver.actor, at=now),)
 
     journal.transact(work)
-    runtime.fault_point("lease.taken")
+    fault_points.fault_point("lease.taken")
     lease = journal.lease(session_id)
     if lease is None or lease.host_id != driver.host_id:
         raise LeaseLost(

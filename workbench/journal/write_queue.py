@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from workbench.domain.codec import MalformedEventError, actor_json, blob_refs, body_json, validate_event
 from workbench.domain.events import CallFinished, Event, FileChanged, SessionStatusChanged, TurnEnded
 from workbench.domain.values import Body
-from workbench.effects import runtime
-from workbench.effects.runtime import Clock
+from workbench.effects import fault_points
+from workbench.effects.clock import Clock
 from workbench.journal.database import SCHEMA_VERSION, Database, WriteConnections
 from workbench.journal.errors import (
     BlobMissing,
@@ -174,14 +174,14 @@ class WriterThread:
             finished.append(job)
             if time.monotonic() > until:
                 break
-        runtime.fault_point("journal.before_commit")
+        fault_points.fault_point("journal.before_commit")
         database.execute("COMMIT")
         live.keep()
         return finished, live.has_written
 
     def _announce(self, committed: list[WriteJob], has_written: bool) -> None:
         try:
-            runtime.fault_point("journal.after_commit")
+            fault_points.fault_point("journal.after_commit")
         except OSError as error:
             for job in committed:
                 job.error = as_journal_error(error)

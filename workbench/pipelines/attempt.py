@@ -15,7 +15,7 @@ from workbench.domain.events import ArtifactStored, ContractChecked, Event, Step
 from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.rows import run_title
 from workbench.domain.values import Json, RunLink
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import (

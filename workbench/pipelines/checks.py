@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.pipelines import templates
+from workbench.pipelines import conditions, templates
 from workbench.pipelines.contracts import check_contract_definitions
 from workbench.pipelines.documents import ProjectFiles, check_path_inside, reporting_outside
 from workbench.pipelines.inner_code import FAILURE_NAME
@@ -544,8 +544,8 @@ def _check_edges(check: CheckContext, step: Step) -> None:
 
 def _check_condition(check: CheckContext, step: Step, place: DocumentPlace, text: str) -> None:
     try:
-        condition = templates.parse_condition(text)
-    except templates.BadCondition as error:
+        condition = conditions.parse_condition(text)
+    except conditions.BadCondition as error:
         place.error("bad_condition", str(error))
         return
     named = (name for name in condition.names() if name != "outcome" and not name.startswith("context."))

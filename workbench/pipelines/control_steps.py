@@ -28,7 +28,7 @@ from workbench.changes.digest import action_digest
 from workbench.domain.events import ActionCancelled, ActionOpened, ArtifactStored, Event, StepChanged
 from workbench.domain.rows import Action, run_title
 from workbench.domain.values import JsonObject
-from workbench.pipelines import templates
+from workbench.pipelines import conditions, templates
 from workbench.pipelines.artifacts import ArtifactMissing
 from workbench.pipelines.attempt import Attempt, is_failure_routed
 from workbench.pipelines.executor import AttemptNotReady
@@ -225,7 +225,7 @@ async def _take_route(run: RunContext, step: Step, step_run: StepRun) -> None:
         target = _chosen_target(run, step, route, step_run)
         is_back = leads_back(run, step.id, target)
         reset = _repeat_within_limits(run, step, target) if is_back else ()
-    except (NoRoute, templates.UnresolvedTemplate, ArtifactMissing, templates.BadCondition) as error:
+    except (NoRoute, templates.UnresolvedTemplate, ArtifactMissing, conditions.BadCondition) as error:
         await record_end(run, step, number, StepChanged(state="failed", attempt=number, detail=str(error)))
         return
     if is_back and any(run.state.steps[name].state in _ACTIVE_STATES for name in reset):
@@ -256,7 +256,7 @@ def _chosen_target(run: RunContext, step: Step, route: Route, step_run: StepRun)
         return COMPLETE_TARGET  # a loop ends after its last round, whatever holds
     values = Attempt(run, step, step_run, step_run.attempt + 1).values
     for edge in route.edges:
-        if templates.parse_condition(edge.condition).holds(
+        if conditions.parse_condition(edge.condition).holds(
             lambda name: _condition_value(run, step, values, name)
         ):
             return edge.target

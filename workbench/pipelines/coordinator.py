@@ -33,7 +33,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.messages import StepEvent, StepOutcome, StepSpec
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 from workbench.pipelines import compaction, control_steps, matrix
 from workbench.pipelines.attempt import (
     Attempt,

@@ -33,7 +33,7 @@ from workbench.pipelines.command_words import (
 )
 from workbench.pipelines.inner_readers import judge_command, obeys_variable
 from workbench.pipelines.templates import VARIABLE_PREFIX, CommandPiece
-from workbench.policy.shell.parser import syntax_root
+from workbench.policy.shell.grammar import syntax_root
 
 _MOST_LEVELS: Final = 6
 _MOST_PASSES: Final = 12

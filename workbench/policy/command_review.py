@@ -11,7 +11,6 @@ from workbench.policy.shell.analysis import SimpleCommand, view_command
 from workbench.policy.shell.command_paths import CommandBoundary, boundary_objections
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.risk_lists import (
-    ASSIGNMENT,
     CODE_TAKERS,
     COMMAND_STARTERS,
     INTERPRETERS,
@@ -19,12 +18,11 @@ from workbench.policy.shell.risk_lists import (
     OPERAND_WRITERS,
     REMOVING_PROGRAMS,
     WRAPPERS,
-    assigned_name,
     program_and_subcommand,
     program_name,
-    variable_risk,
 )
 from workbench.policy.shell.scanner import ScannedCommand, scan_commands
+from workbench.policy.shell.variable_risk import ASSIGNMENT, assigned_name, variable_risk
 from workbench.text.display import has_mixed_scripts
 from workbench.text.safe import has_hidden_characters
 

@@ -18,7 +18,8 @@ from workbench.domain.events import HookRan
 from workbench.domain.values import GateVerdict
 from workbench.policy import permissions
 from workbench.policy.gate import ScreenedCall
-from workbench.policy.shell.risk_lists import ASSIGNMENT, COMMAND_STARTERS, COMMAND_WRAPPERS, SHELLS
+from workbench.policy.shell.risk_lists import COMMAND_STARTERS, COMMAND_WRAPPERS, SHELLS
+from workbench.policy.shell.variable_risk import ASSIGNMENT
 from workbench.secrets.scrubber import scrub, scrub_value
 from workbench.text.safe import one_line, safe_text
 

@@ -22,7 +22,7 @@ from workbench.policy.shell.analysis import ShellView, SimpleCommand
 from workbench.policy.shell.denials import denial_doubt, doubtful_text, is_denied, parse_denial
 from workbench.policy.shell.deny_texts import could_contain
 from workbench.policy.shell.parser import WORD_GAP, dequoted_pattern
-from workbench.policy.shell.risk_lists import is_harmless_assignment
+from workbench.policy.shell.variable_risk import is_harmless_assignment
 from workbench.policy.wildcards import form_fits, wildcard_matches
 from workbench.text.safe import one_line
 

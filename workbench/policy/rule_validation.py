@@ -10,19 +10,14 @@ from typing import Any, Final, Literal, cast
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import Json, JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
-from workbench.policy import autorun_files, permissions, regex, rules
+from workbench.policy import autorun_files, permissions, regex, regex_analysis, rules
 from workbench.policy.paths import GOVERNING_NAMES, ResolvedPath, folded_path
 from workbench.policy.permissions import MCP_PREFIX
 from workbench.policy.rules import rule_names_tool
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.command_risk import assess_command
-from workbench.policy.shell.risk_lists import (
-    ASSIGNMENT,
-    TOO_BROAD_PROGRAMS,
-    assigned_name,
-    program_name,
-    variable_risk,
-)
+from workbench.policy.shell.risk_lists import TOO_BROAD_PROGRAMS, program_name
+from workbench.policy.shell.variable_risk import ASSIGNMENT, assigned_name, variable_risk
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
@@ -312,9 +307,9 @@ def _regex_objections(
     if effect != "allow":
         return
     compiled = regex.compile_regex(pattern)
-    slow = regex.backtracking_objection(pattern)
+    slow = regex_analysis.backtracking_objection(pattern)
     slow = slow and f"pattern: {one_line(pattern, 80)} could be extremely slow in other programs: {slow}"
-    if slow and regex.is_specific_regex(pattern):
+    if slow and regex_analysis.is_specific_regex(pattern):
         yield "reject_redos", slow  # said first: `(a+)+` means something, `(.*)*` means everything
     for descriptor in covered:
         if covers_most_samples(lambda sample: compiled.is_in(canonical.dumps(sample)), descriptor):
@@ -323,7 +318,7 @@ def _regex_objections(
                 f"pattern: {one_line(pattern, 80)} would allow nearly every call of {descriptor.id}; "
                 "name what is allowed, for example a file or a folder",
             )
-    if slow and not regex.is_specific_regex(pattern):
+    if slow and not regex_analysis.is_specific_regex(pattern):
         yield "reject_redos", slow
 
 

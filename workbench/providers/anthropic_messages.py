@@ -24,6 +24,7 @@ from workbench.domain.messages import (
 from workbench.domain.values import ToolDescriptor, Usage
 from workbench.providers import errors
 from workbench.providers.base import MAX_REPLY_CHARACTERS
+from workbench.providers.call_ids import unique_call_ids
 from workbench.providers.errors import ForeignObject, json_object
 from workbench.providers.reply_parts import (
     CallCollector,
@@ -32,7 +33,6 @@ from workbench.providers.reply_parts import (
     items_of,
     text_or_empty,
     token_count,
-    unique_call_ids,
 )
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider
 

@@ -27,7 +27,6 @@ from workbench.providers.errors import ForeignObject, json_object
 from workbench.providers.openai_compatible import function_tool
 from workbench.providers.reply_parts import (
     SplitCharacters,
-    ThinkTagReader,
     argument_text,
     items_of,
     repair_surrogates,
@@ -36,6 +35,7 @@ from workbench.providers.reply_parts import (
 )
 from workbench.providers.server_models import ask_object, server_abilities
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider, encode_body
+from workbench.providers.think_tags import ThinkTagReader
 
 _MOST_UNASKED_CONTEXT: Final = OLLAMA.usual_context_tokens or 32_768
 """Tokens of context that are asked for where no setting says how many: more may not fit into memory."""

@@ -21,22 +21,20 @@ from workbench.domain.messages import (
 )
 from workbench.domain.values import ToolDescriptor, Usage
 from workbench.providers.base import Sampling
+from workbench.providers.call_ids import SHORT_ID_WORDS, short_call_ids, unique_call_ids
 from workbench.providers.errors import ForeignObject, json_object
 from workbench.providers.reply_parts import (
-    SHORT_ID_WORDS,
     CallCollector,
     SplitCharacters,
-    ThinkTagReader,
     argument_text,
     counted_usage,
     items_of,
     repair_surrogates,
-    short_call_ids,
     text_or_empty,
-    unique_call_ids,
 )
 from workbench.providers.server_models import server_context_tokens
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider
+from workbench.providers.think_tags import ThinkTagReader
 
 
 class OpenAICompatible(ServerProvider):

@@ -23,6 +23,7 @@ from workbench.domain.messages import (
 from workbench.domain.values import ToolDescriptor, Usage
 from workbench.providers import errors
 from workbench.providers.base import MAX_REPLY_CHARACTERS
+from workbench.providers.call_ids import unique_call_ids
 from workbench.providers.errors import ForeignObject, json_object
 from workbench.providers.openai_compatible import ANSWER_NAME
 from workbench.providers.reply_parts import (
@@ -31,7 +32,6 @@ from workbench.providers.reply_parts import (
     counted_usage,
     items_of,
     text_or_empty,
-    unique_call_ids,
 )
 from workbench.providers.server_models import server_context_tokens
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider

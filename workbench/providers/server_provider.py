@@ -17,7 +17,7 @@ from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
 from workbench.providers import errors
 from workbench.providers.base import MAX_REPLY_BYTES, Endpoint, KeyMissing, ListedModel, ProbeResult
 from workbench.providers.errors import ForeignObject, json_object
-from workbench.providers.reply_parts import EventReader, EventTooLarge, LineReader, ServerEvent
+from workbench.providers.event_streams import EventReader, EventTooLarge, LineReader, ServerEvent
 from workbench.providers.server_models import MAX_PROBE_TOKENS, list_server_models, probe_model
 
 _MAX_ERROR_BYTES: Final = 64 * 1024

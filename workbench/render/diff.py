@@ -25,7 +25,8 @@ from workbench.render.diff_layout import (
 )
 from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
-from workbench.views.file_changes import FileDetail, HunkSelection, HunkState
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import HunkSelection, HunkState
 from workbench.views.status_icons import IconName
 
 HUNK_CONTEXT_LINES = 3

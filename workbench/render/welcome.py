@@ -20,7 +20,8 @@ from workbench.render.cells import (
 from workbench.render.diff import Diff, DiffDisplay
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
 from workbench.views.approvals import QueueRow
-from workbench.views.file_changes import FileDetail, HunkSelection
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import HunkSelection
 from workbench.views.welcome import WelcomeFacts, WelcomeKey
 
 _NAME: Final = (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from workbench.secrets.code_and_settings_rules import CODE_AND_SETTINGS_RULES, NEIGHBOR_RULES
+from workbench.secrets.code_and_settings_rules import CODE_AND_SETTINGS_RULES
 from workbench.secrets.command_line_rules import CLIENT_OPTION_RULES, COMMAND_RULES, EARLY_RULES, RuleRow
 from workbench.secrets.false_positives import (
     compiled_pattern,
@@ -34,6 +34,7 @@ from workbench.secrets.false_positives import (
     is_store_password,
     is_typed_at_prompt,
 )
+from workbench.secrets.neighbor_rules import NEIGHBOR_RULES
 from workbench.secrets.service_keys import SERVICE_KEY_RULES, anchors_of_expression
 
 _BLANK = r"[ \t]"

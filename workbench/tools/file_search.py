@@ -12,7 +12,7 @@ from typing import Any, Final
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
-from workbench.effects.folders import WalkedFolder, walk_folder
+from workbench.effects.folder_walk import WalkedFolder, walk_folder
 from workbench.policy import regex
 from workbench.tools.base import (
     COUNT_SCHEMA,

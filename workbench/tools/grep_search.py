@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.folders import WalkedFolder
+from workbench.effects.folder_walk import WalkedFolder
 from workbench.policy import regex
 from workbench.tools.base import (
     COUNT_SCHEMA,

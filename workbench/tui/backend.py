@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.action_detail import QuestionCounts
-    from workbench.views.file_changes import UndoPlan
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
         ProviderStatus,
         ProviderUsage,
     )
+    from workbench.views.undo_plan import UndoPlan
     from workbench.views.welcome import ImportOffer
 
 EXIT_FOR_DEMO: Final = 10

@@ -40,7 +40,8 @@ from workbench.views.approvals import (
     seconds_left,
     urgency_for,
 )
-from workbench.views.file_changes import FileDetail, HunkSelection, file_details
+from workbench.views.file_changes import FileDetail, file_details
+from workbench.views.hunk_selection import HunkSelection
 from workbench.views.status_icons import StatusName, action_status, call_status
 
 # --- the trust question -----------------------------------------------------------------------------

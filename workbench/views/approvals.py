@@ -12,7 +12,7 @@ from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Session
 from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
-from workbench.views.file_changes import taken_text
+from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import StatusName, action_status
 
 # --- folders ----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from workbench.views.conversation_blocks import (
 )
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, is_bookkeeping, notice_of
-from workbench.views.file_changes import hunk_sizes
+from workbench.views.hunk_selection import hunk_sizes
 from workbench.views.sessions import NO_AGENTS, SubAgent
 from workbench.views.status_icons import StatusName, call_status
 from workbench.views.tools import call_summary, call_target, shown_tool, suggestion_markdown

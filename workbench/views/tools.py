@@ -18,7 +18,8 @@ from workbench.text.safe import one_line
 from workbench.views.action_detail import json_text
 from workbench.views.approvals import MAX_TARGET_CELLS
 from workbench.views.conversation_blocks import Block, OutputBuffer, ThoughtBlock
-from workbench.views.file_changes import FileDetail, change_details, taken_text
+from workbench.views.file_changes import FileDetail, change_details
+from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import CALL_STATUSES, ICONS, StatusName, call_status
 
 FRESH_WAIT_SECONDS: Final = 300

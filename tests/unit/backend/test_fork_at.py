@@ -10,7 +10,7 @@ from workbench.backend.library import fork_at_moment
 from workbench.backend.local_backend import LocalBackend
 from workbench.cli.main import main
 from workbench.domain.events import FileChanged, PromptSubmitted, ReplyCompleted
-from workbench.host import fork
+from workbench.host import workspace_copy
 from workbench.tui.backend import BackendError, ForkRequest
 
 SCRIPT = recording(
@@ -198,9 +198,9 @@ def test_what_cannot_be_forked_is_refused_and_leaves_nothing(stage, capsys, tmp_
 
 def test_a_failure_half_way_leaves_no_folder(stage, capsys, tmp_path, monkeypatch):
     def full(*_):
-        raise fork.FileRefused("new.py", "no space is left", "make room")
+        raise workspace_copy.FileRefused("new.py", "no space is left", "make room")
 
-    monkeypatch.setattr(fork, "_restore_file", full)
+    monkeypatch.setattr(workspace_copy, "_restore_file", full)
     for way in ("--copy", "--worktree"):
         assert main(["sessions", "fork", stage.session_id, way, str(tmp_path / "fork")]) == 1
         assert "no space is left" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from tests.support.stage import USER, Stage, exchange, recording, text
 from workbench.backend.local_backend import LocalBackend
 from workbench.domain.events import MarkAdded
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 
 
 def test_what_ended_since_a_screen_was_left_is_found_once_for_each_session(tmp_path):

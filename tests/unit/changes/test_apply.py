@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbench.changes.apply import AppliedFile, NotApplied, PlannedFile, apply_files
+from workbench.effects.fault_points import arm_fault
 from workbench.effects.files import Root
-from workbench.effects.runtime import arm_fault
 
 EDIT = PlannedFile(path="src/a.txt", base=b"a\r\n", after=b"A\r\n", mode=0o640)
 RUN = PlannedFile(path="run.sh", base=b"#!/bin/sh\n", after=b"#!/bin/sh\ntrue\n", mode=0o755)

@@ -16,9 +16,9 @@ from workbench.changes.apply import (
     settle_interrupted,
 )
 from workbench.domain.values import FilePlan, PlannedWrite
+from workbench.effects.fault_points import arm_fault
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage, Root, StagedFile
-from workbench.effects.runtime import arm_fault
 
 EDIT = PlannedFile(path="src/a.txt", base=b"a\n", after=b"A\n", mode=0o640)
 GONE = PlannedFile(path="gone.txt", base=b"gone\n", after=None, mode=0o600)

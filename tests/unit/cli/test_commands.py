@@ -199,9 +199,9 @@ def test_a_lost_blob_and_an_open_folder_are_found(shell):
 def test_hosts_are_listed_and_ended_also_where_the_journal_waits_for_them(shell, monkeypatch):
     from contextlib import contextmanager
 
-    from workbench.effects.runtime import FileLock
+    from workbench.effects.file_locks import FileLock
     from workbench.host.host_locks import host_lock_path
-    from workbench.host.lifecycle import StopResult
+    from workbench.host.host_stop import StopResult
     from workbench.journal.errors import MigrationBlocked
 
     @contextmanager

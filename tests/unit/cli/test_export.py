@@ -10,9 +10,9 @@ from workbench.domain.codec import EVENT_FORMAT_VERSION, event_from_line
 from workbench.formats import seed_files
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
-from workbench.journal.maintenance import index_table_differences
 from workbench.tools.registry import tool_descriptors
 
 

@@ -8,12 +8,12 @@ from msgspec.structs import asdict
 from tests.support import golden
 from workbench.backend.session_export import export_texts
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences
 
 OURS = ("position", "recorded_at", "opened_at")
 """What a journal says of itself: where an event stands in it, and when it was taken in."""

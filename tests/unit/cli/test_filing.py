@@ -263,7 +263,7 @@ def test_an_open_turn_is_stopped_and_nothing_else(shell, tmp_path, monkeypatch):
     stage = Stage(tmp_path / "loop", recording(*reads), files={"a.txt": "b"}).trust().begin("look")
     stage.drive()
     monkeypatch.setenv("WORKBENCH_HOME", str(stage.home.path))
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     told = shell.json("sessions", "stop", stage.session_id, "--json")
     assert told["id"] == stage.session_id and told["turn"]
     assert stage.drive().last_outcome == "interrupted"

@@ -4,7 +4,7 @@ from tests.support.tables import each_row
 from workbench.backend.local_backend import LocalBackend
 from workbench.backend.screen_files import FOLDERS_FILE, is_wide_at_start
 from workbench.cli.screen import simple
-from workbench.host.lifecycle import folder_problem
+from workbench.host.host_start import folder_problem
 from workbench.journal.home import Home
 
 

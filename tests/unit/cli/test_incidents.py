@@ -118,7 +118,7 @@ def test_not_all_fixed_is_exit_1(project):
 
 
 def test_a_question_is_parked_and_its_answer_lets_it_go_on(project, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     allow({"config_version": 1})
     words = (
         "incidents",
@@ -166,7 +166,7 @@ def test_what_nobody_may_answer_is_exit_4(project):
     ],
 )
 def test_words_of_a_checker_about_nobody_are_not_exit_4(project, monkeypatch, checker, parked):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     here = report(project, ruff(1, message="nobody answered in time"))
     silent = project.recording({"reply": [{"text": "No."}]})
     words = ("incidents", "run", here, "--checker", checker, "--max-turns", "1", "--recording", silent)
@@ -178,7 +178,7 @@ def test_words_of_a_checker_about_nobody_are_not_exit_4(project, monkeypatch, ch
 
 
 def test_words_of_a_rejection_about_nobody_are_not_exit_4(project, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     allow({"config_version": 1})
     words = ("incidents", "run", "--checker", RUFF, "--rule", "E711", *agents(project))
     assert project(*words, "--on-approval", "park") == 3
@@ -195,7 +195,7 @@ def test_a_finding_that_nobody_could_be_asked_about_is_exit_4(project):
 
 
 def test_a_finding_that_stays_is_a_question_with_choices(project, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     wrong = (
         {"when": {"prompt_contains": "`os`"}, "reply": [edit("c1", "import os\n", "import os\n\n")]},
         {"when": {"tool_result": {"id": "c1"}}, "reply": [{"text": "Done."}]},
@@ -329,7 +329,7 @@ def test_a_session_that_is_no_list_is_refused(project):
 
 
 def test_cancel_ends_what_waits(project, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     monkeypatch.setattr("workbench.cli.incident_lists._CANCEL_SECONDS", 0.1)
     allow({"config_version": 1})
     project("incidents", "run", "--checker", RUFF, *agents(project), "--on-approval", "park")
@@ -341,7 +341,7 @@ def test_cancel_ends_what_waits(project, monkeypatch):
 
 
 def test_resume_follows_whoever_works_on_the_list_already(project, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     allow({"config_version": 1})
     project("incidents", "run", "--checker", RUFF, *agents(project), "--on-approval", "park")
     (listed,) = project.json("incidents", "list", "--json")

@@ -8,7 +8,7 @@ from workbench.cli.approval_line_mode import LineMode, change_line
 from workbench.cli.console import Console
 from workbench.domain.events import ActionBecameStale
 from workbench.domain.values import Actor, Decision
-from workbench.effects.runtime import SystemClock
+from workbench.effects.clock import SystemClock
 from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

@@ -14,7 +14,7 @@ def edit(name, old, new):
 
 @pytest.fixture
 def asked(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
 
     def ask(*calls):
         (shell.workspace / "a.py").write_text(BEFORE)

@@ -224,7 +224,7 @@ def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_nam
 
 
 def test_the_log_of_a_running_step_is_what_it_has_printed_so_far(place):
-    from workbench.cli.pipeline_results import _running_output
+    from workbench.cli.pipeline_logs import _running_output
 
     code, out, _ = said(place, "pipeline", "run", "p.yaml", "--output-format", "stream-json")
     events = [event_from_line(line) for line in out.splitlines() if '"kind":"output.streamed"' in line]

@@ -7,7 +7,7 @@ from rows_cli import NOW
 from tests.support.tables import each_row
 from workbench.cli.console import Console
 from workbench.cli.run import EventConsumer
-from workbench.cli.run_output import HumanPrinter, JsonPrinter
+from workbench.cli.run_printers import HumanPrinter, JsonPrinter
 from workbench.domain.events import ErrorRaised, Event, ReplyCompleted, TextStreamed
 from workbench.domain.values import Actor
 

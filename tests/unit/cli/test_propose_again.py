@@ -11,7 +11,7 @@ CALLS = [
 @pytest.fixture
 def late(shell, monkeypatch):
     """Return a shell in whose workspace two actions of one session have expired."""
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     monkeypatch.setenv("WORKBENCH_APPROVALS_WINDOW_MINUTES", "0.00001")
     reply = {"reply": [{"tool_call": one} for one in CALLS]}
     shell("run", "-p", "x", "--recording", shell.recording(reply), "--on-approval", "park")

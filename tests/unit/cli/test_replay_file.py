@@ -15,7 +15,7 @@ from workbench.cli import replay
 from workbench.cli.console import Console
 from workbench.cli.errors import Refusal, UsageError
 from workbench.cli.main import main
-from workbench.effects.runtime import FileLock
+from workbench.effects.file_locks import FileLock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 

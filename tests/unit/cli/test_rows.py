@@ -5,7 +5,7 @@ from rows_cli import HOSTILE, NOW, RAW, action, call, session
 
 from tests.support.tables import each_row
 from workbench.changes.diff import FileChange, make_hunks
-from workbench.cli import rows
+from workbench.cli import row_json
 from workbench.cli.approval_display import (
     detail_json,
     detail_lines,
@@ -187,10 +187,10 @@ LISTED = ["id", "session_id", "call_id", "kind", "tool", "target", "added", "rem
 
 @pytest.mark.spec(205)
 def test_the_json_of_an_action_in_a_list():
-    found = rows.action_json(action(warnings=("hidden",)))
+    found = row_json.action_json(action(warnings=("hidden",)))
     assert list(found) == LISTED
     assert found["created_at"] == "2023-11-14T22:13:20.000000Z" and found["warnings"] == ["hidden"]
-    assert rows.action_json(action(expires_at=None))["expires_at"] is None
+    assert row_json.action_json(action(expires_at=None))["expires_at"] is None
 
 
 def test_the_json_of_one_action_has_its_decision_and_outcome():
@@ -207,7 +207,7 @@ def test_the_json_of_one_action_has_its_decision_and_outcome():
 
 @pytest.mark.spec(210)
 def test_the_json_of_a_call_tells_who_what_when_and_how_it_ended():
-    found = rows.call_json(call(parameters={"path": "a"}, verdict_by="default", finished_at=NOW))
+    found = row_json.call_json(call(parameters={"path": "a"}, verdict_by="default", finished_at=NOW))
     wanted = {
         "tool",
         "parameters",
@@ -222,6 +222,6 @@ def test_the_json_of_a_call_tells_who_what_when_and_how_it_ended():
 
 
 def test_the_json_of_a_session():
-    found = rows.session_json(session(reason="parked"), 2)
+    found = row_json.session_json(session(reason="parked"), 2)
     assert (found["reason"], found["waiting"]) == ("parked", 2)
     assert found["usage"] == {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}

@@ -78,7 +78,7 @@ def test_an_unknown_number_is_refused(capsys):
 
 
 def test_an_agent_cannot_add_or_remove(capsys, monkeypatch):
-    from workbench.effects.runtime import AGENT_VARIABLE
+    from workbench.effects.process_marks import AGENT_VARIABLE
 
     run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "x")
     monkeypatch.setenv(AGENT_VARIABLE, "1")

@@ -56,7 +56,7 @@ def test_park_ends_at_the_question_with_its_id_on_stdout(shell):
 
 
 def test_what_was_answered_goes_on_with_continue(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     recording = shell.recording({"reply": [ask()]}, SAY)
     shell("run", "-p", "x", "--recording", recording, "--on-approval", "park")
     (row,) = waiting(shell)
@@ -174,7 +174,7 @@ def test_continue_looks_at_exactly_this_workspace(shell, monkeypatch):
 
 @pytest.mark.spec(209)
 def test_a_second_answer_has_no_effect_and_says_who_was_first(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
     (row,) = waiting(shell)
     assert shell("approvals", "reject", row["id"], "--reason", "no") == 0
@@ -206,7 +206,7 @@ def test_answers_are_refused_inside_an_agent(shell, monkeypatch):
 
 
 def test_several_ids_and_the_highest_code(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
     (row,) = waiting(shell)
     assert shell("approvals", "approve", "ffffffff", row["id"]) == 1
@@ -227,7 +227,7 @@ def test_extending_gives_a_new_id(shell):
 
 
 def test_the_proposal_can_be_written_differently(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}, SAY), "--on-approval", "park")
     (row,) = waiting(shell)
     mine = shell.folder / "mine.txt"

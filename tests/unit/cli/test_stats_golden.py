@@ -7,9 +7,9 @@ from datetime import datetime
 import pytest
 
 from tests.support import golden
-from workbench.cli.session_report import statistics_json
+from workbench.cli.session_statistics import statistics_json
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 from workbench.views.statistics import session_statistics
 from workbench.views.usage import sum_usage
 

@@ -26,7 +26,7 @@ class Reactive(Stream):
 
 
 def test_changes_as_lines_of_json(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     shell(
         "run",
         "-p",
@@ -80,7 +80,7 @@ def test_an_empty_queue_says_so_answers_and_ends_with_its_input(shell, piped, wo
 
 
 def test_lines_from_a_pipe_answer_what_was_shown(shell, monkeypatch, piped):
-    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     recording = shell.recording({"reply": [{"tool_call": CALL}]})
     shell("run", "-p", "x", "--recording", recording, "--on-approval", "park")
     piped("a 1\nr 1 not now")

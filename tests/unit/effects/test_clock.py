@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from workbench.effects.runtime import ManualClock, SystemClock
+from workbench.effects.clock import ManualClock, SystemClock
 
 
 def test_system_clock_counts_microseconds() -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from workbench.effects.child_processes import agent_environment, marked_environment, scrubbed_environment
+from workbench.effects.child_processes import marked_environment
+from workbench.effects.process_environment import agent_environment, scrubbed_environment
 from workbench.secrets import scrubber
 
 # fmt: off

@@ -11,18 +11,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.waits import PATIENCE
-from workbench.effects import runtime
+from workbench.effects import fault_points
 
 POINT = "journal.after_commit"
 PASSES = f"""
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 for number in range(1, 4):
     print(number, flush=True)
     fault_point("{POINT}")
 """
 PASSES_IN_THREAD = f"""
 import threading
-from workbench.effects.runtime import fault_point
+from workbench.effects.fault_points import fault_point
 def work():
     fault_point("{POINT}")
     print("on", flush=True)
@@ -35,13 +35,13 @@ thread.join()
 @pytest.fixture(autouse=True)
 def _nothing_armed() -> Iterator[None]:
     yield
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()
 
 
 def _start(program: str, value: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", program],
-        env={**os.environ, runtime.FAULTS_VARIABLE: value},
+        env={**os.environ, fault_points.FAULTS_VARIABLE: value},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -49,39 +49,39 @@ def _start(program: str, value: str) -> subprocess.Popen[str]:
 
 
 def test_every_point_has_a_sentence() -> None:
-    assert all(sentence.endswith(".") and " " in sentence for sentence in runtime.FAULT_POINTS.values())
-    assert len(runtime.FAULT_POINTS) >= 24
+    assert all(sentence.endswith(".") and " " in sentence for sentence in fault_points.FAULT_POINTS.values())
+    assert len(fault_points.FAULT_POINTS) >= 24
 
 
 def test_unarmed_points_do_nothing() -> None:
-    for name in runtime.FAULT_POINTS:
-        runtime.fault_point(name)
+    for name in fault_points.FAULT_POINTS:
+        fault_points.fault_point(name)
 
 
 def test_unknown_names_are_errors_everywhere() -> None:
-    with pytest.raises(runtime.UnknownFaultPoint, match=r"no\.such"):
-        runtime.fault_point("no.such")
-    with pytest.raises(runtime.UnknownFaultPoint):
-        runtime.arm_fault("no.such", "exit")
-    with pytest.raises(runtime.UnknownFaultPoint):
-        runtime.arm_faults_from("no.such:exit")
+    with pytest.raises(fault_points.UnknownFaultPoint, match=r"no\.such"):
+        fault_points.fault_point("no.such")
+    with pytest.raises(fault_points.UnknownFaultPoint):
+        fault_points.arm_fault("no.such", "exit")
+    with pytest.raises(fault_points.UnknownFaultPoint):
+        fault_points.arm_faults_from("no.such:exit")
 
 
 def test_only_the_nth_passage_fires() -> None:
     fired: list[int] = []
-    with runtime.arm_fault(POINT, lambda: fired.append(1), nth=2):
+    with fault_points.arm_fault(POINT, lambda: fired.append(1), nth=2):
         for _ in range(4):
-            runtime.fault_point(POINT)
-            runtime.fault_point("host.started")
+            fault_points.fault_point(POINT)
+            fault_points.fault_point("host.started")
     assert fired == [1]
 
 
 def test_a_block_disarms_at_its_end_and_leaves_others() -> None:
     fired: list[str] = []
-    runtime.arm_fault(POINT, lambda: fired.append("kept"), nth=2)
-    with runtime.arm_fault(POINT, lambda: fired.append("never"), nth=2):
-        runtime.fault_point(POINT)
-    runtime.fault_point(POINT)
+    fault_points.arm_fault(POINT, lambda: fired.append("kept"), nth=2)
+    with fault_points.arm_fault(POINT, lambda: fired.append("never"), nth=2):
+        fault_points.fault_point(POINT)
+    fault_points.fault_point(POINT)
     assert fired == ["kept"]
 
 
@@ -89,9 +89,9 @@ def test_a_block_disarms_at_its_end_and_leaves_others() -> None:
     ("action", "number"),
     [("enospc", errno.ENOSPC), ("eio", errno.EIO), (OSError(errno.EROFS, "x"), errno.EROFS)],
 )
-def test_errors_are_raised(action: runtime.FaultAction, number: int) -> None:
-    with runtime.arm_fault(POINT, action), pytest.raises(OSError) as caught:
-        runtime.fault_point(POINT)
+def test_errors_are_raised(action: fault_points.FaultAction, number: int) -> None:
+    with fault_points.arm_fault(POINT, action), pytest.raises(OSError) as caught:
+        fault_points.fault_point(POINT)
     assert caught.value.errno == number
 
 
@@ -100,16 +100,16 @@ def test_errors_are_raised(action: runtime.FaultAction, number: int) -> None:
 )
 def test_a_wrong_variable_is_an_error(text: str) -> None:
     with pytest.raises(ValueError):
-        runtime.arm_faults_from(text)
+        fault_points.arm_faults_from(text)
 
 
 def test_several_points_in_one_variable() -> None:
-    runtime.arm_faults_from(f"{POINT}:enospc:2, host.started:eio ,")
-    runtime.fault_point(POINT)
+    fault_points.arm_faults_from(f"{POINT}:enospc:2, host.started:eio ,")
+    fault_points.fault_point(POINT)
     with pytest.raises(OSError):
-        runtime.fault_point("host.started")
+        fault_points.fault_point("host.started")
     with pytest.raises(OSError):
-        runtime.fault_point(POINT)
+        fault_points.fault_point(POINT)
 
 
 @pytest.mark.parametrize(("action", "status"), [("exit", 137), ("kill", -signal.SIGKILL)])

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from tests.support.waits import PATIENCE
-from workbench.effects import folders
+from workbench.effects import file_watch
 from workbench.journal import journal
 from workbench.journal.home import Home
 
@@ -33,7 +33,7 @@ def told(name, what=2, fill=16):
     ids=["nothing", "the file", "behind another", "others", "the folder", "some were lost", "cut off"],
 )
 def test_only_the_named_files_and_lost_events_count(data, is_about):
-    assert folders.is_about_names(data, NAMES) is is_about
+    assert file_watch.is_about_names(data, NAMES) is is_about
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux")
@@ -42,7 +42,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux"
 @linux
 def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
     rung, before = threading.Event(), set(threading.enumerate())
-    stop = folders.watch_files(tmp_path, ("a.db",), rung.set)
+    stop = file_watch.watch_files(tmp_path, ("a.db",), rung.set)
     (listener,) = [one for one in set(threading.enumerate()) - before if one.name == "journal-watch"]
     for act in (lambda: (tmp_path / "a.db").write_text("x"), lambda: os.utime(tmp_path / "a.db")):
         rung.clear()
@@ -55,7 +55,7 @@ def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
 @linux
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
-        folders.watch_files(tmp_path / "none", ("a.db",), lambda: None)
+        file_watch.watch_files(tmp_path / "none", ("a.db",), lambda: None)
 
 
 def refuse_to_watch(*_):
@@ -64,5 +64,5 @@ def refuse_to_watch(*_):
 
 @pytest.mark.parametrize("watch_files", [lambda *_: None, refuse_to_watch])
 def test_a_database_that_cannot_be_watched_is_polled(tmp_path, monkeypatch, watch_files):
-    monkeypatch.setattr(folders, "watch_files", watch_files)
+    monkeypatch.setattr(file_watch, "watch_files", watch_files)
     assert journal._watch_database(Home.open(tmp_path / "home"), lambda: None) is None

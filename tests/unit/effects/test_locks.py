@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects.runtime import FileLock, is_lock_held, lock_holder, remove_unheld_lock
+from workbench.effects.file_locks import FileLock, is_lock_held, lock_holder, remove_unheld_lock
 
 HOLD = """
 import sys
 from pathlib import Path
-from workbench.effects.runtime import FileLock
+from workbench.effects.file_locks import FileLock
 lock = FileLock(Path(sys.argv[1]))
 print(lock.try_acquire(), flush=True)
 sys.stdin.read()
@@ -92,7 +92,7 @@ def test_asking_does_not_take_it_from_anybody(tmp_path: Path, monkeypatch: pytes
         if len(pauses) == 3:
             os.close(asking)
 
-    monkeypatch.setattr("workbench.effects.runtime.time.sleep", pause)
+    monkeypatch.setattr("workbench.effects.clock.time.sleep", pause)
     assert not is_lock_held(path)
     with FileLock(path) as lock:
         assert lock.try_acquire()
@@ -111,7 +111,7 @@ def test_a_file_that_lost_its_name_is_no_lock(tmp_path: Path, monkeypatch: pytes
             path.unlink()
         real(file, kind)
 
-    monkeypatch.setattr("workbench.effects.runtime.fcntl.flock", lock_after_removal)
+    monkeypatch.setattr("workbench.effects.file_locks.fcntl.flock", lock_after_removal)
     with FileLock(path) as lock:
         assert lock.try_acquire()
         assert is_lock_held(path)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.support.tables import each_row
-from workbench.effects.runtime import network_mount
+from workbench.effects.mounts import network_mount
 
 TABLE = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

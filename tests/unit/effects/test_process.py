@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.waits import PATIENCE, until
-from workbench.effects import command_execution, process_table
+from workbench.effects import command_execution, own_processes, process_table
 from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
 from workbench.effects.process_table import ProcessIdentity, process_identity
@@ -484,7 +484,7 @@ def test_ending_never_reaches_ourselves(monkeypatch: pytest.MonkeyPatch) -> None
 
 ADOPTS = """
 import asyncio, os, sys
-from workbench.effects.process_table import become_subreaper; from workbench.effects.command_execution import prepare_command, start_detached
+from workbench.effects.process_table import become_subreaper; from workbench.effects.command_execution import prepare_command; from workbench.effects.own_processes import start_detached
 from workbench.effects.process_table import read_process_table
 from pathlib import Path
 assert become_subreaper()
@@ -517,7 +517,7 @@ def test_a_daemon_without_a_mark_is_found_as_an_orphan_and_no_zombie_stays(tmp_p
 DETACHES = """
 import os, signal, sys
 from pathlib import Path
-from workbench.effects.command_execution import start_detached
+from workbench.effects.own_processes import start_detached
 script = "echo up; echo err >&2; read -r x; echo end $?; touch ran"
 print(start_detached(["sh", "-c", script], Path(sys.argv[1]), {"PATH": os.environ["PATH"]}, cwd=sys.argv[2]), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -538,14 +538,14 @@ def test_a_detached_process_goes_on_after_us(tmp_path: Path) -> None:
 
 
 def test_a_detached_process_that_ends_leaves_no_zombie(tmp_path: Path) -> None:
-    pid = command_execution.start_detached(["true"], tmp_path / "log", ENV)
+    pid = own_processes.start_detached(["true"], tmp_path / "log", ENV)
     assert is_gone(pid)
     until(lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_a_detached_process_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(ProcessNotStarted, match="nothing of that name"):
-        command_execution.start_detached(["/no/such/program"], tmp_path / "log", ENV)
+        own_processes.start_detached(["/no/such/program"], tmp_path / "log", ENV)
 
 
 def test_a_command_whose_process_cannot_be_seen_is_not_started_and_leaves_no_zombie(

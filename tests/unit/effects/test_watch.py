@@ -9,13 +9,13 @@ import pytest
 import watchfiles
 
 from tests.support.waits import PATIENCE, until
-from workbench.effects import folders
-from workbench.effects.folders import changed_files
+from workbench.effects import folder_changes
+from workbench.effects.folder_changes import changed_files
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(folders, "_REST_STEP_MS", 50)
+    monkeypatch.setattr(folder_changes, "_REST_STEP_MS", 50)
 
 
 @contextlib.contextmanager
@@ -86,7 +86,7 @@ def test_where_nothing_can_be_watched_files_are_looked_at_now_and_then(tmp_path,
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr(watchfiles, "watch", refuse)
-    monkeypatch.setattr(folders, "_CHECK_MS", 20)
+    monkeypatch.setattr(folder_changes, "_CHECK_MS", 20)
     with watching(lambda: [tmp_path / "a"], [tmp_path]) as told:
         assert until_told(told, (tmp_path / "a").write_text) == {"a"}
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
-from workbench.formats import assistant, kaiak_export, seed_files
+from workbench.formats import assistant, kaiak_export, seed_files, wink_export
 from workbench.host import session_requests
 from workbench.tools.registry import tool_registry
 
@@ -62,7 +62,7 @@ def wink_problems(document):
 
 @pytest.fixture
 def file(played):
-    return seed_files.wink_session(played.session(), events(played), rows(played))
+    return wink_export.wink_session(played.session(), events(played), rows(played))
 
 
 @pytest.mark.spec(1, 14, 18, 19, 70)
@@ -101,7 +101,7 @@ def test_an_undo_in_a_wink_file_is_a_word_of_the_user(tmp_path):
     stage.drive()
     session_requests.request_undo(stage.journal, asked.id, USER)
     stage.drive()
-    document = seed_files.wink_session(stage.session(), events(stage), rows(stage))
+    document = wink_export.wink_session(stage.session(), events(stage), rows(stage))
     assert wink_problems(json.loads(json.dumps(document))) == []
     assert document["messages"][-1]["role"] == "user"
     assert document["messages"][-1]["content"].startswith("undo: ")
@@ -133,21 +133,21 @@ def test_every_call_that_ran_has_one_result(file):
 
 
 def test_every_status_of_ours_has_a_word_in_every_seed():
-    assert set(seed_files.WINK_STATUS) == set(kaiak_export.STATUSES) == set(SESSION_MOVES)
+    assert set(wink_export.WINK_STATUS) == set(kaiak_export.STATUSES) == set(SESSION_MOVES)
     assert (
-        set(seed_files.WINK_CALL)
+        set(wink_export.WINK_CALL)
         == set(kaiak_export.CALL_STATUSES)
         == set(assistant.INVOCATION_STATUS)
         == set(CALL_MOVES)
     )
-    assert set(seed_files.WINK_STATUS.values()) == set(seed_files.WINK_STATUSES)
-    assert set(seed_files.WINK_CALL.values()) == set(seed_files.WINK_CALL_STATUSES)
+    assert set(wink_export.WINK_STATUS.values()) == set(seed_files.WINK_STATUSES)
+    assert set(wink_export.WINK_CALL.values()) == set(seed_files.WINK_CALL_STATUSES)
 
 
 @pytest.mark.spec(22)
 def test_the_legal_moves_of_a_call_are_those_of_the_seed():
     ours = {
-        (seed_files.WINK_CALL[a], seed_files.WINK_CALL[b]) for a, after in CALL_MOVES.items() for b in after
+        (wink_export.WINK_CALL[a], wink_export.WINK_CALL[b]) for a, after in CALL_MOVES.items() for b in after
     }
     kept = {(a, b) for a, b in ours if a != b}
     assert kept - {("approved", "rejected")} == {

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from workbench.formats.safe_markdown import harmless_markdown, is_harmless_address
-from workbench.formats.workbench_sessions import fenced_text
+from workbench.formats.session_markdown import fenced_text
 
 TAGS = (
     "<img src=http://evil.example/x.png>", "<script>alert(1)</script>", "<!-- x -->", "<b>", "</details>", "<?php x ?>",
@@ -138,7 +138,7 @@ def test_the_export_of_a_session_uses_it_for_prompts_and_replies():
     from workbench.domain import events as e
     from workbench.domain.rows import Session
     from workbench.domain.values import Actor
-    from workbench.formats.workbench_sessions import markdown_blocks
+    from workbench.formats.session_markdown import markdown_blocks
 
     body = (
         "<img src=http://evil.example/x>\n\n![p](http://evil.example/p)\n\n[y](javascript:z)\n\n~~~\n```\n~~~"

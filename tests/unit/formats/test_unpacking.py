@@ -10,8 +10,8 @@ from functools import partial
 import pytest
 
 from workbench.formats.assemble import imported_session_id
+from workbench.formats.compression import zip_module
 from workbench.formats.detect import UnknownFormat, detect_format, open_file
-from workbench.formats.input import zip_module
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -73,7 +73,7 @@ def test_what_is_before_the_damage_is_kept(kind, harm):
 
 @pytest.mark.parametrize("kind", PACKS)
 def test_a_bomb_ends_where_no_session_would_be_as_small(kind, monkeypatch):
-    monkeypatch.setattr("workbench.formats.input.ALWAYS_DECOMPRESSED", 1 << 17)
+    monkeypatch.setattr("workbench.formats.compression.ALWAYS_DECOMPRESSED", 1 << 17)
     found, _ = taken(PACKS[kind](rollout(2) + b"\n" * 400_000))
     assert any("over 250 times its size" in one.why for one in found.summaries[0].problems)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
 from workbench.domain import events
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 
 
 def refused(staged, part, contains, files=None, prepare=None, outcome="refused"):

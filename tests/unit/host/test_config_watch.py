@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.stage import exchange, recording, text
 from tests.support.waits import PATIENCE, until, until_true
-from workbench.effects import folders
+from workbench.effects import folder_changes
 from workbench.host.driver_context import (
     apply_config_changes,
     apply_pending_config_changes,
@@ -25,7 +25,7 @@ def write(stage, **content):
 
 
 def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "_REST_STEP_MS", 50)
+    monkeypatch.setattr(folder_changes, "_REST_STEP_MS", 50)
     path, seen, ready = tmp_path / "config.json", threading.Semaphore(0), threading.Event()
     watching = ConfigWatch([path, tmp_path / "gone" / "x.json"], seen.release, on_start=ready.set)
     try:

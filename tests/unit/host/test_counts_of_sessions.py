@@ -1,12 +1,12 @@
 """Statistics of sessions that were driven: what was decided by whom, and that a fork adds nothing to it."""
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.cli.permissions import backtest_calls
+from workbench.cli.rules import backtest_calls
 from workbench.domain.rows import Rule
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host.fork import default_fork_plan, fork_session
 from workbench.journal.decisions import extend_action
-from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 from workbench.views.statistics import session_statistics
 from workbench.views.usage import sum_usage
 

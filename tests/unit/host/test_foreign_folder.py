@@ -14,9 +14,10 @@ from tests.support.shadows import Shadows
 from workbench import __main__
 from workbench.backend.library import export_film
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.child_processes import scrubbed_environment
-from workbench.effects.command_execution import workbench_command_line, workbench_environment
-from workbench.host.lifecycle import ensure_host, start_failure_reason, stop_host
+from workbench.effects.own_processes import workbench_command_line, workbench_environment
+from workbench.effects.process_environment import scrubbed_environment
+from workbench.host.host_start import ensure_host, start_failure_reason
+from workbench.host.host_stop import stop_host
 from workbench.journal.home import Home
 from workbench.tui.backend import ExportRequest
 

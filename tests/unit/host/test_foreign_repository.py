@@ -9,8 +9,8 @@ import pytest
 from tests.support.hostile_git import Hostile, plain
 from tests.support.stage import call, exchange, recording, text
 from workbench.backend.local_backend import LocalBackend
-from workbench.host.fork import restore_workspace
 from workbench.host.steps import run_start
+from workbench.host.workspace_copy import restore_workspace
 from workbench.pipelines.workspaces import Workspaces
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.stage import USER, call, exchange, recording, result, text
 from tests.support.waits import PATIENCE, until
-from workbench.effects.runtime import FileLock, is_lock_held
-from workbench.host import lifecycle, session_requests
+from workbench.effects.file_locks import FileLock, is_lock_held
+from workbench.host import host_stop, session_requests
 from workbench.host.host_locks import host_lock_path, live_host, workspace_hash
 from workbench.journal.leases import take_lease
 
@@ -76,7 +76,7 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     ).begin()
     first = hosted(stage)
     (action,) = until(stage.waiting)
-    ended = lifecycle.stop_host(stage.home, str(stage.workspace))
+    ended = host_stop.stop_host(stage.home, str(stage.workspace))
     assert (ended.is_gone, "keeps waiting" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok

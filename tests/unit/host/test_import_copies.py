@@ -8,8 +8,9 @@ from workbench.domain.values import Actor
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import delete_session, index_table_differences
+from workbench.journal.maintenance import delete_session
 
 USER = Actor(kind="user", via="cli")
 

@@ -13,8 +13,8 @@ from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.imported_files import imported_files
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences
 
 KEY = "ghp_" + "a1B2" * 9
 """Fabricated: it only looks like a token."""

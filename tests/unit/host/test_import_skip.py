@@ -13,8 +13,9 @@ from workbench.host import session_import
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.imported_files import forget_missing_files, imported_files
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import delete_session, index_table_differences
+from workbench.journal.maintenance import delete_session
 
 USER = Actor(kind="user", via="cli")
 

@@ -8,14 +8,14 @@ import pytest
 
 from tests.support import waits
 from tests.unit.journal.disk import failing_disk
-from workbench.effects import folders
-from workbench.effects.runtime import FileLock
+from workbench.effects import folder_changes
+from workbench.effects.file_locks import FileLock
 from workbench.host import import_watch
 from workbench.host.import_choice import set_watch
 from workbench.host.import_watch import WATCH_LOCK, ImportWatch
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences
 
 
 def line(session, number, text):
@@ -30,9 +30,9 @@ def projects(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(folders, "_REST_STEP_MS", 50)
-    monkeypatch.setattr(folders, "_SETTLE_MS", 25)
-    monkeypatch.setattr(folders, "_CHECK_MS", 300)
+    monkeypatch.setattr(folder_changes, "_REST_STEP_MS", 50)
+    monkeypatch.setattr(folder_changes, "_SETTLE_MS", 25)
+    monkeypatch.setattr(folder_changes, "_CHECK_MS", 300)
     for name in ("_OFF_SECONDS", "_OTHER_SECONDS"):
         monkeypatch.setattr(import_watch, name, 0.05)
     place = tmp_path / "user/.claude/projects/-shop"

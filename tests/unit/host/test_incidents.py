@@ -27,7 +27,7 @@ from tests.support.stage import USER, call, exchange, text
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.formats.kaiak_export import kaiak_session
-from workbench.host import incident_requests, incident_sessions, session_requests
+from workbench.host import incident_check, incident_requests, incident_sessions, session_requests
 from workbench.host.incident_requests import IncidentsRefused
 from workbench.host.incident_sessions import answered_lists
 from workbench.host.supervisor import Supervisor
@@ -438,11 +438,11 @@ TOO_LONG = "it took longer than"
     ],
 )
 def test_a_checker_that_does_not_check_is_named_and_the_rest_goes_on(made, monkeypatch, checker, words):
-    monkeypatch.setattr(incident_sessions, "MOST_CHECK_OUTPUT", 1_000_000)
+    monkeypatch.setattr(incident_check, "MOST_CHECK_OUTPUT", 1_000_000)
     lists = made(*FIX_OS, *FIX_SYS, *FIX_NONE)
     findings = lists.findings()
     if words == TOO_LONG:
-        monkeypatch.setattr(incident_sessions, "CHECK_SECONDS", 0.3)
+        monkeypatch.setattr(incident_check, "CHECK_SECONDS", 0.3)
     list_id = lists.work_off(findings=findings, checker=checker)
     assert lists.outcomes(list_id) == {OS: "changed", SYS: "changed", NONE: "changed"}
     checked = lists.bodies(list_id, e.IncidentChecked)

@@ -14,9 +14,9 @@ from workbench.cli.run import _note_key_of_this_shell
 from workbench.config.layers import load_config
 from workbench.domain.events import CallExecuting, CallProposed, GateVerdict
 from workbench.domain.values import Actor
+from workbench.effects.file_locks import FileLock
 from workbench.effects.process_table import variable_names
-from workbench.effects.runtime import FileLock
-from workbench.host import lifecycle
+from workbench.host import host_status, host_stop
 from workbench.host.host_locks import driver_identity, host_lock_path
 from workbench.host.session_provider import (
     ProviderUnavailable,
@@ -74,11 +74,11 @@ def test_a_restart_waits_for_what_executes(held, monkeypatch):
     short, whole = backend.host_trouble()
     assert (short, whole) == ("background lacks PLAIN_NAME", f"{LACKS} /restart once make all has ended.")
     stopped = []
-    monkeypatch.setattr(lifecycle, "stop_host", lambda *_: stopped.append(True))
+    monkeypatch.setattr(host_stop, "stop_host", lambda *_: stopped.append(True))
     with pytest.raises(BackendError, match="Not restarted: make all is running"):
         backend.restart_host()
     assert stopped == []
-    monkeypatch.setattr(lifecycle, "is_suspended", lambda _pid: True)
+    monkeypatch.setattr(host_status, "is_suspended", lambda _pid: True)
     monkeypatch.setattr(LocalBackend, "ensure_host", lambda *_: "")
     backend.restart_host()
     assert stopped == [True], "one that stands still is replaced whatever it was doing"
@@ -87,10 +87,10 @@ def test_a_restart_waits_for_what_executes(held, monkeypatch):
 def test_where_the_system_does_not_say_its_row_counts(held, monkeypatch):
     stage, backend, _ = held
     (host,) = stage.journal.hosts()
-    monkeypatch.setattr(lifecycle, "variable_names", lambda _pid: None)
-    assert not lifecycle.has_variable(host, "PLAIN_NAME")
-    monkeypatch.setattr(lifecycle, "variable_names", lambda _pid: frozenset({"PLAIN_NAME"}))
-    assert lifecycle.has_variable(host, "PLAIN_NAME")
+    monkeypatch.setattr(host_status, "variable_names", lambda _pid: None)
+    assert not host_status.has_variable(host, "PLAIN_NAME")
+    monkeypatch.setattr(host_status, "variable_names", lambda _pid: frozenset({"PLAIN_NAME"}))
+    assert host_status.has_variable(host, "PLAIN_NAME")
     assert backend.host_trouble() == ("", "")
 
 

@@ -11,7 +11,7 @@ import pytest
 from workbench.config.known_providers import KEY_VARIABLES, LocalServer
 from workbench.config.layers import load_config
 from workbench.config.types import Config
-from workbench.effects.http import loopback_get
+from workbench.effects.loopback_http import loopback_get
 from workbench.host import model_discovery
 from workbench.host.model_discovery import find_keys, find_local_models, find_models, without_known
 

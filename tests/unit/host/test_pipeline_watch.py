@@ -7,7 +7,7 @@ import pytest
 from tests.support.runs import Runs
 from tests.support.waits import PATIENCE, until
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, command, write
-from workbench.effects import folders
+from workbench.effects import folder_changes
 from workbench.host.workspace_config import MAX_REPORTED_FILES, PipelineWatch
 from workbench.pipelines import load
 from workbench.pipelines.documents import watched_paths
@@ -74,7 +74,7 @@ def until_told(told, change, expected):
 
 
 def test_a_change_is_told_also_in_a_folder_that_was_not_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "_REST_STEP_MS", 50)
+    monkeypatch.setattr(folder_changes, "_REST_STEP_MS", 50)
     (tmp_path / "r").mkdir()
     here, told = Runs(tmp_path / "r"), queue.Queue()
     watching = PipelineWatch(here.journal, str(here.root), lambda *said: told.put(said))

@@ -7,7 +7,7 @@ import pytest
 from tests.support.stage import USER, Stage, call, exchange, recording, result, text
 from workbench.domain import events
 from workbench.domain.events import PromptSubmitted
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.host.session_requests import SessionRefused, propose_again
 from workbench.journal.decisions import expire_due_actions, extend_action
 from workbench.journal.session_queries import asked_again_ids

@@ -11,7 +11,7 @@ from workbench.config.layers import load_config
 from workbench.config.provider_edit import ProviderDraft, ProviderRefused
 from workbench.domain.rows import Host
 from workbench.effects import files as effect_files
-from workbench.effects.runtime import FileLock
+from workbench.effects.file_locks import FileLock
 from workbench.host import provider_config
 from workbench.host.provider_config import (
     config_with,

@@ -9,7 +9,8 @@ from tests.support.hostile_git import plain
 from tests.support.stage import call, exchange, recording, text
 from workbench.backend.local_backend import LocalBackend
 from workbench.domain.events import CallFinished
-from workbench.host.lifecycle import ensure_host, start_failure_reason, stop_host
+from workbench.host.host_start import ensure_host, start_failure_reason
+from workbench.host.host_stop import stop_host
 from workbench.host.session_requests import SessionRefused
 
 

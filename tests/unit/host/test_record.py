@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbench.domain.values import Hunk
 from workbench.host import redaction
-from workbench.host.redaction import StreamScrubber
+from workbench.host.stream_scrubber import StreamScrubber
 from workbench.secrets.scrubber import scrub
 
 TOKEN = "ghp_" + "a1B2" * 9

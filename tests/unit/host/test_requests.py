@@ -9,7 +9,7 @@ import pytest
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.host import session_requests, workspace_trust
 from workbench.host.host_locks import (
     InsideAgent,

@@ -7,7 +7,7 @@ import pytest
 from tests.support.stage import call, exchange, recording, text
 from workbench.domain.events import ActionCancelled, ContinueRequested, ReplyCompleted, TurnEnded
 from workbench.domain.values import SPEND_LIMIT
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 
 DAY = 86_400
 READ = {"tokens": {"session": 100}}

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from tests.support.stage import call, exchange, recording
 from tests.support.waits import until
-from workbench.effects.runtime import FileLock
-from workbench.host import lifecycle
+from workbench.effects.file_locks import FileLock
+from workbench.host import host_stop
 from workbench.host.host_locks import driver_identity, host_lock_path, provider_variables
-from workbench.host.lifecycle import host_differences, host_status, host_warnings, living_host_locks
+from workbench.host.host_status import host_differences, host_status, host_warnings, living_host_locks
 from workbench.host.supervisor import MAX_LOG_ENTRY, HostLogHandler
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.leases import DriverLock, release_lease, take_lease
@@ -91,7 +91,7 @@ def test_a_lock_without_a_row_is_a_host_that_starts(staged):
 HOLD = """
 import signal, sys, time
 from pathlib import Path
-from workbench.effects.runtime import FileLock
+from workbench.effects.file_locks import FileLock
 if sys.argv[2] == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 lock = FileLock(Path(sys.argv[1]))
@@ -123,7 +123,7 @@ def until_stopped(pid):
 
 
 def test_a_suspended_host_is_not_said_to_act_and_ends_when_told(staged, holding):
-    from workbench.host.lifecycle import is_suspended
+    from workbench.host.host_status import is_suspended
 
     stage = staged(recording(exchange(CREATE)))
     lock = host_lock_path(stage.home, str(stage.workspace))
@@ -132,7 +132,7 @@ def test_a_suspended_host_is_not_said_to_act_and_ends_when_told(staged, holding)
     process.send_signal(signal.SIGSTOP)
     until_stopped(process.pid)
     assert is_suspended(process.pid)
-    ended = lifecycle.stop_host(stage.home, str(stage.workspace))
+    ended = host_stop.stop_host(stage.home, str(stage.workspace))
     assert (ended.is_gone, ended.was_killed, ended.pid) == (True, False, process.pid)
 
 
@@ -140,9 +140,9 @@ def test_a_host_that_does_not_listen_is_killed_only_by_force(staged, holding):
     stage = staged(recording(exchange(CREATE)))
     place = str(stage.workspace)
     process = holding(host_lock_path(stage.home, place), "deaf")
-    ended = lifecycle.stop_host(stage.home, place, timeout=0.2)
+    ended = host_stop.stop_host(stage.home, place, timeout=0.2)
     assert (ended.is_gone, ended.words) == (False, f"The background process (pid {process.pid}) still runs.")
-    ended = lifecycle.stop_host(stage.home, place, timeout=0.2, force=True)
+    ended = host_stop.stop_host(stage.home, place, timeout=0.2, force=True)
     assert (ended.is_gone, ended.was_killed) == (True, True)
 
 

@@ -9,8 +9,8 @@ import pytest
 from tests.support.stage import USER, Stage, call, exchange, no_wait, recording, result, text
 from tests.support.waits import PATIENCE
 from workbench.domain import events
+from workbench.effects.clock import ManualClock
 from workbench.effects.process_table import read_process
-from workbench.effects.runtime import ManualClock
 from workbench.host import model_call, session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.fork import default_fork_plan, fork_session
@@ -333,12 +333,12 @@ def dying(stage: Stage, point: str, nth: int = 1) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            from workbench.effects import runtime
+            from workbench.effects import fault_points
             from workbench.journal.journal import Journal
 
             os.setsid()
             stage.journal = Journal.open(stage.home)
-            runtime.arm_fault(point, "exit", nth)
+            fault_points.arm_fault(point, "exit", nth)
             stage.drive()
         finally:
             os._exit(0)

@@ -9,7 +9,7 @@ from workbench.host.fork import default_fork_plan, fork_session
 from workbench.host.session_requests import SessionRefused, end_session
 from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.journal.replay import session_turns
-from workbench.views.file_changes import nothing_to_undo, undo_sentences
+from workbench.views.undo_plan import nothing_to_undo, undo_sentences
 
 
 def edit(call_id, old, new, path="a.txt"):

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain.events import SessionStatusChanged
-from workbench.effects.runtime import FileLock
-from workbench.host.lifecycle import (
+from workbench.effects.file_locks import FileLock
+from workbench.host.data_folder_cleanup import (
     MAX_KEPT_DAYS,
     tidy_data_folder,
     tidy_data_folder_if_due,

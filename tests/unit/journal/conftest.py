@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.journal.scenes import SettableClock, open_journal
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal.journal import Journal
 
 
@@ -19,4 +19,4 @@ def clock() -> SettableClock:
 def journal(tmp_path: Path, clock: SettableClock) -> Iterator[Journal]:
     with open_journal(tmp_path / "home", clock) as found:
         yield found
-    runtime.disarm_all_faults()
+    fault_points.disarm_all_faults()

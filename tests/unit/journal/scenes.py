@@ -22,10 +22,10 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.values import Actor, Body, Choice, FilePlan, GateVerdict, ReplyCall, Usage
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences
 
 USER = Actor(kind="user", pid=41, via="cli")
 SCREEN = Actor(kind="user", pid=42, via="screen")

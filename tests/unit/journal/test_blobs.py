@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.journal.scenes import USER, start
 from workbench.domain.events import PromptSubmitted
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal.errors import JournalError, JournalFailed, JournalFull
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import sweep_unused_blobs
@@ -99,7 +99,7 @@ def test_storing_again_keeps_the_sweep_away(journal: Journal) -> None:
 @pytest.mark.spec(72)
 @pytest.mark.parametrize(("point", "left"), [("journal.blob_written", 0), ("journal.blob_renamed", 1)])
 def test_a_blob_is_whole_or_absent_wherever_storing_stops(journal: Journal, point: str, left: int) -> None:
-    with runtime.arm_fault(point, OSError(5, "stop")), pytest.raises(JournalFailed, match="stop"):
+    with fault_points.arm_fault(point, OSError(5, "stop")), pytest.raises(JournalFailed, match="stop"):
         journal.blobs.seal(b"data")
     names = [name for name in files(journal) if not name.startswith(".")]
     assert len(names) == left

@@ -15,7 +15,7 @@ USER = Actor(kind="user")
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr("workbench.views.replay.SNAPSHOT_EVENTS", 7)
+    monkeypatch.setattr("workbench.views.row_snapshots.SNAPSHOT_EVENTS", 7)
     monkeypatch.setattr(replay_source, "CHECKPOINTS_FROM_EVENTS", 1)
 
 
@@ -53,7 +53,7 @@ def test_what_was_stored_is_read_again_and_nothing_is_folded_twice(journal, monk
     size = path.stat().st_size
     source = ReplaySource(journal, session(journal))
     assert source.rewind.built > source.timeline.position(len(source.timeline) // 2)
-    monkeypatch.setattr("workbench.views.replay._fold_events", lambda *_: pytest.fail("folded again"))
+    monkeypatch.setattr("workbench.views.row_snapshots._fold_events", lambda *_: pytest.fail("folded again"))
     while source.rewind.build():
         pass
     assert every(source) == before

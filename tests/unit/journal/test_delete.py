@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.journal.scenes import HOST, USER, ask, assert_sound, history, start, streamed
 from workbench.domain.events import PromptSubmitted, SessionCreated, SessionDeleted
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal import maintenance
 from workbench.journal.errors import GuardFailed, JournalFailed, SessionDriven, SessionUnknown
 from workbench.journal.journal import Journal
@@ -81,7 +81,7 @@ def test_a_delete_that_was_cut_short_is_finished_later(
     journal.append([journal.event(PromptSubmitted(text="x", text_ref=ref), "s", USER)])
     journal.append([streamed(journal, "s", number) for number in range(7)])
 
-    cut = runtime.arm_fault("journal.before_commit", OSError(5, "cut"), transaction)
+    cut = fault_points.arm_fault("journal.before_commit", OSError(5, "cut"), transaction)
     with cut, pytest.raises(JournalFailed, match="cut"):
         delete_session(journal, "s", USER)
     if transaction == 1:

@@ -25,11 +25,11 @@ from tests.unit.journal.scenes import (
 )
 from workbench.domain.events import CallExecuting, CallFinished, CallProposed, Event, PromptSubmitted
 from workbench.domain.values import Decision
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal.decisions import decide_action
 from workbench.journal.errors import JournalFailed, JournalFull
+from workbench.journal.index_tables import database_problems
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import database_problems
 
 ROOT = Path(__file__).parents[3]
 HEADER, FRAME = 32, 24 + 4096
@@ -177,17 +177,17 @@ def _full_while_the_reserve_is_there(journal: Journal) -> Any:
 def test_the_reserve_is_given_up_once_for_an_outcome(journal: Journal) -> None:
     _executing(journal)
     full = _full_while_the_reserve_is_there(journal)
-    with runtime.arm_fault("journal.before_commit", full), pytest.raises(JournalFull):
+    with fault_points.arm_fault("journal.before_commit", full), pytest.raises(JournalFull):
         journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
     assert journal.home.reserve.exists()
-    with runtime.arm_fault("journal.before_commit", full):
+    with fault_points.arm_fault("journal.before_commit", full):
         done = journal.event(CallFinished(state="succeeded"), "s", HOST, call_id="c")
         assert journal.append([done, journal.event(status("paused", "user"), "s", HOST)])
     assert not journal.home.reserve.exists()
     call = journal.call("c")
     assert call is not None
     assert call.state == "succeeded"
-    with runtime.arm_fault("journal.before_commit", "enospc"), pytest.raises(JournalFull):
+    with fault_points.arm_fault("journal.before_commit", "enospc"), pytest.raises(JournalFull):
         journal.append([journal.event(status("ready"), "s", HOST)])
     assert_sound(journal)
 
@@ -199,7 +199,7 @@ def test_one_that_is_too_large_does_not_fail_its_company(
     monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     fast = [journal.submit([streamed(journal, "s", number)]) for number in range(3)]
     # The group fails as a whole, then the second of the four alone.
-    once, again = (runtime.arm_fault("journal.before_commit", "enospc", nth) for nth in (1, 2))
+    once, again = (fault_points.arm_fault("journal.before_commit", "enospc", nth) for nth in (1, 2))
     with once, again:
         journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
     assert isinstance(fast[1].exception(timeout=0), JournalFull)
@@ -215,7 +215,7 @@ def test_a_decision_on_a_full_disk_is_not_made_and_said_so(
     ask(journal, "s", "c", "a")
     given = Decision(action_id="a", verdict="approve")
     for point in ("decide.before_commit", "journal.before_commit"):
-        with runtime.arm_fault(point, action), pytest.raises(error):
+        with fault_points.arm_fault(point, action), pytest.raises(error):
             decide_action(journal, given, "d", USER)
         found = journal.action("a")
         assert found is not None

@@ -8,7 +8,7 @@ from workbench.domain.events import FileChanged, ReplyCompleted, SessionCreated,
 from workbench.domain.rows import SessionCounts
 from workbench.domain.values import SYSTEM_SESSION, Actor, Usage
 from workbench.journal import session_queries
-from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.unit.journal.scenes import (
 )
 from workbench.domain.events import AnswerRefused, CallProposed, SessionChanged, TextStreamed
 from workbench.domain.values import Decision
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
@@ -129,7 +129,7 @@ def test_what_a_writer_has_looked_up_is_forgotten_when_another_one_commits(tmp_p
 
 def test_what_was_looked_up_in_a_transaction_that_failed_is_not_kept(journal: Journal) -> None:
     start(journal, "s")
-    with runtime.arm_fault("journal.before_commit", "eio"), pytest.raises(JournalError):
+    with fault_points.arm_fault("journal.before_commit", "eio"), pytest.raises(JournalError):
         journal.append([journal.event(SessionChanged(title="never"), "s", USER)])
     journal.append([journal.event(SessionChanged(tags=("a",)), "s", USER)])
     assert (journal.session("s").title, journal.session("s").tags) == (start_title(journal), ("a",))

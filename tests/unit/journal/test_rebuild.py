@@ -16,14 +16,10 @@ from tests.unit.journal.scenes import (
 from workbench.domain.events import PromptSubmitted, RuleAdded
 from workbench.domain.values import Decision
 from workbench.journal.decisions import add_rule, decide_action, extend_action, revoke_rule
+from workbench.journal.index_tables import database_problems, index_table_differences, rebuild_index_tables
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, release_lease, take_lease
-from workbench.journal.maintenance import (
-    database_problems,
-    delete_session,
-    index_table_differences,
-    rebuild_index_tables,
-)
+from workbench.journal.maintenance import delete_session
 
 DRIVER = DriverIdentity(host_id="h", pid=1)
 RULE = RuleAdded(

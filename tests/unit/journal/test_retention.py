@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.journal.scenes import USER, assert_sound, start
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import expired_blobs, remove_expired_blobs
 from workbench.text.human import DAY_MICROS
@@ -59,7 +59,7 @@ def test_a_crash_leaves_nothing_to_be_mended(journal: Journal, step: str) -> Non
     start(journal, "s")
     ref = said(journal, "s", b"a")
     end(journal, "s")
-    with runtime.arm_fault(step, "eio"), pytest.raises(Exception, match=r".+"):
+    with fault_points.arm_fault(step, "eio"), pytest.raises(Exception, match=r".+"):
         remove_expired_blobs(journal, 0, older_than=-1)
     assert_sound(journal)
     remove_expired_blobs(journal, 0, older_than=-1)

@@ -9,14 +9,14 @@ import pytest
 from tests.unit.journal.scenes import HOST, USER, assert_sound, open_journal, start
 from workbench.domain.events import CallProposed, PromptSubmitted, ReplyCompleted, SessionChanged
 from workbench.domain.values import GateVerdict
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.journal import database as journal_database
 from workbench.journal import maintenance, search
 from workbench.journal.database import MIGRATIONS, prepare_database
 from workbench.journal.errors import JournalFailed
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences, rebuild_index_tables
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences, rebuild_index_tables
 
 NEEDLE = "xylophonist"
 
@@ -139,7 +139,7 @@ def test_a_cut_short_delete_leaves_an_index_that_can_be_finished(
     start(journal)
     for number in range(7):
         _say(journal, "s", f"{NEEDLE} {number}")
-    cut = runtime.arm_fault("journal.before_commit", OSError(5, "cut"), transaction)
+    cut = fault_points.arm_fault("journal.before_commit", OSError(5, "cut"), transaction)
     with cut, contextlib.suppress(JournalFailed):
         maintenance.delete_session(journal, "s", USER)
     maintenance.finish_deletions(journal)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.journal.scenes import USER, open_journal, start, streamed
 from workbench.domain.events import SessionCreated
-from workbench.effects.runtime import FileLock
+from workbench.effects.file_locks import FileLock
 from workbench.journal import database as journal_database
 from workbench.journal import storage
 from workbench.journal.database import (

@@ -11,7 +11,8 @@ from workbench.domain.rows import TokenUse
 from workbench.domain.values import Actor, Usage
 from workbench.journal import database as journal_database
 from workbench.journal import storage
-from workbench.journal.maintenance import delete_session, index_table_differences, rebuild_index_tables
+from workbench.journal.index_tables import index_table_differences, rebuild_index_tables
+from workbench.journal.maintenance import delete_session
 from workbench.journal.usage_queries import (
     UsageScope,
     session_family,

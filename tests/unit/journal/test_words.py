@@ -11,8 +11,8 @@ from workbench.journal import database as journal_database
 from workbench.journal import maintenance, search
 from workbench.journal.database import MIGRATIONS, prepare_database
 from workbench.journal.home import Home
+from workbench.journal.index_tables import index_table_differences, rebuild_index_tables
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import index_table_differences, rebuild_index_tables
 from workbench.views import library
 
 

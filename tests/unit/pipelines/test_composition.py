@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.tables import each_row
-from workbench.pipelines import templates
+from workbench.pipelines import conditions
 from workbench.pipelines.state import fold_run
 
 
@@ -331,7 +331,7 @@ def test_a_run_below_with_a_wrong_input_fails_its_step_with_words(runs):
 )
 def test_conditions(text, holds):
     values = {"outcome": "success", "context.a": "1", "a.output.v": "OK", "flag": " yes\n"}
-    assert templates.parse_condition(text).holds(values.__getitem__) is holds
+    assert conditions.parse_condition(text).holds(values.__getitem__) is holds
 
 
 @each_row(
@@ -349,8 +349,8 @@ def test_conditions(text, holds):
     ],
 )
 def test_what_is_no_condition_is_refused_with_what_is_known(text):
-    with pytest.raises(templates.BadCondition, match=r"known are|success or failure"):
-        templates.parse_condition(text)
+    with pytest.raises(conditions.BadCondition, match=r"known are|success or failure"):
+        conditions.parse_condition(text)
 
 
 def test_the_state_after_rounds_is_the_fold_of_its_events(runs):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.pipelines import matrix
 from workbench.pipelines.state import MatrixItems
 from workbench.views.pipeline import matrix_item_ids
@@ -101,7 +101,7 @@ def test_a_full_disk_in_the_middle_of_a_matrix_loses_nothing_of_the_others(runs)
     for nth in range(14, 30):
         run = here.request(here.pipeline(LIST + EACH % (2, "echo done >> done")))
         (here.root / "done").unlink(missing_ok=True)
-        with runtime.arm_fault("journal.before_commit", OSError(28, "full"), nth=nth):
+        with fault_points.arm_fault("journal.before_commit", OSError(28, "full"), nth=nth):
             row = here.drive(run)
         if "items failed" in row.error_message:
             break

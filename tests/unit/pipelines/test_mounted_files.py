@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from workbench.effects import runtime, tree_copies
+from workbench.effects import fault_points, tree_copies
 from workbench.effects.file_primitives import FileRefused
 from workbench.pipelines import workspace_plan
 from workbench.pipelines.model import ArtifactInjection, Mount, Step
@@ -216,7 +216,7 @@ def test_where_the_file_system_makes_reflinks_they_are_made_and_else_asked_for_o
 
 def test_a_full_disk_leaves_nothing_of_a_copy(tmp_path):
     source = tree(tmp_path / "source")
-    with runtime.arm_fault("tree.copied", OSError(errno.ENOSPC, "full")), pytest.raises(FileRefused):
+    with fault_points.arm_fault("tree.copied", OSError(errno.ENOSPC, "full")), pytest.raises(FileRefused):
         tree_copies.copy_tree(str(source), str(tmp_path / "copy"), is_readonly=True)
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
 

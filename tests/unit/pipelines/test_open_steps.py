@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import ENDED_STEP_STATES
 from workbench.domain.values import Actor, StepPlan
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.pipelines.model import FailurePolicy, Pipeline, Step
 from workbench.pipelines.schedule import OpenSteps, ready_steps, unreachable_steps, unused_rework_steps
 from workbench.pipelines.state import RunState

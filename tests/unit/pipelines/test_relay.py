@@ -9,7 +9,7 @@ from tests.unit.pipelines.projects import MANIFEST, PROMPTS
 from workbench.agents.compaction import MAX_TRANSCRIPT, session_transcript
 from workbench.domain.events import CallFinished, Event, PromptSubmitted, ReplyCompleted
 from workbench.domain.values import Actor
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 from workbench.pipelines import compaction
 from workbench.pipelines.load import load_from_texts
 from workbench.pipelines.model import Compaction, Manifest, Runtime, Step

@@ -11,7 +11,7 @@ import pytest
 from tests.support.waits import PATIENCE
 from tests.unit.pipelines.projects import write
 from workbench.config.types import PipelineSettings
-from workbench.effects import runtime
+from workbench.effects import fault_points
 from workbench.host import host_locks
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import workspace_hash
@@ -252,7 +252,7 @@ def test_a_driver_that_dies_at_a_place_leaves_a_run_that_goes_on(runs, point):
     held = other.take("other")
     if point == "place.taken":
         held.release()
-    with runtime.arm_fault(point, SystemError("died")), pytest.raises(SystemError):
+    with fault_points.arm_fault(point, SystemError("died")), pytest.raises(SystemError):
         here.drive(run)
     if point == "place.waits":
         held.release()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.pipelines.projects import MANIFEST
 from tests.unit.pipelines.test_places_and_limits import git, needs_git, repository
-from workbench.cli.pipeline_results import _clean_run
+from workbench.cli.pipeline_clean import _clean_run
 from workbench.effects import folders, tree_copies
 
 assert repository  # the fixture
@@ -61,9 +61,9 @@ def test_traces_and_workspaces_in_the_project_are_neither_copied_nor_counted(run
 def test_a_copy_that_a_death_left_half_way_is_made_again_and_given_back(runs):
     here = runs(files={"src/a.txt": "old\n"})
     steps = (MOUNTED % "echo new > project/a.txt || echo new > a.txt").replace("./", "./src")
-    from workbench.effects import runtime
+    from workbench.effects import fault_points
 
-    with runtime.arm_fault("tree.copied", OSError(28, "full")):
+    with fault_points.arm_fault("tree.copied", OSError(28, "full")):
         row = here.run(steps)
     assert row.status == "failed"
     assert here.resume(row.pipeline_id).status == "completed"

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.support.tables import each_row
-from workbench.policy.regex import backtracking_objection
+from workbench.policy.regex_analysis import backtracking_objection
 
 SLOW = [
     r"(a+)+$", r"(a*)*$", r"(a|a)*$", r"(a|aa)+$", r"(a|ab|b)*c", r"([a-zA-Z]+)*$", r"(x+x+)+y", r"(.*a){20}",

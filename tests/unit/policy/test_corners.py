@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import DESCRIPTORS, FETCH, READ, SERVED, SHELL, context, rule
 from workbench.domain.rows import Trust
-from workbench.policy import hooks, permissions, regex, rule_validation, rules, schemas, trust
+from workbench.policy import hooks, permissions, regex, regex_analysis, rule_validation, rules, schemas, trust
 from workbench.policy.gate import GateCall, ScreenedCall, judge_screened_call, screen_call
 from workbench.policy.paths import PathRefused, ResolvedPath, resolve_path
 from workbench.policy.permissions import PermissionPattern, permission_matches
@@ -313,16 +313,16 @@ def test_robots_weigh_rules_of_one_length_and_pieces_in_order():
     "pattern", ["(x)" * 700, "(a|b|c|d|e|f|g)" * 99 + "*", "a*?(?:b|)+", "(?s-i:a+)+$", "x{3}y{2,}"]
 )
 def test_large_and_odd_patterns_are_judged(pattern):
-    assert regex.backtracking_objection(pattern) is None or isinstance(
-        regex.backtracking_objection(pattern), str
+    assert regex_analysis.backtracking_objection(pattern) is None or isinstance(
+        regex_analysis.backtracking_objection(pattern), str
     )
-    assert isinstance(regex.is_specific_regex(pattern), bool)
+    assert isinstance(regex_analysis.is_specific_regex(pattern), bool)
 
 
 def test_what_cannot_be_judged_is_objected_to():
-    assert "cannot be judged" in regex.backtracking_objection("(?=a)b")
-    assert regex.is_specific_regex("(?=a)b")
-    assert "too large" in regex.backtracking_objection("a?" * 601)
+    assert "cannot be judged" in regex_analysis.backtracking_objection("(?=a)b")
+    assert regex_analysis.is_specific_regex("(?=a)b")
+    assert "too large" in regex_analysis.backtracking_objection("a?" * 601)
 
 
 def test_a_rule_of_another_tool_or_scope_covers_nothing(tmp_path):
@@ -446,8 +446,8 @@ def test_an_asking_rule_stands_in_the_way_of_tools_without_a_command(tmp_path):
 
 
 def test_too_many_ways_through_a_loop_are_not_followed(monkeypatch):
-    monkeypatch.setattr(regex, "_MAX_PAIRS", 1)
-    assert "too large" in regex.backtracking_objection("([ab]c|[ad]e)*x")
+    monkeypatch.setattr(regex_analysis, "_MAX_PAIRS", 1)
+    assert "too large" in regex_analysis.backtracking_objection("([ab]c|[ad]e)*x")
 
 
 def test_a_system_that_folds_case_denies_other_spellings(monkeypatch):

@@ -8,7 +8,6 @@ from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.risk_lists import (
     CODE_MODULES,
     EVALUATORS,
-    HARMLESS_VARIABLES,
     INPUT_DEVICES,
     INTERPRETERS,
     OPERAND_WRITERS,
@@ -20,13 +19,16 @@ from workbench.policy.shell.risk_lists import (
     RISKY_SUBCOMMANDS,
     RUNNERS,
     SHELL_LIKE_PROGRAMS,
+    WRAPPERS,
+    program_name,
+)
+from workbench.policy.shell.variable_risk import (
+    HARMLESS_VARIABLES,
     STEERING_PREFIXES,
     STEERING_SUFFIXES,
     STEERING_VARIABLES,
-    WRAPPERS,
     assignment_risk,
     is_harmless_assignment,
-    program_name,
     variable_risk,
 )
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from workbench.providers.reply_parts import EventReader, EventTooLarge, ServerEvent
+from workbench.providers.event_streams import EventReader, EventTooLarge, ServerEvent
 
 
 def read(data, cuts=(), most=1_000_000):

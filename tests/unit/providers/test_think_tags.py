@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.domain.messages import TextPart, ThinkingPart
 from workbench.providers.openai_compatible import CompletionReader
-from workbench.providers.reply_parts import ThinkTagReader
+from workbench.providers.think_tags import ThinkTagReader
 
 CASES = {
     "<think>why</think>so": ("why", "so"),

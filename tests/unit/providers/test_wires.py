@@ -50,9 +50,9 @@ from workbench.domain.messages import (
 from workbench.domain.values import Usage
 from workbench.providers.anthropic_messages import conversation
 from workbench.providers.base import Endpoint, KeyMissing
+from workbench.providers.call_ids import unique_call_ids
 from workbench.providers.ollama_chat import keep_alive_value
 from workbench.providers.openai_compatible import OpenAICompatible
-from workbench.providers.reply_parts import unique_call_ids
 
 anthropic = pytest.importorskip("anthropic")
 ollama = pytest.importorskip("ollama")

@@ -11,7 +11,8 @@ from workbench.render import diff_layout
 from workbench.render.diff import Diff, DiffDisplay, split_heads_strip
 from workbench.render.diff_layout import widened_hunks
 from workbench.render.theme import LIGHT_COLORS, OWN_THEMES_256, Ink, SyntaxHighlighter
-from workbench.views.file_changes import FileDetail, HunkSelection
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import HunkSelection
 
 GAP = "\n" * 7
 BEFORE = f'''class Router:

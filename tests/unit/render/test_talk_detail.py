@@ -5,7 +5,7 @@ from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, style
 from tests.unit.views.making import NOW, action, call
 from tests.unit.views.test_detail import made, plan, proposal
 from workbench.domain.values import Choice
-from workbench.render import approvals, cells, conversation
+from workbench.render import action_detail, approvals, cells, conversation
 from workbench.text import human
 from workbench.views.action_detail import CommandPartRow, CommandParts
 from workbench.views.conversation_blocks import (
@@ -127,13 +127,13 @@ def test_hostile_blocks(text, width):
 
 
 def body(found, width=60, **more):
-    lines = approvals.body_lines(found, width, DARK, UNICODE, **more)
+    lines = action_detail.body_lines(found, width, DARK, UNICODE, **more)
     assert all(line.cell_length <= width for line in lines)
     return [line.plain.rstrip() for line in lines]
 
 
 def bars(found, width=60):
-    return [line.plain.rstrip() for line in approvals.status_bar_lines(found, width, DARK, UNICODE)]
+    return [line.plain.rstrip() for line in action_detail.status_bar_lines(found, width, DARK, UNICODE)]
 
 
 def test_a_command_is_shown_whole():
@@ -153,7 +153,7 @@ def test_a_command_is_shown_whole():
         "     b",
         "   runs in  /w",
     ]
-    line = next(line for line in approvals.body_lines(found, 60, DARK, UNICODE) if "U+202E" in line.plain)
+    line = next(line for line in action_detail.body_lines(found, 60, DARK, UNICODE) if "U+202E" in line.plain)
     assert (
         styles_at(cells.line_strip(line, 60, DARK.on("background")), "⟨U+202E⟩").bgcolor.name
         == DARK.tokens.failed
@@ -214,7 +214,7 @@ def test_a_table_of_parts_that_nobody_can_explain_has_no_column_for_it():
 
 def test_a_risky_part_is_underlined_in_the_command():
     found = made(action(verb="run"), proposal(parameters={"command": PIPED}), parts=LOADER)
-    strip = cells.line_strip(approvals.body_lines(found, 110, DARK, UNICODE)[1], 110)
+    strip = cells.line_strip(action_detail.body_lines(found, 110, DARK, UNICODE)[1], 110)
     marked = [segment.text for segment in strip if segment.style and segment.style.underline]
     assert marked == ["sh"]
 
@@ -297,8 +297,8 @@ def test_hostile_details(text):
         opened,
     )
     lines = [
-        *approvals.body_lines(found, 40, DARK, UNICODE, choice=text),
-        *approvals.status_bar_lines(found, 40, DARK, UNICODE),
+        *action_detail.body_lines(found, 40, DARK, UNICODE, choice=text),
+        *action_detail.status_bar_lines(found, 40, DARK, UNICODE),
         approvals.detail_title(found, DARK, UNICODE),
     ]
     assert all(is_safe(line.plain) for line in lines)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from workbench.effects import folders
+from workbench.effects import folder_walk
 from workbench.effects.files import Root
 from workbench.policy.regex import LineFinder
 from workbench.tools import grep_search
@@ -178,7 +178,7 @@ def test_a_file_that_becomes_a_link_while_it_is_searched_is_not_followed(tree, t
     outside = tmp_path_factory.mktemp("outside") / "secret"
     outside.write_text("needle\n")
     tree.put("a", "x\n").put("d/b", "x\n")
-    listed = folders._list_folder
+    listed = folder_walk._list_folder
 
     def swapping(here, path):
         found = listed(here, path)
@@ -187,7 +187,7 @@ def test_a_file_that_becomes_a_link_while_it_is_searched_is_not_followed(tree, t
             os.symlink(outside, name, dir_fd=here)
         return found
 
-    monkeypatch.setattr(folders, "_list_folder", swapping)
+    monkeypatch.setattr(folder_walk, "_list_folder", swapping)
     found = tree.run(GrepSearch(), pattern="needle")
     assert found.metadata["matches"] == 0
     assert "not readable: a, d/b" in found.text
@@ -197,7 +197,7 @@ def test_a_folder_that_becomes_a_link_is_not_entered(tree, tmp_path_factory, mon
     outside = tmp_path_factory.mktemp("outside")
     (outside / "f").write_text("needle\n")
     tree.put("d/f", "x\n")
-    listed = folders._list_folder
+    listed = folder_walk._list_folder
 
     def swapping(here, path):
         found = listed(here, path)
@@ -206,19 +206,19 @@ def test_a_folder_that_becomes_a_link_is_not_entered(tree, tmp_path_factory, mon
             os.symlink(outside, "d", dir_fd=here)
         return found
 
-    monkeypatch.setattr(folders, "_list_folder", swapping)
+    monkeypatch.setattr(folder_walk, "_list_folder", swapping)
     assert tree.grep("needle") == []
 
 
 def test_too_deep_is_said(tree, monkeypatch):
-    monkeypatch.setattr(folders, "DEEPEST", 3)
+    monkeypatch.setattr(folder_walk, "DEEPEST", 3)
     tree.put("a/b/c/d", "needle")
     found = tree.run(GrepSearch(), pattern="needle")
     assert (found.metadata["matches"], "too deep" in found.text) == (0, True)
 
 
 def test_too_many_names_in_a_folder_are_said(tree, monkeypatch):
-    monkeypatch.setattr(folders, "MOST_NAMES", 5)
+    monkeypatch.setattr(folder_walk, "MOST_NAMES", 5)
     for number in range(9):
         tree.put(f"f{number}")
     found = tree.run(FileSearch(), pattern="*")

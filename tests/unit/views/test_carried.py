@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each_row
 from tests.unit.views.making import hunk
-from workbench.views.file_changes import HunkSelection, carried_selection
+from workbench.views.hunk_selection import HunkSelection, carried_selection
 
 ONE = hunk(1, lines=((" ", "a"), ("-", "b"), ("+", "c"), ("+", "d"), (" ", "e")))
 TWO = hunk(2, lines=((" ", "k"), ("-", "l"), ("+", "m"), (" ", "n")))

@@ -4,7 +4,7 @@ from tests.unit.render.inks import DARK
 from tests.unit.views.making import NOW, action
 from workbench.cli.approval_display import _parameter_lines
 from workbench.domain.events import ActionOpened
-from workbench.render.approvals import _command_lines
+from workbench.render.action_detail import _command_lines
 from workbench.views.action_detail import action_detail
 from workbench.views.approvals import queue_rows
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tests.support.tables import each_row
 from tests.unit.views.making import hunk
 from workbench.domain.values import SelectedHunk
-from workbench.views.file_changes import WHOLE_ACTION, HunkSelection, SeenHunks
+from workbench.views.hunk_selection import WHOLE_ACTION, HunkSelection, SeenHunks
 
 FRESH = HunkSelection(sizes=(3, 2, 4))
 

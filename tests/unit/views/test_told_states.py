@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from tests.support.stage import Stage, call, exchange, recording, text
 from workbench.domain.rows import Session
 from workbench.journal.replay import ReplayReader
-from workbench.journal.session_queries import StatisticsScope, pending_action_counts, statistics_facts
+from workbench.journal.session_queries import pending_action_counts
+from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 from workbench.policy.command_review import review_command
 from workbench.text.safe import reason_line, reason_lines
 from workbench.views.library import library_row

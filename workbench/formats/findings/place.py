@@ -22,7 +22,7 @@ from workbench.domain.incidents import IncidentSeverity
 from workbench.domain.values import Json, JsonObject
 from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
-from workbench.effects.folders import MOST_NAMES
+from workbench.effects.folder_walk import MOST_NAMES
 from workbench.text.problems import Problem
 from workbench.text.safe import safe_text
 

@@ -21,8 +21,8 @@ from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
 from workbench.domain.values import Json, Usage
 from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
+from workbench.effects.fault_points import fault_point
 from workbench.effects.process_table import ProcessIdentity
-from workbench.effects.runtime import fault_point
 from workbench.formats.agent_output import AgentAnswer, agent_answer
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents

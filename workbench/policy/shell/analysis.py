@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.policy.shell import parser
+from workbench.policy.shell import grammar
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.deny_texts import (
     MAX_DENY_TEXT,
@@ -54,14 +54,16 @@ from workbench.policy.shell.risk_lists import (
     OPENERS,
     OUTPUT_SINKS,
     REMOVING_PROGRAMS,
+    program_and_subcommand,
+    program_name,
+)
+from workbench.policy.shell.scanner import ScannedCommand, ShellScan, scan_commands
+from workbench.policy.shell.variable_risk import (
     assigned_name,
     assignment_risk,
     is_harmless_assignment,
-    program_and_subcommand,
-    program_name,
     variable_risk,
 )
-from workbench.policy.shell.scanner import ScannedCommand, ShellScan, scan_commands
 from workbench.text.safe import has_hidden_characters
 
 MAX_COMMAND_LENGTH: Final = 131_072
@@ -240,7 +242,7 @@ def _begins_loop(loop: Loop) -> bool:
     line = loop.command.encode("utf-8", "surrogatepass")
     return any(
         line[loop.start : start].strip() == b"for"
-        for start, _ in parser.parse_grammar(loop.command).variables
+        for start, _ in grammar.parse_grammar(loop.command).variables
     )
 
 
@@ -348,7 +350,7 @@ def _analyze(command: str, folder: str | None) -> tuple[dict[str, None], list[Si
         return {"no command": None}, []
     if sum(map(_count_brackets, tokens)) > _MAX_BRACKETS:
         return {"too many brackets and redirects to check": None}, []
-    tree = parser.parse_grammar(_for_grammar(command, tokens))
+    tree = grammar.parse_grammar(_for_grammar(command, tokens))
     reasons.update(tree.reasons)
     if any(token.text in (";;", ";&", ";;&") for token in tokens) and "case" not in command:
         reasons[";; outside of a case"] = None
@@ -408,7 +410,7 @@ _OPENING_SIGNS: Final = frozenset(
 
 def _add_grammar_reasons(command: str, reasons: dict[str, None]) -> dict[str, None]:
     if len(command) <= 2000 and sum(map(command.count, "(<>[{`")) <= _MAX_BRACKETS:
-        reasons.update(parser.parse_grammar(command).reasons)
+        reasons.update(grammar.parse_grammar(command).reasons)
     return reasons
 
 
@@ -428,7 +430,7 @@ def _for_grammar(command: str, tokens: Sequence[ShellToken]) -> str:
     return data.decode("utf-8", "surrogatepass")
 
 
-def _readers_agree(tokens: Sequence[ShellToken], tree: parser.GrammarTree) -> bool:
+def _readers_agree(tokens: Sequence[ShellToken], tree: grammar.GrammarTree) -> bool:
     """Say whether the grammar has the same words, and begins commands where the tokenizer does."""
     words = {(token.start, token.end): token.text for token in tokens if token.kind == "word"}
     closing = {
@@ -463,7 +465,7 @@ def _closes_descriptor(before: ShellToken, token: ShellToken) -> bool:
 
 
 def _judge_tokens(
-    tokens: Sequence[ShellToken], tree: parser.GrammarTree, reasons: dict[str, None]
+    tokens: Sequence[ShellToken], tree: grammar.GrammarTree, reasons: dict[str, None]
 ) -> tuple[dict[str, None], list[SimpleCommand]]:
     by_start = {token.start: token for token in tokens if token.kind == "word"}
     assigned = {start for node in tree.commands for start, _ in node.assignments}
@@ -501,7 +503,7 @@ class _OwnedWords(NamedTuple):
 
 
 def _words_by_command(
-    tokens: Sequence[ShellToken], nodes: Sequence[parser.GrammarCommand]
+    tokens: Sequence[ShellToken], nodes: Sequence[grammar.GrammarCommand]
 ) -> list[_OwnedWords] | None:
     """Return the words of each command up to the next operator; None where a word belongs to no command.
 
@@ -535,7 +537,7 @@ def _words_by_command(
     return owned
 
 
-def _has_all_words(node: parser.GrammarCommand, words: Sequence[ShellToken]) -> bool:
+def _has_all_words(node: grammar.GrammarCommand, words: Sequence[ShellToken]) -> bool:
     if node.is_whole:
         return bool(words) and words[-1].end >= node.end
     return {start for start, _ in node.words} <= {token.start for token in words} and (
@@ -561,7 +563,7 @@ def _add_reason(reasons: dict[str, None], why: str | None) -> None:
 
 
 def _simple_command(
-    node: parser.GrammarCommand, own: _OwnedWords, by_start: dict[int, ShellToken]
+    node: grammar.GrammarCommand, own: _OwnedWords, by_start: dict[int, ShellToken]
 ) -> SimpleCommand:
     assigned = [by_start[start] for start, _ in node.assignments]
     return SimpleCommand(

@@ -26,12 +26,10 @@ from workbench.policy.shell.risk_lists import (
     SHELL_LIKE_PROGRAMS,
     SINGLE_DASH_LONG_OPTIONS,
     WRAPPERS,
-    assigned_name,
-    is_harmless_assignment,
     program_name,
-    variable_risk,
 )
 from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
+from workbench.policy.shell.variable_risk import assigned_name, is_harmless_assignment, variable_risk
 
 _MAX_LAYERS: Final = 4
 _VERSION_WORDS: Final = frozenset({"--version", "-V", "-v", "--help", "-h"})

@@ -17,7 +17,8 @@ from workbench.policy.shell.option_reading import (
     read_line_command,
 )
 from workbench.policy.shell.parser import WORD_GAP, dequoted_pattern
-from workbench.policy.shell.risk_lists import ASSIGNMENT, program_name
+from workbench.policy.shell.risk_lists import program_name
+from workbench.policy.shell.variable_risk import ASSIGNMENT
 from workbench.policy.wildcards import wildcard_matches
 
 _MAX_WORDS: Final = 2_000

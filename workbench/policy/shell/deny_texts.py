@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 from workbench.policy.paths import MAX_PATH_LENGTH
 from workbench.policy.shell.command_risk import assess_command, runs_nothing
 from workbench.policy.shell.risk_lists import (
-    ASSIGNMENT,
     CODE_TAKERS,
     OPENERS,
     OPTIONS_WITH_VALUE,
@@ -29,6 +28,7 @@ from workbench.policy.shell.risk_lists import (
     program_name,
 )
 from workbench.policy.shell.scanner import ScannedCommand, ShellScan, decode_ansi_words, scan_commands
+from workbench.policy.shell.variable_risk import ASSIGNMENT
 
 Words = tuple[str, ...]
 MAX_DENY_TEXT: Final = 120_000

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.domain.values import Hunk
-from workbench.render import approvals, cells
+from workbench.render import action_detail, approvals, cells
 from workbench.render.diff import HUNK_CONTEXT_LINES, Diff, DiffDisplay, fitting_context, split_heads_strip
 from workbench.render.diff_layout import DiffLayout
 from workbench.text.human import sentence
@@ -35,7 +35,7 @@ from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.tui.widgets.pane_frame import ColumnHeader, Divider, PaneTitle
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueRow
-from workbench.views.file_changes import HunkSelection
+from workbench.views.hunk_selection import HunkSelection
 
 _TITLE_SECONDS: Final = 0.1
 """After which the title says where a view has scrolled to: drawing it costs as much as the key."""
@@ -154,7 +154,7 @@ class DetailView(LineView):
         if detail is None or not self.size.width:
             self._above, self._body, self._diff, self._drawing = [], [], None, None
         else:
-            self._above = approvals.status_bar_lines(detail, width, ink(self), glyphs(self))
+            self._above = action_detail.status_bar_lines(detail, width, ink(self), glyphs(self))
             self._diff = self._diff_of(detail, width) if detail.files else None
             self._body, table = ([], range(0)) if self._diff else self._body_of(detail, width)
             body = [row for row in range(len(self._body)) if row not in table]
@@ -190,7 +190,9 @@ class DetailView(LineView):
             self._moved()
 
     def _body_of(self, detail: ActionDetail, width: int) -> tuple[list[Content], range]:
-        return approvals.body_and_parts_table(detail, width, ink(self), glyphs(self), choice=self.look.choice)
+        return action_detail.body_and_parts_table(
+            detail, width, ink(self), glyphs(self), choice=self.look.choice
+        )
 
     # --- drawing and receipts -------------------------------------------------------------------
 
@@ -313,7 +315,7 @@ class DetailView(LineView):
             return self._diff.words(below[-1])
         detail = self.detail
         if detail is not None and detail.command is not None:
-            end = approvals.command_height(detail, self.width, ink(self))
+            end = action_detail.command_height(detail, self.width, ink(self))
             if below[0] <= end:
                 return detail.command.rstrip().rpartition("\n")[2]
         return ""

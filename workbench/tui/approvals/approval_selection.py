@@ -19,7 +19,7 @@ from workbench.tui.pane import DecisionMade, DecisionReported
 from workbench.views import action_detail
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueRow, QueueSummary
-from workbench.views.file_changes import HunkSelection, SeenHunks, carried_selection
+from workbench.views.hunk_selection import HunkSelection, SeenHunks, carried_selection
 
 if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult

@@ -21,7 +21,8 @@ from workbench.tui.approvals.receipts import LayoutReceipts
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.action_detail import ActionDetail
-from workbench.views.file_changes import FileDetail, HunkState
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import HunkState
 
 _FILE_HINT = ("[ ]", "other file")
 _DIFF_HINTS = (("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))

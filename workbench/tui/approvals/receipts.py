@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable
 
 from workbench.render.diff import HUNK_CONTEXT_LINES, Diff
 from workbench.tui.decision_guard import ARM_SECONDS
-from workbench.views.file_changes import WHOLE_ACTION
+from workbench.views.hunk_selection import WHOLE_ACTION
 
 _MAX_ACTIONS = 64
 """Drawings whose rows are remembered while others are looked at."""

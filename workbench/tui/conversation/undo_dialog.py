@@ -25,14 +25,9 @@ from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.action_detail import ActionDetail
-from workbench.views.file_changes import (
-    FileDetail,
-    HunkSelection,
-    UndoPlan,
-    UndoRow,
-    nothing_to_undo,
-    undo_sentences,
-)
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import HunkSelection
+from workbench.views.undo_plan import UndoPlan, UndoRow, nothing_to_undo, undo_sentences
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.conversation_pane import ConversationPane

@@ -20,7 +20,7 @@ from workbench.domain.rows import DeletionExtent, Session, SessionCounts
 from workbench.journal import search, session_queries
 from workbench.journal.database import Database
 from workbench.journal.journal import Journal
-from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 from workbench.journal.usage_queries import session_usage, usage_of_each
 from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip, time_range

@@ -23,7 +23,8 @@ from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.views.action_detail import ActionDetail
-from workbench.views.file_changes import FileDetail, HunkSelection
+from workbench.views.file_changes import FileDetail
+from workbench.views.hunk_selection import HunkSelection
 from workbench.views.sessions import session_title
 
 if TYPE_CHECKING:

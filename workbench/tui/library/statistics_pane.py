@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from workbench.journal import usage_queries
 from workbench.journal.journal import Journal
-from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, statistics_facts
+from workbench.journal.statistics_queries import StatisticsFacts, StatisticsScope, statistics_facts
 from workbench.render import cells, statistics
 from workbench.render.list_rows import empty_page_lines
 from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_lines

@@ -31,7 +31,7 @@ from workbench.views import approvals, sessions, tools
 from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, with_choice_notes
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 from workbench.views.data_source import SealedContentGone
-from workbench.views.file_changes import hunk_sizes
+from workbench.views.hunk_selection import hunk_sizes
 from workbench.views.sessions import HeaderFacts
 from workbench.views.tools import streamed_output
 

@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from workbench.domain.rows import Action
-from workbench.render import approvals, cells
+from workbench.render import action_detail, cells
 from workbench.render.cells import key_hint
 from workbench.text.human import countdown_text
 from workbench.tui.approvals import approval_selection
@@ -156,8 +156,8 @@ class GateAnswer(Vertical):
         if self.detail is None:
             return 0
         colours, signs = ink(self), glyphs(self)
-        above = approvals.status_bar_lines(self.detail, width, colours, signs)
-        return 2 + len(above) + len(approvals.body_lines(self.detail, width, colours, signs))
+        above = action_detail.status_bar_lines(self.detail, width, colours, signs)
+        return 2 + len(above) + len(action_detail.body_lines(self.detail, width, colours, signs))
 
     # --- when a key counts ----------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from textual.widgets import Input, Static
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
-from workbench.render.pipeline import LaunchRows, plan_columns
+from workbench.render.launch_plan import LaunchRows, plan_columns
 from workbench.text.human import counted
 from workbench.tui import keymap
 from workbench.tui.backend import BackendError, error_text

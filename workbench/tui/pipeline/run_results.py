@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from workbench.domain.events import ArtifactStored
 from workbench.render import cells
-from workbench.render.pipeline import (
+from workbench.render.run_comparison import (
     comparison_head_strip,
     comparison_strip,
     comparison_text,
@@ -27,7 +27,7 @@ from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.pipeline import PipelineRun
-from workbench.views.run_history import ComparisonRow, RunComparison, compare_runs
+from workbench.views.run_comparison import ComparisonRow, RunComparison, compare_runs
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext

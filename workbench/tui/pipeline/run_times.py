@@ -9,7 +9,8 @@ from textual.widget import Widget
 
 from workbench.domain.events import Event
 from workbench.domain.rows import Call
-from workbench.render.pipeline import earlier_text, times_head_strip, times_strip
+from workbench.render.pipeline import earlier_text
+from workbench.render.run_times import times_head_strip, times_strip
 from workbench.tui import keymap
 from workbench.tui.pipeline.run_results import other_runs_of
 from workbench.tui.pipeline.run_table import RunTableScreen

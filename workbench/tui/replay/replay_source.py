@@ -22,10 +22,11 @@ from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
 from workbench.journal.replay import ReplayCheckpoints, ReplayReader
 from workbench.tui.journal_source import MAX_CALLS, JournalSource, RunEventIndex
-from workbench.views import replay
+from workbench.views import row_snapshots
 from workbench.views.event_text import event_line
 from workbench.views.pipeline import matrix_item_ids
-from workbench.views.replay import AT_WORK_MICROS, RowSnapshots
+from workbench.views.replay import AT_WORK_MICROS
+from workbench.views.row_snapshots import RowSnapshots
 from workbench.views.timeline import FIELD_OF_EVENT_KIND, RecordingOutline, Timeline
 
 _REQUEST_ORDER: Final = attrgetter("requested_at", "ordinal")
@@ -60,7 +61,7 @@ class ReplaySource(JournalSource):
             Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND)) if is_whole else self._beginning()
         )
         begins = self.timeline.position(0)
-        self.checkpoints = ReplayCheckpoints(journal, session.id, begins, replay.SNAPSHOT_EVENTS)
+        self.checkpoints = ReplayCheckpoints(journal, session.id, begins, row_snapshots.SNAPSHOT_EVENTS)
         self.rewind = self._rewound(begins)
         self.index = 0
         self._rows = self.rewind.at(begins)
@@ -197,7 +198,7 @@ class ReplaySource(JournalSource):
             self.checkpoints.close()
             begins = self.timeline.position(0)
             self.checkpoints = ReplayCheckpoints(
-                self._journal, self.session_id, begins, replay.SNAPSHOT_EVENTS
+                self._journal, self.session_id, begins, row_snapshots.SNAPSHOT_EVENTS
             )
             self.rewind = self._rewound(begins)
             self.seek(self.index)

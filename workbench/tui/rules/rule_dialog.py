@@ -24,7 +24,7 @@ from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
-from workbench.render.rules import rule_dialog_lines
+from workbench.render.rule_dialog import rule_dialog_lines
 from workbench.text.human import SECOND_MICROS, sentence
 from workbench.tui import keymap
 from workbench.tui.backend import AskedCall, Backend

@@ -20,7 +20,7 @@ from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneTitle
-from workbench.views.file_changes import HunkSelection
+from workbench.views.hunk_selection import HunkSelection
 from workbench.views.tools import LineTone, Moment, output_tones
 
 _INDENT: Final = 2

@@ -1,21 +1,17 @@
-"""What agents may do without a question: `workbench rules` and `workbench trust`."""
+"""`workbench rules`: what agents may do without a question, and what they may never do."""
 
 import math
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 
-from workbench.cli.arguments import add_json_option, add_yes_option
+from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import JsonFields, iso_time, row_fields
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.row_json import JsonFields, row_fields
 from workbench.domain.events import RuleAdded
-from workbench.domain.rows import Call, Rule, Trust
+from workbench.domain.rows import Call, Rule
 from workbench.effects.files import workspace_path
-from workbench.host import workspace_trust
-from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.trust_facts import WHOLE, TrustSummary
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.journal.journal import Journal
 from workbench.policy import rule_validation, rules
@@ -23,15 +19,10 @@ from workbench.policy.denial_senses import DenialSense, denial_sense, rule_sense
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
-from workbench.policy.trust import TrustRefused
-from workbench.text.human import EFFECT_VERBS, SECOND_MICROS, counted, spoken_duration
+from workbench.text.human import EFFECT_VERBS, SECOND_MICROS, spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
 
-_MOST_LISTED_FILES = 20
-"""Governing files that are named one by one; of more the folders are told."""
-_MOST_PATH_CELLS = 200
-_NOTHING_TRUSTED = "nothing was trusted"
 LIST_EXAMPLE = """workbench rules list
 workbench rules list --all --json"""
 
@@ -249,140 +240,3 @@ def _sense_lines(sense: DenialSense | None) -> str:
         return ""
     stops = f"\n     such as {one_line('  |  '.join(sense.examples), 240)}" if sense.examples else ""
     return f"\n     means {one_line(sense.text, 320)}{stops}"
-
-
-TRUST_EXAMPLE = """workbench trust
-workbench trust ~/src/shop --read --yes
-workbench trust --show --json"""
-
-
-def configure_trust(parser: ArgumentParser) -> None:
-    parser.add_argument("workspace", nargs="?", metavar="DIR", help="the workspace; else this folder")
-    parser.add_argument("--read", action="store_true", help="agents may read files here without asking")
-    parser.add_argument("--show", action="store_true", help="only print the state")
-    parser.add_argument("--revoke", action="store_true", help="revoke the trust")
-    add_yes_option(parser)
-    parser.add_argument("--json", action="store_true", help="with --show: print a JSON object")
-
-
-def execute_trust(options: Namespace, console: Console) -> int:
-    _require_consistent_options(options)
-    workspace = workspace_path(options.workspace or options.directory)
-    with open_journal() as journal:
-        if options.show:
-            _print_trust(journal, workspace, console, as_json=options.json)
-            return EXIT_OK
-        refuse_inside_agents(journal, journal.home, "change the trust in a workspace")
-        if not options.revoke:
-            return _grant_trust(journal, workspace, console, options)
-        console.say(_revoke_trust(journal, workspace))
-    return EXIT_OK
-
-
-def _require_consistent_options(options: Namespace) -> None:
-    if options.workspace and options.directory:
-        raise UsageError(_NOTHING_TRUSTED, "DIR and -C both name a folder", "name it once")
-    if options.revoke and (options.read or options.show):
-        raise UsageError(
-            "nothing was trusted", "--revoke goes with neither --read nor --show", "use one of them"
-        )
-    if options.json and not options.show:
-        raise UsageError(_NOTHING_TRUSTED, "--json goes with --show", "add --show")
-
-
-def _grant_trust(journal: Journal, workspace: str, console: Console, options: Namespace) -> int:
-    if not options.yes and not console.can_ask:
-        remedy = "workbench trust --show shows what would be trusted, --yes trusts it"
-        raise UsageError(_NOTHING_TRUSTED, "there is no terminal to ask at", remedy)
-    content = workspace_trust.read_governing_content(journal, workspace)
-    console.say(f"Trust covers {one_line(workspace, _MOST_PATH_CELLS)} with its files as they are now.")
-    console.say_lines(_content_lines(content))
-    if options.read:
-        console.say("Agents would read files here without asking.")
-    if not options.yes and not _is_answered_yes(console, "Trust it?"):
-        console.say("Nothing was trusted.")
-        return EXIT_FAILED
-    try:
-        workspace_trust.grant_shown_trust(journal, content, options.read, user_actor())
-    except TrustRefused as error:
-        raise Refusal(_NOTHING_TRUSTED, str(error), "look at them again") from None
-    reads = "Agents read here without asking." if options.read else "Agents ask before they read."
-    console.say(f"Trusted: {one_line(workspace, _MOST_PATH_CELLS)}\n{reads}")
-    return EXIT_OK
-
-
-def _is_answered_yes(console: Console, question: str) -> bool:
-    console.write(f"{question} [y/N] ")
-    return sys.stdin.readline().strip().casefold() in ("y", "yes")
-
-
-def _content_lines(content: workspace_trust.GoverningContent) -> Iterator[str]:
-    yield _governing_files_line(content.files)
-    yield from content.summary.sentences(WHOLE)
-
-
-def _revoke_trust(journal: Journal, workspace: str) -> str:
-    if not workspace_trust.revoke_trust(journal, workspace, user_actor()):
-        return f"Nothing to take back: {workspace} is not trusted."
-    return f"{workspace} is no longer trusted: its settings can only restrict agents."
-
-
-def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
-    row, holds = journal.trust(workspace), workspace_trust.trust_state(journal, workspace)
-    content, problem = None, ""
-    try:
-        content = workspace_trust.read_governing_content(journal, workspace)
-    except TrustRefused as error:
-        problem = str(error)
-    facts = trust_json(workspace, row, holds.is_trusted, content.files if content else ())
-    summary = content.summary if content else TrustSummary()
-    facts |= {**summary.facts(), "grants_closed": holds.ended, "problem": problem}
-    if as_json:
-        console.json(facts)
-        return
-    console.say(_trust_line(facts))
-    if content is None:
-        console.say(f"It cannot be trusted as it is: {problem}.")
-    else:
-        console.say_lines(_content_lines(content))
-
-
-def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> JsonFields:
-    return {
-        "workspace": workspace,
-        "trusted": is_current,
-        "read_grant": bool(row and row.read_grant and is_current),
-        "decided_at": iso_time(row.decided_at) if row else None,
-        "by": row.decided_by if row else None,
-        "revoked_at": iso_time(row.revoked_at) if row else None,
-        "content_hash": row.content_hash if row else None,
-        "governing_files": list(files),
-    }
-
-
-def _trust_line(facts: JsonFields) -> str:
-    workspace = one_line(str(facts["workspace"]), _MOST_PATH_CELLS)
-    if facts["trusted"]:
-        reads = "read without asking" if facts["read_grant"] else "ask before they read"
-        return f"Trusted: {workspace}, by {facts['by']}. Agents {reads}."
-    if facts["decided_at"] and not facts["revoked_at"]:
-        closed = facts["grants_closed"]
-        why = f" Grants do not count: {closed}." if closed else ""
-        return f"Not trusted: {workspace}. The files that control agents changed since it was trusted.{why}"
-    return f"{workspace} is not trusted: its settings can only restrict agents."
-
-
-def _governing_files_line(files: tuple[str, ...]) -> str:
-    if len(files) <= _MOST_LISTED_FILES:
-        names = ", ".join(one_line(name, _MOST_PATH_CELLS) for name in files)
-        return f"Files that control agents: {names or 'none'}"
-    folders: dict[str, int] = {}
-    for file in files:
-        folder = file.rpartition("/")[0]
-        folders[f"{folder}/" if folder else file] = folders.get(f"{folder}/", 0) + 1
-    width = max(map(len, folders))
-    rows = [
-        f"  {one_line(name, 200):<{width}}  {counted(count, 'file') if name.endswith('/') else ''}".rstrip()
-        for name, count in sorted(folders.items())
-    ]
-    return "\n".join([f"{len(files)} files control agents (all: workbench trust --show --json):", *rows])

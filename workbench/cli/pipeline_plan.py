@@ -1,0 +1,127 @@
+"""`workbench pipeline run --dry-run`: what a run would do and ask."""
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from workbench.cli.console import Console
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK
+from workbench.cli.pipeline_output import problem_json
+from workbench.cli.row_json import JsonFields
+from workbench.pipelines import load
+from workbench.pipelines.granted_patterns import granted_patterns, patterns_of_steps, still_asked
+from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.pipelines.step_notes import step_notes, wait_text
+from workbench.pipelines.step_order import parallel_waves
+from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.host.steps.run_requests import RunRequest
+
+
+class DryRunResult(Struct, frozen=True, kw_only=True):
+    """What a run with these words would come to."""
+
+    is_able: bool
+    wrong_input: str = ""
+    kept: frozenset[str] = frozenset()
+    """Steps that are taken from an earlier run."""
+
+
+def _try_run(loaded: load.LoadedPipeline, request: "RunRequest") -> DryRunResult:
+    from workbench.host.steps.run_requests import kept_steps
+    from workbench.pipelines.contracts import InputRefused, check_input
+
+    pipeline = loaded.pipeline
+    if pipeline is None:
+        return DryRunResult(is_able=False)
+    input_problem = ""
+    try:
+        check_input(pipeline.input, request.input)
+    except InputRefused as error:
+        input_problem = str(error)
+    is_able = loaded.report.for_running().is_ok and not any(s.unrunnable for s in pipeline.steps)
+    kept = kept_steps(pipeline, request.from_step) if request.from_step else ()
+    return DryRunResult(
+        is_able=is_able and not input_problem, wrong_input=input_problem, kept=frozenset(kept)
+    )
+
+
+def print_plan(
+    loaded: load.LoadedPipeline, request: "RunRequest", options: Namespace, console: Console
+) -> int:
+    """Tell the plan; 1 if a run could not begin."""
+    result, pipeline = _try_run(loaded, request), loaded.pipeline
+    if options.output_format in ("json", "stream-json", "s2"):
+        console.json(_plan_json(loaded, result))
+        return EXIT_OK if result.is_able else EXIT_FAILED
+    console.note_lines(map(str, loaded.report.for_running().ordered()))
+    if result.wrong_input:
+        console.note(one_line(result.wrong_input, 600))
+    if pipeline is None:
+        return EXIT_FAILED
+    _print_steps(pipeline, loaded.manifest, result, console)
+    if not result.is_able:
+        console.say("A run could not start as it is.")
+    return EXIT_OK if result.is_able else EXIT_FAILED
+
+
+def _print_steps(
+    pipeline: Pipeline, manifest: Manifest | None, result: DryRunResult, console: Console
+) -> None:
+    count = f"{len(pipeline.steps)} step{'' if len(pipeline.steps) == 1 else 's'}"
+    console.say(f"{pipeline.name}: {count}, nothing is run")
+    for number, names in enumerate(parallel_waves({s.id: s.needs for s in pipeline.steps}), 1):
+        for name in names:
+            kept_note = "  taken from an earlier run" if name in result.kept else ""
+            console.say(f"  {number}  {_step_line(pipeline.step(name), manifest)}{kept_note}")
+    grants = patterns_of_steps((step for step in pipeline.steps if step.id not in result.kept), manifest)
+    if grants:
+        console.say("Would ask for every call, or be granted for this run with --grant-personas:")
+        for pattern in grants:
+            console.say(f"  {pattern}")
+        console.say("Would still ask:")
+        for line in still_asked(grants):
+            console.say(f"  {line}")
+
+
+def _step_line(step: Step, manifest: Manifest | None) -> str:
+    who = f"agent {step.persona}" if step.kind == "prompt" and step.persona else step.kind
+    who += f" {step.source}" if step.kind == "pipeline" and step.source else ""
+    facts = [f"{step.id:<24} {wait_text(step) or who}", *step_notes(step, manifest)]
+    if step.unrunnable:
+        facts.append(f"cannot run: {step.unrunnable}")
+    return "  ".join(facts)
+
+
+def _plan_json(loaded: load.LoadedPipeline, result: DryRunResult) -> JsonFields:
+    pipeline, report = loaded.pipeline, loaded.report.for_running()
+    return {
+        "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": result.is_able,
+        "input_problem": result.wrong_input or None,
+        "steps": [
+            {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in result.kept}
+            for step in _steps_in_order(pipeline)
+        ],
+        "grants": list(granted_patterns(loaded)), "still_asks": list(still_asked(granted_patterns(loaded))),
+        "errors": [problem_json(problem) for problem in report.errors],
+        "warnings": [problem_json(problem) for problem in report.warnings],
+    }  # fmt: skip
+
+
+def _steps_in_order(pipeline: Pipeline | None) -> list[Step]:
+    if pipeline is None:
+        return []
+    order = parallel_waves({step.id: step.needs for step in pipeline.steps})
+    return [pipeline.step(name) for names in order for name in names]
+
+
+def _step_json(step: Step, manifest: Manifest | None) -> JsonFields:
+    return {
+        "step_id": step.id, "kind": step.kind, "persona": step.persona, "dependencies": list(step.needs),
+        "contracts": [contract.written_type for contract in step.contracts],
+        "attempts": step.failing.attempts,
+        "on_failure": step.failing.then, "timeout_seconds": step.timeout_seconds(manifest),
+        "matrix": step.matrix is not None, "cannot_run": step.unrunnable or None,
+    }  # fmt: skip
