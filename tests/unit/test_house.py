@@ -132,17 +132,3 @@ def test_no_module_and_no_class_is_named_by_a_metaphor():
     ]
     words = {name: {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)} for name in names}
     assert [name for name in names if words[name] & METAPHORS] == []
-
-
-CONSUMERS_OF_ALL_EVENTS = (
-    "domain.fold", "views.conversation", "views.conversation_search", "views.event_text", "views.incidents",
-    "views.library", "views.session_board", "render.transcript.__init__",
-)  # fmt: skip
-
-
-def test_who_must_know_every_kind_of_event_passes_over_none():
-    ends = {
-        name: (PACKAGE / f"{name.replace('.', '/')}.py").read_text().count("assert_never(event.body)")
-        for name in CONSUMERS_OF_ALL_EVENTS
-    }
-    assert ends == dict.fromkeys(CONSUMERS_OF_ALL_EVENTS, 1)

@@ -3,7 +3,7 @@
 Total and pure: no event raises, a forbidden move changes nothing, and time without a driver never counts.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any, Final
 
@@ -86,7 +86,7 @@ def apply_event(state: TurnState, event: Event) -> TurnState:
     """Return the state after an event; foreign events and unknown kinds change nothing."""
     if state.created is not None and event.session_id != state.session_id:
         return state
-    handler = _HANDLERS.get(type(event.body))
+    handler = EVENT_HANDLERS.get(type(event.body))
     state = with_turn_clock(state, handler(state, event, event.body), event) if handler else state
     has_human_word = _has_human_word(state, event)
     return state if has_human_word == state.has_human_word else replace(state, has_human_word=has_human_word)
@@ -453,7 +453,7 @@ def _action_became_stale(state: TurnState, event: Event, _body: ActionBecameStal
 
 
 _Handler = Callable[[TurnState, Event, Any], TurnState]
-_HANDLERS: dict[type[Body], _Handler] = {
+EVENT_HANDLERS: Final[Mapping[type[Body], _Handler]] = {
     SessionCreated: _session_created,
     SessionStatusChanged: _status_changed,
     LeaseTaken: _lease_taken,

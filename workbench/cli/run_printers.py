@@ -40,7 +40,7 @@ class HumanPrinter:
 
     def see(self, events: Iterable[Event]) -> None:
         for event in events:
-            print_event = _PRINTERS_BY_EVENT.get(type(event.body))
+            print_event = PRINTERS_BY_EVENT.get(type(event.body))
             if print_event is not None:
                 print_event(self, event)
 
@@ -96,7 +96,7 @@ class HumanPrinter:
         self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
 
 
-_PRINTERS_BY_EVENT: Mapping[type[e.Body], Callable[[HumanPrinter, Event], None]] = {
+PRINTERS_BY_EVENT: Mapping[type[e.Body], Callable[[HumanPrinter, Event], None]] = {
     e.TextStreamed: HumanPrinter.streamed,
     e.ReplyCompleted: HumanPrinter.replied,
     e.ActionOpened: HumanPrinter.opened,

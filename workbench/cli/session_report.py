@@ -151,7 +151,7 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
             own_tokens = token_text(agent.usage.total_tokens)
             yield f"    {short_id(journal, agent.id)}  {own_tokens} tokens  {one_line(agent.title, 60)}"
     for event in journal.events(session.id):
-        line_of = _LINES_BY_EVENT.get(type(event.body))
+        line_of = LINES_BY_EVENT.get(type(event.body))
         line = line_of(view, event) if line_of else ""
         if line:
             yield f"{clock_time(event.at, view.now)}  {line}"
@@ -211,7 +211,7 @@ def _status_line(_: _SessionView, event: Event) -> str:
     return SESSION_STATUSES[body.status][1] if body.status in TERMINAL_SESSION_STATES else ""
 
 
-_LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {
+LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {
     e.PromptSubmitted: _prompt_line,
     e.ReplyCompleted: _reply_text,
     e.ActionOpened: _opened_line,

@@ -127,7 +127,13 @@ def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
             return _on_session(event, look, lambda s: replace(s, last_prompt_at=event.at))
         case e.RuleEvent() as body:
             return _rule_or_trust_rows(event, body, look)
-        case e.RequestEvent() | e.IncidentEvent() | e.Unknown():
+        case (
+            e.InterruptRequested() | e.ContinueRequested() | e.CompactionRequested() | e.RefreshRequested()
+            | e.UndoRequested() | e.MarkAdded() | e.ForkRequested() | e.ContextCollected()
+            | e.IncidentsListed() | e.IncidentsRequested() | e.IncidentsCancelRequested()
+            | e.IncidentDismissed() | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded()
+            | e.Unknown()
+        ):  # fmt: skip
             return ()
         case _:
             assert_never(event.body)
@@ -170,6 +176,8 @@ def _session_rows(event: Event, body: e.SessionBody, look: RowLookup) -> tuple[R
             return _session_changed(event, body, look)
         case e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased():
             return ()
+        case _:
+            assert_never(body)
 
 
 def _session_created(event: Event, body: e.SessionCreated, look: RowLookup) -> tuple[Row, ...]:
@@ -226,6 +234,8 @@ def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ..
             return ()
         case e.CommandSuggested():
             return ()
+        case _:
+            assert_never(body)
 
 
 def _reply_completed(event: Event, body: e.ReplyCompleted, look: RowLookup) -> tuple[Row, ...]:
@@ -261,6 +271,8 @@ def _call_rows(event: Event, body: e.CallBody, look: RowLookup) -> tuple[Row, ..
             return tuple(replace(call, repeats=times) for call in (look.call(event.call_id or ""),) if call)
         case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged():
             return ()
+        case _:
+            assert_never(body)
 
 
 def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple[Row, ...]:
@@ -341,6 +353,8 @@ def _action_rows(event: Event, body: e.ActionBody, look: RowLookup) -> tuple[Row
             return _became_stale(event, body, look)
         case e.AnswerRefused():
             return ()
+        case _:
+            assert_never(body)
     return () if action is None else (action,)
 
 
@@ -430,6 +444,8 @@ def _rule_or_trust_rows(event: Event, body: e.RuleBody, look: RowLookup) -> tupl
             return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
         case e.SecurityNoted():
             return ()
+        case _:
+            assert_never(body)
 
 
 def _rule_added(event: Event, body: e.RuleAdded, look: RowLookup) -> tuple[Row, ...]:
@@ -465,6 +481,8 @@ def _run_rows(event: Event, body: e.RunBody, look: RowLookup) -> tuple[Row, ...]
             return (replace(step, contract=body.outcome),)
         case e.RunCancelRequested() | e.StepRetryRequested() | e.ArtifactStored():
             return ()
+        case _:
+            assert_never(body)
 
 
 def _run_requested(event: Event, body: e.RunRequested, look: RowLookup) -> tuple[Row, ...]:

@@ -148,7 +148,7 @@ class ListState(Struct, kw_only=True):
     def take(self, event: Event) -> None:
         """Apply one event of the list's session."""
         self.cursor = max(self.cursor, event.position)
-        handler = _HANDLERS.get(type(event.body))
+        handler = EVENT_HANDLERS.get(type(event.body))
         if handler is not None:
             handler(self, event, event.body)
 
@@ -256,7 +256,7 @@ def _answer(state: ListState, event: Event, answer: Answer) -> None:
 
 
 _Handler = Callable[[ListState, Event, Any], None]
-_HANDLERS: Final[Mapping[type[Body], _Handler]] = {
+EVENT_HANDLERS: Final[Mapping[type[Body], _Handler]] = {
     IncidentsListed: _incidents_listed,
     IncidentsRequested: _incidents_requested,
     ContinueRequested: _continue_requested,

@@ -8,7 +8,7 @@ Replaying the events of a coordinator that died gives the state to resume from.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
@@ -247,7 +247,7 @@ class RunState(Struct):
     def take(self, event: Event) -> None:
         """Take the next event of the run's session."""
         self.cursor = event.position
-        handler = _HANDLERS.get(type(event.body))
+        handler = EVENT_HANDLERS.get(type(event.body))
         if handler:
             handler(self, event, event.body)
 
@@ -401,7 +401,7 @@ def _on_session_status(state: RunState, _event: Event, body: SessionStatusChange
         state.is_continue_requested = False
 
 
-_HANDLERS: dict[type[Any], Any] = {
+EVENT_HANDLERS: Final[Mapping[type[Any], Any]] = {
     RunRequested: _on_requested, RunStarted: _on_started, RunChanged: _on_changed,
     StepChanged: _on_step_changed, ArtifactStored: _on_artifact_stored, ProcessStarted: _on_process_started,
     RunCancelRequested: _on_cancel_requested, ContinueRequested: _on_continue_requested,

@@ -33,8 +33,9 @@ from workbench.views.conversation_blocks import (
     Turn,
 )
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
-from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, is_bookkeeping, notice_of
 from workbench.views.hunk_selection import hunk_sizes
+from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, is_bookkeeping, notice_of
+from workbench.views.run_step_log import RunStepLog
 from workbench.views.sessions import NO_AGENTS, SubAgent
 from workbench.views.status_icons import StatusName, call_status
 from workbench.views.tools import call_summary, call_target, shown_tool, suggestion_markdown
@@ -152,16 +153,24 @@ class Transcript:
                 self._prompt(event, body)
             case e.ActionOpened() as body:
                 self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
-            case e.RunEvent():
+            case e.RunRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged():
                 for block in self._run.blocks(event):
                     self._blocks.put(block)
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
-                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentEvent()
-                | e.Unknown()
+                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentsListed()
+                | e.IncidentsRequested() | e.IncidentsCancelRequested() | e.IncidentDismissed()
+                | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded() | e.Unknown()
             ):  # fmt: skip
                 self._add_notice(event)
-            case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():
+            case (
+                e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested()
+                | e.RefreshRequested() | e.UndoRequested() | e.ForkRequested() | e.ContextCollected()
+                | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
+                | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
+                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.SecurityNoted()
+                | e.RunCancelRequested() | e.StepRetryRequested() | e.ContractChecked() | e.ArtifactStored()
+            ):  # fmt: skip
                 pass
             case _:
                 assert_never(event.body)
@@ -187,6 +196,8 @@ class Transcript:
                 self._error(event, body)
             case e.ProgressReported() | e.HookRan():
                 pass
+            case _:
+                assert_never(body)
         self._progress.apply(event)
 
     def _add_of_call(self, event: Event, body: e.CallBody) -> None:
@@ -203,6 +214,8 @@ class Transcript:
                 self._call_finished(event, body)
             case e.CallProposed() | e.FileChanged() | e.CallRepeated():
                 pass
+            case _:
+                assert_never(body)
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:
         return set[str]().union(*map(self.apply, events))

@@ -53,12 +53,20 @@ def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
         case e.MarkAdded(label=label):
             yield f"notice:{event.id}", label
         case (
-            # A command that is suggested stands in the block of its reply, which has its words.
-            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed()
-            | e.CommandSuggested() | e.TurnEnded() | e.ProgressReported() | e.HookRan() | e.CallExecuting()
-            | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated()
-            | e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent() | e.RunEvent()
-            | e.IncidentEvent() | e.Unknown()
+            # A suggested command is in the block of its reply, which has its words.
+            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.TurnEnded() | e.ProgressReported()
+            | e.HookRan() | e.CommandSuggested() | e.CallExecuting() | e.ProcessStarted() | e.OutputStreamed()
+            | e.FileChanged() | e.CallRepeated() | e.SessionCreated() | e.SessionStatusChanged()
+            | e.SessionChanged() | e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased()
+            | e.InterruptRequested() | e.ContinueRequested() | e.CompactionRequested() | e.RefreshRequested()
+            | e.UndoRequested() | e.ForkRequested() | e.ContextCollected() | e.ActionOpened()
+            | e.ActionExpired() | e.ActionSuperseded() | e.ActionCancelled() | e.ActionBecameStale()
+            | e.AnswerRefused() | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted()
+            | e.WorkspaceTrustRevoked() | e.SecurityNoted() | e.RunRequested() | e.RunCancelRequested()
+            | e.StepRetryRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged() | e.ContractChecked()
+            | e.ArtifactStored() | e.IncidentsListed() | e.IncidentsRequested() | e.IncidentsCancelRequested()
+            | e.IncidentDismissed() | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded()
+            | e.Unknown()
         ):  # fmt: skip
             pass
         case _:

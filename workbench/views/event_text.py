@@ -1,30 +1,15 @@
-"""What events say in words: one line for a list or a log, notices, steps of a run, toasts."""
+"""What an event was, in one safe line: for a list, a log, a replay."""
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, assert_never, cast
-
-from msgspec import Struct
+from collections.abc import Mapping
+from typing import Final, assert_never
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
-from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, PauseReason
-from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import Body, StepKind, StepPlan
-from workbench.text.human import duration_text, spoken_duration
-from workbench.text.safe import one_line, reason_line
-from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock, TextBlock
-from workbench.views.status_icons import (
-    ACTION_STATUSES,
-    RUN_STATUSES,
-    STEP_STATUSES,
-    StatusName,
-    StepStatus,
-    step_status_name,
-)
-from workbench.views.tools import repeated_text, shown_tool
-
-if TYPE_CHECKING:
-    from workbench.views.pipeline import ItemTally
+from workbench.domain.rows import Action, Call
+from workbench.text.human import duration_text
+from workbench.text.safe import one_line
+from workbench.views.status_icons import ACTION_STATUSES
+from workbench.views.tools import repeated_text
 
 _MAX_LINE_CELLS: Final = 200
 
@@ -48,7 +33,11 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
             return _call_words(f"{call.tool} {call.target}".strip() if call else "a call", body)
         case e.ActionOpened() as body:
             return f"{body.verb} {body.target}"
-        case e.ActionEvent() | e.RefreshRequested() | e.UndoRequested() as body:
+        case (
+            e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
+            | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RefreshRequested()
+            | e.UndoRequested()
+        ) as body:  # fmt: skip
             words = _undo_words(body) or _ACTION_WORDS[body.KIND]
             return f"{words}: {action.verb} {action.target}" if action is not None else words
         case e.RequestEvent() as body:
@@ -89,6 +78,8 @@ def _request_words(body: _Request) -> str:
             return body.label or "a mark"
         case e.ContextCollected():
             return _comma_joined("what the model is told beside it", *body.notes)
+        case _:
+            assert_never(body)
 
 
 def _comma_joined(*parts: str) -> str:
@@ -130,6 +121,8 @@ def _session_words(body: e.SessionBody) -> str:
             return f"run by {'a background process' if body.driver == 'host' else 'workbench run'}"
         case e.LeaseReleased():
             return "given back by its driver"
+        case _:
+            assert_never(body)
 
 
 def session_settings_text(body: e.SessionChanged) -> str:
@@ -161,6 +154,8 @@ def _turn_words(body: e.TurnBody) -> str:
             return body.message
         case e.HookRan():
             return f"hook {body.event} {'blocked: ' if body.blocked else ''}{body.command}"
+        case _:
+            assert_never(body)
 
 
 def _outcome_words(body: e.ConversationCompacted | e.CommandSuggested) -> str:
@@ -187,6 +182,8 @@ def _call_words(about: str, body: e.CallBody) -> str:
             return f"{about}: {_comma_joined(body.state, code, took)}"
         case e.CallRepeated():
             return f"{about}: {repeated_text(body.times)}"
+        case _:
+            assert_never(body)
 
 
 def _rule_words(body: e.RuleBody) -> str:
@@ -203,10 +200,12 @@ def _rule_words(body: e.RuleBody) -> str:
             return f"no longer trusted: {body.workspace}"
         case e.SecurityNoted():
             return _comma_joined(body.what, body.detail)
+        case _:
+            assert_never(body)
 
 
 def _work_words(step: str, body: e.RunBody | e.IncidentBody) -> str:
-    return _run_words(step, body) if isinstance(body, e.RunEvent) else _incident_words(body)
+    return _run_words(step, body) if isinstance(body, e.RunEvent) else incident_text(body)
 
 
 def _run_words(step: str, body: e.RunBody) -> str:
@@ -230,9 +229,12 @@ def _run_words(step: str, body: e.RunBody) -> str:
             return f"{step} contract {body.contract}: {body.outcome}{repaired}{summary}"
         case e.ArtifactStored():
             return f"{step} stored {body.name}"
+        case _:
+            assert_never(body)
 
 
-def _incident_words(body: e.IncidentBody) -> str:
+def incident_text(body: e.IncidentBody) -> str:
+    """Return what an event of a list of findings was; not yet safe to draw."""
     match body:
         case e.IncidentsListed():
             return f"{body.count} incident{'' if body.count == 1 else 's'} from {body.source}"
@@ -248,311 +250,5 @@ def _incident_words(body: e.IncidentBody) -> str:
             return _comma_joined(f"{body.incident}: {body.outcome}", body.detail)
         case e.IncidentEnded():
             return _comma_joined(f"{body.incident}: {body.outcome}", body.detail)
-
-
-KeyHints = tuple[tuple[str, str], ...]
-PAUSE_KEYS: Final[KeyHints] = (("c", "continue"), ("i", "say something first"))
-LOOP_KEYS: Final[KeyHints] = (("c", "continue"), ("x", "stop"), ("i", "say something first"))
-ERROR_KEYS: Final[KeyHints] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
-_PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
-    "user": "You stopped the agent.",
-    "parked": "The background process has ended. It continues when you have answered everything.",
-    "run ended": "The command that ran this session has ended.",
-    "host lost": "The background process stopped here. Nothing was repeated.",
-    "unattended": "Nobody answered in time. Nothing was done.",
-    "limit reached": "The limit of this session is reached.",
-    "loop": "The agent repeats the same call and gets the same result. It is paused.",
-    "failed": "It ended with an error.",
-}
-_SESSION_END_SENTENCES: Final[Mapping[str, str]] = {
-    "completed": "The session is completed.",
-    "failed": "The session failed and cannot continue.",
-    "terminated": "The session was ended.",
-}
-
-
-def is_bookkeeping(event: Event) -> bool:
-    """Return whether an event is a record of another agent that was understood and says nothing here."""
-    return (
-        isinstance(event.body, e.Unknown)
-        and event.recorded_at is not None
-        and f".{e.NOT_UNDERSTOOD}." not in event.body.original_kind
-    )
-
-
-def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.ConversationCompacted) -> str:
-    match body:
-        case e.SessionCreated(configuration={"instructions": [*names]}) if names:
-            files = ", ".join(one_line(str(name), 100) for name in names[:_MOST_NAMED])
-            return f"It started with the instructions of {files}."
-        case e.SessionCreated():
-            return ""
-        case e.CompactionRequested():
-            return "You asked for a summary of the conversation."
-        case e.ConversationCompacted():
-            why = "" if body.is_asked else "The context was nearly full. "
-            size = f"{body.tokens:,} tokens" if body.tokens else "The conversation"
-            return (
-                f"{why}{size} became this summary by {one_line(body.model, 80)}. The model gets it instead."
-            )
-
-
-_MOST_NAMED: Final = 12
-"""Instruction files that are named."""
-_INCIDENT_KEYS: Final = (("8", "findings"),)
-_LIST_PAUSE_KEYS: Final = (("c", "continue"), *_INCIDENT_KEYS)
-
-
-def _incident_notice(body: e.IncidentBody) -> str:
-    """Return what a list of incidents says in its conversation; of work in between, its agents' say more."""
-    if isinstance(body, e.IncidentStarted | e.IncidentChecked):
-        return ""
-    words = _incident_words(body)
-    return f"Ended: {words}." if isinstance(body, e.IncidentEnded) else f"{words[:1].upper()}{words[1:]}."
-
-
-def notice_of(
-    body: Body, *, was_stopped: bool, window_seconds: float | None = None, is_list: bool = False
-) -> tuple[NoticeKind, str, KeyHints] | None:
-    """Return the notice that an event is, None if it is none.
-
-    `was_stopped`: the last block tells of the stop. `window_seconds`: how long the last expired one waited.
-    `is_list`: it is of a list of findings, which reads no messages.
-    """
-    match body:
-        case e.SessionStatusChanged(status="paused", reason=reason):
-            keys = _LIST_PAUSE_KEYS if is_list else LOOP_KEYS if reason == "loop" else PAUSE_KEYS
-            words = _pause_words(reason, window_seconds)
-            return None if reason == "user" and was_stopped else ("paused", words, keys)
-        case e.SessionStatusChanged(status=status) if status in _SESSION_END_SENTENCES:
-            return ("ended", _SESSION_END_SENTENCES[status], ())
-        case e.ContinueRequested():
-            return ("continued", "You resumed it.", ())
-        case e.MarkAdded(label=label):
-            return ("mark", one_line(label, 200), ())
-        case e.SessionCreated() | e.CompactionRequested() | e.ConversationCompacted():
-            words = _conversation_change(body)
-            return ("changed", words, ()) if words else None
-        case e.SessionChanged() as changed if words := session_settings_text(changed):
-            return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
-        case e.IncidentEvent():
-            words = _incident_notice(cast("e.IncidentBody", body))
-            return ("changed", one_line(words, 200), _INCIDENT_KEYS) if words else None
-        case e.WorkspaceTrusted():
-            return ("trust", "You trusted this workspace.", ())
-        case e.Unknown(original_kind=kind):
-            return ("unknown", f"Something that this version does not know: {one_line(kind, 80)}", ())
         case _:
-            return None
-
-
-def _pause_words(reason: PauseReason | None, window: float | None) -> str:
-    if reason == "unattended" and window:
-        return f"Nobody answered for {spoken_duration(window)}. Nothing was done."
-    return _PAUSE_SENTENCES.get(reason, "It is paused.") if reason else "It is paused."
-
-
-RunBlock = PromptBlock | NoticeBlock | StepBlock | TextBlock
-_STEP_KIND_WORDS: Final[dict[StepKind, str]] = {
-    "prompt": "agent", "command": "command", "gate": "gate", "pipeline": "pipeline",
-    "route": "choice of the way", "aggregate": "puts files together",
-}  # fmt: skip
-_MAX_DETAIL_CELLS: Final = 300
-_MAX_NAMED_STEPS: Final = 6
-
-
-class RunStepLog:
-    """The lines of one run: its events in order go in, new and changed blocks come out."""
-
-    def __init__(self) -> None:
-        self._plans: dict[str, StepPlan] = {}
-        self._items: dict[str, ItemTally] = {}
-        self._matrix: dict[str, str] = {}
-        self._lines: dict[str, StepBlock] = {}
-        self._round = 1
-        self.sessions: dict[str, str] = {}
-        """The sessions that agents lead in its steps, each with its step."""
-
-    def agent_blocks(self, event: Event) -> Iterator[RunBlock]:
-        """Yield what an event of a step's session adds: words of the agent, and what it does now."""
-        step, body = self.sessions[event.session_id], event.body
-        line = self._lines.get(step)
-        if isinstance(body, e.ReplyCompleted) and body.text.strip():
-            is_alone = sum(known.sign == "running" for known in self._lines.values()) < 2
-            name = one_line(step, 60).replace("`", "'")
-            text = body.text if is_alone else f"`{name}` {body.text}"
-            yield TextBlock(id=f"said:{event.id}", at=event.at, text=text)
-        elif isinstance(body, e.CallProposed) and line is not None and line.sign == "running":
-            note = f"{one_line(shown_tool(body.tool), 40)} {one_line(body.target, 200)}".rstrip()
-            yield self._keep(step, line.with_note(note))
-
-    def blocks(self, event: Event) -> Iterator[RunBlock]:
-        match event.body:
-            case e.RunRequested() as body:
-                input_text = f": {body.input}" if body.input else ""
-                yield PromptBlock(id=f"run:{event.id}", at=event.at, text=f"Run {body.pipeline}{input_text}")
-            case e.RunStarted() as body:
-                yield from self._started(event, body)
-            case e.StepChanged() as body if event.step:
-                yield from self._changed(event, event.step, body)
-            case e.RunChanged() as body if body.status in ENDED_RUN_STATES:
-                yield self._ended(event, body)
-            case _:
-                pass
-
-    def _started(self, event: Event, body: e.RunStarted) -> Iterator[RunBlock]:
-        self._plans = {plan.id: plan for plan in body.steps}
-        self._round = body.round
-        for step in body.reset:
-            self._lines.pop(step, None)
-            self._items.pop(step, None)
-        if body.round > 1:
-            named = ", ".join(one_line(step, 60) for step in body.reset)
-            which = named if len(body.reset) <= _MAX_NAMED_STEPS else f"{len(body.reset)} steps"
-            text = f"Round {body.round}: {which or 'only unfinished steps'}."
-            yield NoticeBlock(id=f"round:{event.id}", at=event.at, kind="continued", text=text)
-
-    def _changed(self, event: Event, step: str, body: e.StepChanged) -> Iterator[StepBlock]:
-        from workbench.views.pipeline import ItemTally
-
-        matrix = body.matrix or self._matrix.get(step, "")
-        if matrix:
-            self._matrix[step] = matrix
-            self._items.setdefault(matrix, ItemTally()).note(step, _step_status(body))
-            if (line := self._lines.get(matrix)) is not None:
-                yield self._keep(matrix, self._counted(matrix, line))
-            return
-        if count := len(body.items or ()) or body.item_count:
-            self._items.setdefault(step, ItemTally()).total = count
-        yield self._keep(step, self._counted(step, self._line(event, step, body)))
-
-    def _keep(self, step: str, line: StepBlock) -> StepBlock:
-        self._lines[step] = line
-        return line
-
-    def _line(self, event: Event, step: str, body: e.StepChanged) -> StepBlock:
-        if body.session_id and body.state == "running":
-            self.sessions[body.session_id] = step
-        plan, before = self._plans.get(step), self._lines.get(step)
-        meaning: StatusName = STEP_STATUSES[_step_status(body)][0]
-        again = f"attempt {body.attempt}   " if body.attempt > 1 else ""
-        return StepBlock(
-            id=f"step:{self._round}:{step}", at=before.at if before else event.at, step=step,
-            name=one_line(step, 100), what=_step_kind_text(plan), sign=meaning,
-            right=f"{again}{_step_right_text(body)}",
-            right_meaning=meaning if meaning in ("waiting", "failed", "risk") else None,
-            note=_detail_line(body.detail),
-        )  # fmt: skip
-
-    def _counted(self, step: str, line: StepBlock) -> StepBlock:
-        items = self._items.get(step)
-        return line.with_items(items.words) if items is not None and items.words else line
-
-    def _ended(self, event: Event, body: e.RunChanged) -> StepBlock:
-        took = f", {duration_text(body.duration_ms / 1000)} of work" if body.duration_ms else ""
-        sign, word = RUN_STATUSES[body.status]
-        failed = sum(line.sign == "failed" for line in self._lines.values())
-        if sign == "ok" and failed:
-            took = f"{took}, {failed} step{'s' * (failed != 1)} failed"
-        return StepBlock(
-            id=f"run-end:{event.id}", at=event.at, step="", name="the run", what="", sign=sign,
-            right=f"{word}{took}", right_meaning="failed" if failed or sign == "failed" else None,
-            note=_detail_line(_run_detail(body.detail)),
-        )  # fmt: skip
-
-
-def _run_detail(detail: str) -> str:
-    """Return why a run ended; why its step failed stands in the line of the step."""
-    step, has_failed, _ = detail.partition(" failed: ")
-    return f"{step} failed" if has_failed else detail
-
-
-def _detail_line(detail: str) -> str:
-    return reason_line(detail, _MAX_DETAIL_CELLS)
-
-
-def _step_kind_text(plan: StepPlan | None) -> str:
-    if plan is None:
-        return ""
-    persona = f" {one_line(plan.persona, 60)}" if plan.persona and plan.kind == "prompt" else ""
-    return f"{_STEP_KIND_WORDS[plan.kind]}{persona}"
-
-
-def _step_status(body: e.StepChanged) -> StepStatus:
-    return step_status_name(body.state, is_warned=body.is_warned or body.has_failed)
-
-
-def _step_right_text(body: e.StepChanged) -> str:
-    took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""
-    status = _step_status(body)
-    word = STEP_STATUSES[status][1]
-    if status == "warned":
-        return f"{word}   {took}".rstrip()
-    if status in COMPLETED_STEP_STATES:
-        return took or ("empty" if status == "completed_empty" else "done")
-    return "asks you" if status == "waiting" else word
-
-
-SESSIONS_PANE, CONVERSATION_PANE, APPROVALS_PANE = 0, 1, 2
-"""Places, as the titles of their panes number them."""
-_MAX_TOAST_CELLS: Final = 400
-_WRITE_VERBS: Final = ("edit", "write")
-
-
-class Toast(Struct, frozen=True, kw_only=True):
-    """What did not happen, why, and where to look."""
-
-    what: str
-    why: str = ""
-    place: int | None = None
-    """0 to 2: the pane that shows it; None if no pane does."""
-    row_id: str = ""
-
-    @property
-    def words(self) -> str:
-        """Return all of it as one line, as it is kept among the messages."""
-        return f"{self.what} {self.why}".rstrip()
-
-
-def toast_of(
-    event: Event, session: Session | None, action: Action | None, *, is_current: bool
-) -> Toast | None:
-    """Return what is told of an event; None when it is no trouble, or nobody here asked for it."""
-    match event.body:
-        case e.ErrorRaised():
-            return _error_toast(event.body, session, is_current=is_current)
-        case e.CallFinished(state="failed") if action is not None and action.verb in _WRITE_VERBS:
-            return Toast(
-                what=one_line(f"Not written: {action.target}", _MAX_TOAST_CELLS),
-                why=_toast_line(event.body.error),
-                place=APPROVALS_PANE, row_id=action.id,
-            )  # fmt: skip
-        case _:
-            return None
-
-
-def answered_elsewhere_text(event: Event, action: Action | None, pid: int) -> str:
-    """Return what is said of an answer that came from another screen or a command; else empty."""
-    actor = event.actor
-    if action is None or actor.kind != "user" or actor.pid == pid:
-        return ""
-    if not isinstance(event.body, e.ActionApproved | e.ActionRejected):
-        return ""
-    word = "approved" if isinstance(event.body, e.ActionApproved) else "rejected"
-    where = "on another screen" if actor.via == "screen" else "by workbench approvals"
-    return one_line(f"{action.verb} {action.target} was {word} {where}.", _MAX_TOAST_CELLS)
-
-
-def _error_toast(body: e.ErrorRaised, session: Session | None, *, is_current: bool) -> Toast:
-    why = _toast_line(body.details or body.remedy)
-    if is_current:
-        return Toast(what=_toast_line(body.message), why=why, place=CONVERSATION_PANE)
-    if session is None:
-        return Toast(what=_toast_line(body.message), why=why)
-    return Toast(
-        what=one_line(f"{session.title}: {body.message}", _MAX_TOAST_CELLS), why=why, place=SESSIONS_PANE
-    )
-
-
-def _toast_line(text: str) -> str:
-    return one_line(text.strip(), _MAX_TOAST_CELLS)
+            assert_never(body)

@@ -201,8 +201,18 @@ class IncidentList:
             case e.ActionBecameStale() | e.AnswerRefused():
                 return False
             case (
-                e.SessionEvent() | e.RequestEvent() | e.TurnEvent() | e.CallEvent() | e.RuleEvent()
-                | e.RunEvent() | e.Unknown()
+                e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.ReplyCompleted()
+                | e.ConversationCompacted() | e.TurnEnded() | e.ProgressReported() | e.ErrorRaised()
+                | e.HookRan() | e.CommandSuggested() | e.CallProposed() | e.CallExecuting()
+                | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
+                | e.CallRepeated() | e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged()
+                | e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.PromptSubmitted()
+                | e.InterruptRequested() | e.ContinueRequested() | e.CompactionRequested()
+                | e.RefreshRequested() | e.UndoRequested() | e.MarkAdded() | e.ForkRequested()
+                | e.ContextCollected() | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted()
+                | e.WorkspaceTrustRevoked() | e.SecurityNoted() | e.RunRequested() | e.RunCancelRequested()
+                | e.StepRetryRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged()
+                | e.ContractChecked() | e.ArtifactStored() | e.Unknown()
             ):  # fmt: skip
                 return False
             case _:
@@ -249,6 +259,8 @@ class IncidentList:
                 self._check(body)
             case e.IncidentEnded():
                 self._end(body)
+            case _:
+                assert_never(body)
 
     def _request(self, body: e.IncidentsRequested) -> None:
         self.options, self.is_cancelled = body.options, False

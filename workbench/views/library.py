@@ -291,8 +291,20 @@ def speaker_and_text(event: e.Event) -> tuple[str, str]:
         case e.SessionChanged(title=title, tags=tags):
             return "title", " ".join((title or "", *(tags or ()))).strip()
         case (
-            e.SessionEvent() | e.RequestEvent() | e.TurnEvent() | e.CallEvent() | e.ActionEvent()
-            | e.RuleEvent() | e.RunEvent() | e.IncidentEvent() | e.Unknown()
+            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.ConversationCompacted()
+            | e.TurnEnded() | e.ProgressReported() | e.ErrorRaised() | e.HookRan() | e.CommandSuggested()
+            | e.CallExecuting() | e.ProcessStarted() | e.OutputStreamed() | e.CallFinished()
+            | e.CallRepeated() | e.SessionStatusChanged() | e.SessionDeleted() | e.LeaseTaken()
+            | e.LeaseReleased() | e.InterruptRequested() | e.ContinueRequested() | e.CompactionRequested()
+            | e.RefreshRequested() | e.UndoRequested() | e.MarkAdded() | e.ForkRequested()
+            | e.ContextCollected() | e.ActionOpened() | e.ActionApproved() | e.ActionExpired()
+            | e.ActionSuperseded() | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused()
+            | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted()
+            | e.WorkspaceTrustRevoked() | e.SecurityNoted() | e.RunRequested() | e.RunCancelRequested()
+            | e.StepRetryRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged() | e.ContractChecked()
+            | e.ArtifactStored() | e.IncidentsListed() | e.IncidentsRequested() | e.IncidentsCancelRequested()
+            | e.IncidentDismissed() | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded()
+            | e.Unknown()
         ):  # fmt: skip
             return "", ""  # no index holds them
         case _:

@@ -95,8 +95,15 @@ class _ActivityFold:
             case e.StepChanged(state=state):
                 self._note_step(event, is_running=state == "running")
             case (
-                e.SessionEvent() | e.RequestEvent() | e.RuleEvent() | e.RunEvent() | e.IncidentEvent()
-                | e.Unknown()
+                e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
+                | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested() | e.ContinueRequested()
+                | e.CompactionRequested() | e.RefreshRequested() | e.UndoRequested() | e.MarkAdded()
+                | e.ForkRequested() | e.ContextCollected() | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked()
+                | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked() | e.SecurityNoted() | e.RunRequested()
+                | e.RunCancelRequested() | e.StepRetryRequested() | e.RunStarted() | e.RunChanged()
+                | e.ContractChecked() | e.ArtifactStored() | e.IncidentsListed() | e.IncidentsRequested()
+                | e.IncidentsCancelRequested() | e.IncidentDismissed() | e.IncidentStarted()
+                | e.IncidentChecked() | e.IncidentEnded() | e.Unknown()
             ):  # fmt: skip
                 pass
             case _:
@@ -115,6 +122,8 @@ class _ActivityFold:
                 | e.CommandSuggested() | e.ProgressReported() | e.HookRan()
             ):  # fmt: skip
                 pass
+            case _:
+                assert_never(body)
 
     def _note_call(self, event: e.Event, body: e.CallBody) -> None:
         key = event.call_id or ""
@@ -127,6 +136,8 @@ class _ActivityFold:
                 self._end("ran", self.running.pop(key, None), event.at)
             case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated():
                 pass
+            case _:
+                assert_never(body)
 
     def _note_question(self, event: e.Event, body: e.ActionBody) -> None:
         key = event.action_id or ""
@@ -140,6 +151,8 @@ class _ActivityFold:
                 self._end("waited", self.asked.pop(key, None), event.at)
             case e.ActionBecameStale() | e.AnswerRefused():
                 pass
+            case _:
+                assert_never(body)
 
     def _note_step(self, event: e.Event, *, is_running: bool) -> None:
         step = event.step or ""

@@ -12,7 +12,8 @@ from workbench.domain.codec import BODY_BY_KIND
 from workbench.domain.events import Event, Unknown
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.tui.replay.replay_source import ReplaySource
-from workbench.views.event_text import event_line, notice_of
+from workbench.views.event_text import event_line
+from workbench.views.notices import notice_of
 
 HOST = Actor(kind="host")
 

@@ -1,12 +1,9 @@
 """Marks as columns: what is looked up in bytes is what walking over all of them finds."""
 
-from typing import get_args
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.domain import events as e
 from workbench.views.replay import bar_cell, mark_cells
 from workbench.views.timeline import (
     ICONS_BY_IMPORTANCE,
@@ -31,24 +28,6 @@ def timeline(events):
         at += passed * SECOND
         found.append((3 + number * 2, at, kind, 7 if kind == "turn.ended" else fact))
     return Timeline(found)
-
-
-WITHOUT_A_MARK = {
-    *get_args(e.SessionBody), *get_args(e.RuleBody), *get_args(e.IncidentBody),
-    e.InterruptRequested, e.ContinueRequested, e.CompactionRequested, e.RefreshRequested, e.UndoRequested,
-    e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed, e.ThinkingStreamed, e.ReplyCompleted,
-    e.ConversationCompacted, e.ProgressReported, e.HookRan, e.CommandSuggested, e.CallExecuting,
-    e.ProcessStarted, e.OutputStreamed, e.ActionSuperseded, e.ActionBecameStale, e.AnswerRefused,
-    e.RunRequested, e.RunCancelRequested, e.StepRetryRequested, e.RunStarted, e.RunChanged,
-    e.ContractChecked, e.ArtifactStored,
-}  # fmt: skip
-"""Events that no replay stops at."""
-
-
-def test_each_kind_of_event_has_a_mark_or_none_on_purpose():
-    kinds = {body.KIND for body in get_args(e.KnownBody)}
-    assert kinds == MARK_EVENT_KINDS | {body.KIND for body in WITHOUT_A_MARK}
-    assert not MARK_EVENT_KINDS & {body.KIND for body in WITHOUT_A_MARK}
 
 
 def walked(events):

@@ -3,7 +3,7 @@
 from tests.support.tables import each_row
 from tests.unit.views.making import action, event, session
 from workbench.domain.events import CallFinished, ContinueRequested, ErrorRaised
-from workbench.views.event_text import APPROVALS_PANE, CONVERSATION_PANE, SESSIONS_PANE, Toast, toast_of
+from workbench.views.toasts import APPROVALS_PANE, CONVERSATION_PANE, SESSIONS_PANE, Toast, toast_of
 
 BROKEN = ErrorRaised(code="closed", message="The model stopped.", details="It closed.", remedy="Ask again.")
 NOT_WRITTEN = CallFinished(state="failed", error="The disk is full.")

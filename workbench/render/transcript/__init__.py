@@ -37,7 +37,8 @@ from workbench.render.transcript.markup import (
 from workbench.text.human import SECOND_MICROS, counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ReplyBuffer
-from workbench.views.event_text import event_line, is_bookkeeping, notice_of
+from workbench.views.event_text import event_line
+from workbench.views.notices import is_bookkeeping, notice_of
 from workbench.views.sessions import session_title
 
 _ASSETS: Final = Path(__file__).resolve().parent
@@ -234,13 +235,22 @@ class _SessionPage:
             case e.Unknown() as body:
                 return self._unknown(event, body)
             case (
-                e.RunEvent() | e.UndoRequested() | e.ForkRequested() | e.InterruptRequested()
-                | e.CallRepeated()
+                e.RunRequested() | e.RunCancelRequested() | e.StepRetryRequested() | e.RunStarted()
+                | e.RunChanged() | e.StepChanged() | e.ContractChecked() | e.ArtifactStored()
+                | e.UndoRequested() | e.ForkRequested() | e.InterruptRequested() | e.CallRepeated()
             ):  # fmt: skip
                 return self._line(event)
             case (
-                e.SessionEvent() | e.RequestEvent() | e.CallEvent() | e.ActionEvent() | e.RuleEvent()
-                | e.IncidentEvent()
+                e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
+                | e.LeaseTaken() | e.LeaseReleased() | e.ContinueRequested() | e.CompactionRequested()
+                | e.RefreshRequested() | e.MarkAdded() | e.ContextCollected() | e.CallExecuting()
+                | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
+                | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
+                | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
+                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked()
+                | e.SecurityNoted() | e.IncidentsListed() | e.IncidentsRequested()
+                | e.IncidentsCancelRequested() | e.IncidentDismissed() | e.IncidentStarted()
+                | e.IncidentChecked() | e.IncidentEnded()
             ):  # fmt: skip
                 return self._notice(event)
             case _:
@@ -262,6 +272,8 @@ class _SessionPage:
                 return self._line(event)
             case e.ConversationCompacted() | e.CommandSuggested() | e.ProgressReported():
                 return self._notice(event)
+            case _:
+                assert_never(body)
 
     def _with_kept_before(self, parts: Iterable[str]) -> Iterator[str]:
         for part in parts:

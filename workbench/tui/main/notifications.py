@@ -19,14 +19,14 @@ from workbench.domain.values import SYSTEM_SESSION
 from workbench.tui.main.unseen_ends import UnseenEnds
 from workbench.tui.pane import Pane
 from workbench.views.approvals import QueueSummary
-from workbench.views.event_text import (
+from workbench.views.sessions import leave_notice
+from workbench.views.toasts import (
     APPROVALS_PANE,
     CONVERSATION_PANE,
     Toast,
     answered_elsewhere_text,
     toast_of,
 )
-from workbench.views.sessions import leave_notice
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext

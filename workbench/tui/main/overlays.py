@@ -33,7 +33,7 @@ from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneTitle, call_after_layout
 from workbench.views.approvals import QueueSummary
-from workbench.views.event_text import Toast
+from workbench.views.toasts import Toast
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
