@@ -16,9 +16,9 @@ from typing import Final, cast
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK
+from workbench.domain.tools import BUILT_IN_TOOLS
 from workbench.domain.values import Capability, GateVerdict, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage
-from workbench.policy.permissions import BUILT_IN_TOOLS
 from workbench.policy.urls import UrlRefused, UrlRules, check_url_hops, normalized_host
 from workbench.text.display import DISPLAY_PLACES, DisplayPlace, displayed_text
 from workbench.text.safe import one_line

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from workbench.domain.tools import BUILT_IN_TOOLS
 from workbench.domain.values import JsonObject, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.paths import ResolvedPath
@@ -42,11 +43,6 @@ TOOL_ALIASES: Final[dict[str, frozenset[str]]] = {
 """DESIGN section 5: a name of the field and the tools of ours that it covers."""
 SEARCH_TOOLS: Final = TOOL_ALIASES["Grep"] | TOOL_ALIASES["Glob"] | TOOL_ALIASES["LS"]
 """What a bare `Read` in a deny list covers besides reading."""
-BUILT_IN_TOOLS: Final = frozenset({
-    "create_file", "read_file", "replace_string_in_file", "list_dir", "file_search", "grep_search",
-    "run_in_terminal", "terminal_last_command", "create_directory", "fetch_webpage", "context.read",
-    "pipeline.run", "git.preparePr",
-})  # fmt: skip
 FOREIGN_TOOLS: Final = frozenset({
     "Agent", "AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "KillBash", "KillShell",
     "ListMcpResourcesTool", "NotebookRead", "ReadMcpResourceTool", "Skill", "SlashCommand", "Task",

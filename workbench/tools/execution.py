@@ -6,6 +6,7 @@ from typing import Final, cast, get_args
 
 from workbench.changes.diff import FileChange
 from workbench.domain.machines import RunStatus, StepStateName
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.text.human import duration_text
 from workbench.tools.base import (
@@ -30,11 +31,11 @@ class RunInTerminal:
     """The tool run_in_terminal."""
 
     descriptor = ToolDescriptor(
-        id="run_in_terminal", wire_name="run_in_terminal",
+        id=BuiltInTool.RUN_IN_TERMINAL.id, wire_name=BuiltInTool.RUN_IN_TERMINAL.wire_name,
         description="Run a shell command in the workspace without a terminal or input. Returns its output "
         "and exit code; a command that ends with another code than 0 has failed. Each command starts in a "
         "new shell.",
-        capability="execute", risk_level="dangerous", verb="run",
+        capability="execute", risk_level="dangerous", verb=BuiltInTool.RUN_IN_TERMINAL.verb,
         command_parameter="command", target_parameter="command",
         input_schema=parameters_schema(
             "command",
@@ -67,10 +68,11 @@ class TerminalLastCommand:
     """The tool terminal_last_command."""
 
     descriptor = ToolDescriptor(
-        id="terminal_last_command", wire_name="terminal_last_command",
+        id=BuiltInTool.TERMINAL_LAST_COMMAND.id, wire_name=BuiltInTool.TERMINAL_LAST_COMMAND.wire_name,
         description="Return the last command that this session ran with run_in_terminal, its exit code and "
         "its output. Runs nothing.",
-        capability="read", risk_level="read_only", verb="read", input_schema=parameters_schema(),
+        capability="read", risk_level="read_only", verb=BuiltInTool.TERMINAL_LAST_COMMAND.verb,
+        input_schema=parameters_schema(),
         output_schema=result_schema(command=TEXT_SCHEMA),
         examples=(ToolExample(description="The last command", parameters={}),),
     )  # fmt: skip
@@ -117,7 +119,7 @@ class PipelineRun:
     """S4 `pipeline.run`: execute, asks by its descriptor."""
 
     descriptor = ToolDescriptor(
-        id="pipeline.run", wire_name="pipeline_run",
+        id=BuiltInTool.RUN_PIPELINE.id, wire_name=BuiltInTool.RUN_PIPELINE.wire_name,
         description="Run one of the project's pipelines by name and wait for its end. Returns its status, "
         "its steps, its artifacts and how to read its log.",
         capability="execute", risk_level="dangerous",
@@ -136,7 +138,7 @@ class PipelineRun:
                 "input": {"type": "string", "maxLength": 100000, "description": "What it works on."},
             },
         },
-        output_schema=_RUN_SCHEMA, verb="run", target_parameter="name",
+        output_schema=_RUN_SCHEMA, verb=BuiltInTool.RUN_PIPELINE.verb, target_parameter="name",
         examples=(
             ToolExample(description="Run the nightly checks",
                         parameters={"name": "nightly", "input": "login"}),

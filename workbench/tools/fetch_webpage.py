@@ -18,6 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench import __version__
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.web_fetch import FetchDeadline, FetchFailed, FetchRequest, FetchResponse, fetch_page
 from workbench.policy.urls import ParsedUrl, UrlVerdict, check_url
@@ -188,11 +189,11 @@ class FetchWebpage:
     """The tool fetch_webpage."""
 
     descriptor = ToolDescriptor(
-        id="fetch_webpage", wire_name="fetch_webpage",
+        id=BuiltInTool.FETCH_WEBPAGE.id, wire_name=BuiltInTool.FETCH_WEBPAGE.wire_name,
         description="Fetch a public web page and return its text (to 100 KB). http and https only; "
         "robots.txt is respected, at most 5 redirects are followed, and it takes 20 s at most. Scripts are "
         "not run.",
-        capability="network", risk_level="dangerous", verb="fetch",
+        capability="network", risk_level="dangerous", verb=BuiltInTool.FETCH_WEBPAGE.verb,
         url_parameter="url", target_parameter="url",
         input_schema=parameters_schema("url", url={"type": "string", "minLength": 1, "maxLength": 8192}),
         output_schema=result_schema(url=TEXT_SCHEMA, status=COUNT_SCHEMA, bytes=COUNT_SCHEMA),

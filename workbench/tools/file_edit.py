@@ -1,6 +1,7 @@
 """The tools create_file, create_directory and replace_string_in_file."""
 
 from workbench.changes.diff import FileChange
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
@@ -23,10 +24,10 @@ class CreateFile:
     """The tool create_file."""
 
     descriptor = ToolDescriptor(
-        id="create_file", wire_name="create_file",
+        id=BuiltInTool.CREATE_FILE.id, wire_name=BuiltInTool.CREATE_FILE.wire_name,
         description="Create a new file in the workspace with this content; missing folders are made. "
         "Fails if there is a file of that name: change it with replace_string_in_file.",
-        capability="write", risk_level="safe_write", verb="write",
+        capability="write", risk_level="safe_write", verb=BuiltInTool.CREATE_FILE.verb,
         path_parameters=("path",), target_parameter="path",
         input_schema=parameters_schema("path", "content", path=PATH_SCHEMA, content=TEXT_SCHEMA),
         output_schema=result_schema(bytes_written=COUNT_SCHEMA),
@@ -54,10 +55,10 @@ class CreateDirectory:
     """The tool create_directory."""
 
     descriptor = ToolDescriptor(
-        id="create_directory", wire_name="create_directory",
+        id=BuiltInTool.CREATE_DIRECTORY.id, wire_name=BuiltInTool.CREATE_DIRECTORY.wire_name,
         description="Create a folder in the workspace, and the folders on the way to it. create_file makes "
         "its folders by itself, so this is needed only for empty ones.",
-        capability="write", risk_level="safe_write", verb="write",
+        capability="write", risk_level="safe_write", verb=BuiltInTool.CREATE_DIRECTORY.verb,
         path_parameters=("path",), target_parameter="path",
         input_schema=parameters_schema("path", path=PATH_SCHEMA),
         output_schema=result_schema(created={"type": "array", "items": TEXT_SCHEMA}),
@@ -100,11 +101,11 @@ class ReplaceString:
     """The tool replace_string_in_file."""
 
     descriptor = ToolDescriptor(
-        id="replace_string_in_file", wire_name="replace_string_in_file",
+        id=BuiltInTool.REPLACE_STRING.id, wire_name=BuiltInTool.REPLACE_STRING.wire_name,
         description="Replace old_string by new_string in a file of the workspace. old_string has to be there "
         "exactly once: give enough lines around it. If it is not, nothing is written and the count is "
         "returned.",
-        capability="write", risk_level="dangerous", verb="edit",
+        capability="write", risk_level="dangerous", verb=BuiltInTool.REPLACE_STRING.verb,
         path_parameters=("path",), target_parameter="path",
         input_schema=parameters_schema(
             "path", "old_string", "new_string",

@@ -8,6 +8,7 @@ from typing import BinaryIO, Final
 
 from msgspec import Struct
 
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FolderEntry
@@ -35,11 +36,11 @@ class ReadFile:
     """The tool read_file."""
 
     descriptor = ToolDescriptor(
-        id="read_file", wire_name="read_file",
+        id=BuiltInTool.READ_FILE.id, wire_name=BuiltInTool.READ_FILE.wire_name,
         description="Read a text file of the workspace. start_line and end_line count from 1, both "
         "inclusive; without them the file is read from its beginning to a limit of 100 KB. "
         "Of a binary file the first 1 KB is returned in hexadecimal.",
-        capability="read", risk_level="read_only", verb="read",
+        capability="read", risk_level="read_only", verb=BuiltInTool.READ_FILE.verb,
         path_parameters=("path",), target_parameter="path",
         input_schema=parameters_schema(
             "path", path=PATH_SCHEMA, start_line=_LINE_SCHEMA, end_line=_LINE_SCHEMA
@@ -158,9 +159,9 @@ class ContextRead:
     """The tool context.read."""
 
     descriptor = ToolDescriptor(
-        id="context.read", wire_name="context_read",
+        id=BuiltInTool.CONTEXT_READ.id, wire_name=BuiltInTool.CONTEXT_READ.wire_name,
         description="Return a file of the workspace, to a limit of 100 KB, as context for the work.",
-        capability="read", risk_level="read_only", verb="read",
+        capability="read", risk_level="read_only", verb=BuiltInTool.CONTEXT_READ.verb,
         path_parameters=("path",), target_parameter="path",
         input_schema=parameters_schema("path", path=PATH_SCHEMA),
         output_schema=result_schema(bytes=COUNT_SCHEMA),
@@ -179,10 +180,10 @@ class ListDir:
     """The tool list_dir."""
 
     descriptor = ToolDescriptor(
-        id="list_dir", wire_name="list_dir",
+        id=BuiltInTool.LIST_DIR.id, wire_name=BuiltInTool.LIST_DIR.wire_name,
         description="List the names in a folder of the workspace, folders first, files with their size; "
         "hidden ones too. Folders end in /, links in @. At most 1000 names are given.",
-        capability="read", risk_level="read_only", verb="read",
+        capability="read", risk_level="read_only", verb=BuiltInTool.LIST_DIR.verb,
         path_parameters=("path",), target_parameter="path",
         input_schema=parameters_schema(
             "path",

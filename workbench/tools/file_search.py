@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
@@ -131,11 +132,12 @@ class FileSearch:
     """The tool file_search."""
 
     descriptor = ToolDescriptor(
-        id="file_search", wire_name="file_search",
+        id=BuiltInTool.FILE_SEARCH.id, wire_name=BuiltInTool.FILE_SEARCH.wire_name,
         description="Find files of the workspace by a glob: * is any text in a name, ** crosses folders, "
         "{a,b} is one of several. A pattern without / is looked for in every folder. What .gitignore names "
         "is left out unless include_ignored is true. At most 1000 paths are given.",
-        capability="read", risk_level="read_only", verb="read", target_parameter="pattern",
+        capability="read", risk_level="read_only", verb=BuiltInTool.FILE_SEARCH.verb,
+        target_parameter="pattern",
         input_schema=parameters_schema(
             "pattern",
             pattern={"type": "string", "minLength": 1, "maxLength": _MAX_GLOB_LENGTH},

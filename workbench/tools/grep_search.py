@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 
 from msgspec import Struct, field
 
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folder_walk import WalkedFolder
@@ -178,12 +179,13 @@ class GrepSearch:
     """The tool grep_search."""
 
     descriptor = ToolDescriptor(
-        id="grep_search", wire_name="grep_search",
+        id=BuiltInTool.GREP_SEARCH.id, wire_name=BuiltInTool.GREP_SEARCH.wire_name,
         description="Search the text of the workspace's files line by line. The pattern is taken literally "
         "unless is_regex is true (RE2 syntax: no look-around, no back-references). include narrows to files "
         "by a glob such as src/**/*.py. Results are path:line:text, the lines around them path-line-text. "
         "Binary files, links and what .gitignore names are left out.",
-        capability="read", risk_level="read_only", verb="read", target_parameter="pattern",
+        capability="read", risk_level="read_only", verb=BuiltInTool.GREP_SEARCH.verb,
+        target_parameter="pattern",
         input_schema=parameters_schema(
             "pattern",
             pattern={"type": "string", "minLength": 1, "maxLength": regex.MAX_REGEX_LENGTH},

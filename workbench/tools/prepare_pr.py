@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.git import Git, GitFailed, git_with_own_index
 from workbench.text.safe import one_line
@@ -186,11 +187,11 @@ class PreparePr:
     """The tool git.preparePr."""
 
     descriptor = ToolDescriptor(
-        id="git.preparePr", wire_name="git_preparePr",
+        id=BuiltInTool.PREPARE_PR.id, wire_name=BuiltInTool.PREPARE_PR.wire_name,
         description="Prepare a pull request: commit exactly what this session's file tools changed to a new "
         "branch, and return its title and body. Nothing is pushed or opened, and the user's index and files "
         "stay as they are. What commands changed is not in it.",
-        capability="git", risk_level="dangerous", verb="write",
+        capability="git", risk_level="dangerous", verb=BuiltInTool.PREPARE_PR.verb,
         input_schema=parameters_schema(
             title={"type": "string", "minLength": 1, "maxLength": 200},
             branch={"type": "string", "minLength": 1, "maxLength": 100},

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Session
+from workbench.domain.tools import tool_verb
 from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
@@ -352,17 +353,9 @@ def _risk_word(risks: Sequence[str], word: str) -> str:
     return f"! {risks[0]}" if len(risks) == 1 else f"! {len(risks)}"
 
 
-TOOL_VERBS: Final[Mapping[str, str]] = {
-    "create_file": "write", "create_directory": "write", "replace_string_in_file": "edit",
-    "git.preparePr": "write", "read_file": "read", "context.read": "read", "list_dir": "read",
-    "file_search": "read", "grep_search": "read", "terminal_last_command": "read", "fetch_webpage": "fetch",
-}  # fmt: skip
-"""What the tools do that do not run something; actions carry the verb of theirs, calls do not."""
-
-
 def _rule_decided_row(call: Call, session: Session | None, folder: Folder) -> QueueRow:
     return QueueRow(
-        id=call.id, sign="rule", verb=TOOL_VERBS.get(call.tool, "run"),
+        id=call.id, sign="rule", verb=tool_verb(call.tool),
         target=one_line(marked_spaces(call.target), MAX_TARGET_CELLS),
         session_id=call.session_id, session_title=_session_title(session),
         clock=call.finished_at or call.requested_at,

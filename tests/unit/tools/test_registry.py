@@ -5,10 +5,10 @@ from msgspec.structs import replace
 
 from tests.support.tables import each_row
 from workbench.config.sections import ToolSettings
+from workbench.domain.tools import BUILT_IN_TOOLS
 from workbench.domain.values import ToolExample
 from workbench.policy import schemas
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call
-from workbench.policy.permissions import BUILT_IN_TOOLS
 from workbench.tools.file_read import ReadFile
 from workbench.tools.registry import InvalidTool, ToolRegistry, tool_descriptors, tool_registry
 

@@ -4,10 +4,11 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each_row
 from tests.unit.views.making import MINUTE, NOW, SECOND, action, call, session
+from workbench.domain.tools import tool_verb
 from workbench.domain.values import FilePlan, SelectedHunk
 from workbench.tools.registry import every_tool
 from workbench.views import approvals
-from workbench.views.approvals import TOOL_VERBS, QueueRow, QueueSummary
+from workbench.views.approvals import QueueRow, QueueSummary
 
 SESSIONS = {"s1": session(), "s2": session("s2", title="a first one")}
 
@@ -253,4 +254,6 @@ def test_only_rows_of_what_changed_are_made_again():
 
 def test_a_call_has_the_verb_of_its_tool():
     verbs = {tool.descriptor.id: tool.descriptor.verb for tool in every_tool()}
-    assert {tool: TOOL_VERBS.get(tool, "run") for tool in verbs} == verbs
+    assert {tool: tool_verb(tool) for tool in verbs} == verbs
+    assert set(verbs.values()) == {"edit", "write", "run", "fetch", "read"}
+    assert tool_verb("mcp__tracker__search") == "run"
