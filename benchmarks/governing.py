@@ -19,10 +19,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from workbench.changes.decision import make_decision
-from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action
-from workbench.domain.values import WORKSPACE_CONFIG_FILE, Actor
+from workbench.domain.values import WORKSPACE_CONFIG_FILE, Actor, Decision
 from workbench.host import session_requests, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
@@ -99,9 +97,7 @@ class Folder:
         return seconds
 
     def _approve(self, action: Action) -> None:
-        event = self.journal.event_at(action.opened_at)
-        assert event is not None and isinstance(event.body, ActionOpened)
-        decision = make_decision(event.body, action.id, "approve", blobs=self.journal.blobs)
+        decision = Decision(action_id=action.id, verdict="approve")
         assert decide_action(self.journal, decision, action.digest, USER).ok
 
 

@@ -9,9 +9,8 @@ from tests.golden.scenario import golden
 from tests.golden.shop import FILES
 from tests.golden.staging import CLI, GONE, LOOK, MINUTE, SCREEN
 from tests.golden.words import create, edit, exchange, prompt, read, result, run, said
-from workbench.changes.decision import make_decision
 from workbench.domain.events import SessionChanged
-from workbench.domain.values import SYSTEM_SESSION, SelectedHunk
+from workbench.domain.values import SYSTEM_SESSION, Decision, SelectedHunk
 from workbench.host import workspace_trust
 from workbench.journal.decisions import decide_action, expire_due_actions
 
@@ -140,8 +139,7 @@ def trust_question(scene):
 
 def _answer_trust(scene, verdict, choice):
     (action,) = scene.passes(11).journal.actions(session_id=SYSTEM_SESSION, states=("pending",))
-    opened = scene.journal.event_at(action.opened_at).body
-    made = make_decision(opened, action.id, verdict, blobs=scene.journal.blobs, choice=choice)
+    made = Decision(action_id=action.id, verdict=verdict, choice=choice)
     assert decide_action(scene.journal, made, action.digest, scene.user).ok
 
 

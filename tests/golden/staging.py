@@ -20,10 +20,10 @@ from tests.golden.words import MODEL, recording_text
 from tests.support.golden import KEY
 from tests.support.stage import provider_maker_with_sleep
 from tests.support.waits import PATIENCE
-from workbench.changes.decision import make_decision
+from workbench.changes.decision import seal_decision
 from workbench.domain.codec import EVENT_FORMAT_VERSION, blob_refs, event_to_line, to_json_value
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import Actor, SelectedHunk
+from workbench.domain.values import Actor, Decision, SelectedHunk
 from workbench.effects import fault_points
 from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.host import session_requests
@@ -138,17 +138,20 @@ class Scene:
             else [h if isinstance(h, SelectedHunk) else SelectedHunk(hunk=h) for h in hunks]
         )
         edited = edited and {path: text.encode() for path, text in edited.items()}
-        return self._answer(action, after, "approve", selection=selection, edited=edited, **more)
+        return self._answer(
+            action, after, "approve", edited, selection=selection and tuple(selection), **more
+        )
 
     def reject(self, action=None, after=8, reason=None):
         return self._answer(action, after, "reject", reason=reason)
 
-    def _answer(self, action, after, verdict, **more):
+    def _answer(self, action, after, verdict, edited=None, **more):
         action = action or self.one()
         self.passes(after)
         opened = self.journal.event_at(action.opened_at).body
         assert isinstance(opened, ActionOpened)
-        made = make_decision(opened, action.id, verdict, blobs=self.journal.blobs, **more)
+        decision = Decision(action_id=action.id, verdict=verdict, **more)
+        made = seal_decision(opened, decision, self.journal.blobs, edited)
         return decide_action(self.journal, made, action.digest, self.user)
 
     def extend(self, action=None, after=0):

@@ -5,7 +5,7 @@ import json
 
 from tests.support.stage import USER, call, exchange, no_wait, provider_maker_with_sleep, recording, text
 from tests.support.waits import PATIENCE
-from workbench.changes.decision import make_decision
+from workbench.changes.decision import seal_decision
 from workbench.domain.events import ActionOpened, PromptSubmitted
 from workbench.domain.incidents import IncidentOptions
 from workbench.domain.values import Decision, SelectedHunk
@@ -145,14 +145,10 @@ class Lists:
         (action,) = self.waiting(list_id)
         opened = self.journal.event_at(action.opened_at).body
         assert isinstance(opened, ActionOpened)
-        selection = None if hunks is None else [SelectedHunk(hunk=hunk) for hunk in hunks]
-        made = (
-            Decision(action_id=action.id, verdict=verdict, **more)
-            if action.kind == "finding"
-            else make_decision(
-                opened, action.id, verdict, blobs=self.journal.blobs, selection=selection, **more
-            )
-        )
+        selection = None if hunks is None else tuple(SelectedHunk(hunk=hunk) for hunk in hunks)
+        made = Decision(action_id=action.id, verdict=verdict, selection=selection, **more)
+        if action.kind != "finding":
+            made = seal_decision(opened, made, self.journal.blobs)
         assert decide_action(self.journal, made, action.digest, USER).ok
 
     # --- what there is ----------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.support.waits import PATIENCE
-from workbench.changes.decision import make_decision
+from workbench.changes.decision import seal_decision
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import Actor, SelectedHunk
+from workbench.domain.values import Actor, Decision, SelectedHunk
 from workbench.host import session_requests, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
@@ -147,23 +147,14 @@ class Stage:
         selection = (
             None
             if hunks is None
-            else [h if isinstance(h, SelectedHunk) else SelectedHunk(hunk=h) for h in hunks]
+            else tuple(h if isinstance(h, SelectedHunk) else SelectedHunk(hunk=h) for h in hunks)
         )
-        made = make_decision(
-            self.opened(action),
-            action.id,
-            "approve",
-            blobs=self.journal.blobs,
-            selection=selection,
-            edited=edited,
-            **more,
-        )
+        decision = Decision(action_id=action.id, verdict="approve", selection=selection, **more)
+        made = seal_decision(self.opened(action), decision, self.journal.blobs, edited)
         return decide_action(self.journal, made, action.digest, USER)
 
     def reject(self, action, reason=None):
-        made = make_decision(
-            self.opened(action), action.id, "reject", blobs=self.journal.blobs, reason=reason
-        )
+        made = Decision(action_id=action.id, verdict="reject", reason=reason)
         return decide_action(self.journal, made, action.digest, USER)
 
     # --- what there is ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from strategies_domain import body_strategy
 
 import workbench
 from workbench.agents import reducer
-from workbench.cli import run_output, session_report
+from workbench.cli import run_printers, session_report
 from workbench.domain import events as e
 from workbench.domain.codec import BODY_BY_KIND, EVENT_BODIES
 from workbench.domain.fold import MemoryTables, apply_event
@@ -160,7 +160,7 @@ TABLES = {
         e.ContractChecked, e.IncidentsListed, e.IncidentsRequested, e.IncidentsCancelRequested,
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
-    "output of run": (run_output.PRINTERS_BY_EVENT, {
+    "output of run": (run_printers.PRINTERS_BY_EVENT, {
         e.SessionCreated, e.SessionStatusChanged, e.SessionChanged, e.SessionDeleted, e.LeaseTaken,
         e.LeaseReleased, e.PromptSubmitted, e.InterruptRequested, e.ContinueRequested,
         e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.MarkAdded, e.ForkRequested,

@@ -25,7 +25,6 @@ from workbench.domain.events import ActionOpened
 from workbench.domain.values import (
     BlobRef,
     Decision,
-    DecisionVerdict,
     FilePlan,
     Hunk,
     JsonObject,
@@ -251,25 +250,19 @@ def result_digest(opened: ActionOpened, decided: Sequence[FileChange], blobs: Se
     )
 
 
-def make_decision(
+def seal_decision(
     opened: ActionOpened,
-    action_id: str,
-    verdict: DecisionVerdict,
-    *,
+    decision: Decision,
     blobs: SealedBytes,
-    selection: Sequence[SelectedHunk] | None = None,
     edited: Mapping[str, bytes] | None = None,
-    reason: str | None = None,
-    choice: str | None = None,
-    text: str | None = None,
 ) -> Decision:
-    """Return the decision of an answer, with the bytes of a selection or an edit sealed and named.
+    """Return a decision with the bytes of its selection or of an edit sealed and named.
 
     A selection that comes to everything is a plain approval. ValueError: the action changes no file, or lacks
     what is selected or edited.
     """
-    plain = Decision(action_id=action_id, verdict=verdict, reason=reason, choice=choice, text=text)
-    if verdict == "reject" or (selection is None and not edited):
+    selection, plain = decision.selection, replace(decision, selection=None)
+    if decision.verdict == "reject" or (selection is None and not edited):
         return plain
     if not opened.files:
         raise ValueError("this action changes no file, so it has no hunks and no text to edit")
@@ -280,12 +273,7 @@ def make_decision(
         if change.after is not None:
             blobs.seal(change.after)
     refs = {path: blobs.seal(data) for path, data in (edited or {}).items()}
-    return replace(
-        plain,
-        selection=None if selection is None else tuple(selection),
-        edited=refs or None,
-        result_digest=digest,
-    )
+    return replace(plain, selection=selection, edited=refs or None, result_digest=digest)
 
 
 def exact_parameters(recorded: JsonObject, ref: BlobRef | None, blobs: SealedBytes) -> JsonObject:

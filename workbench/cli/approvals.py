@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.changes.apply import stale_paths
-from workbench.changes.decision import action_hunks, make_decision
+from workbench.changes.decision import action_hunks, seal_decision
 from workbench.cli.arguments import add_action_argument, add_actions_argument
 from workbench.cli.console import Console
 from workbench.cli.context import find_action, is_driven, open_journal, short_id, user_actor
@@ -240,16 +240,10 @@ def approval_decision(
     if path is not None:
         selection = hunks_of_file(action_hunks(proposal, journal.blobs), path)
     edits = _edited_files(proposal, edited) if edited is not None else None
+    picked = None if selection is None else tuple(selection)
+    decision = Decision(action_id=action.id, verdict="approve", selection=picked, reason=reason)
     try:
-        return make_decision(
-            proposal,
-            action.id,
-            "approve",
-            blobs=journal.blobs,
-            selection=selection,
-            edited=edits,
-            reason=reason,
-        )
+        return seal_decision(proposal, decision, journal.blobs, edits)
     except ValueError as error:
         remedy = f"workbench approvals show {action.id} numbers the hunks"
         raise Refusal("nothing was approved", str(error), remedy) from None

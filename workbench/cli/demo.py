@@ -18,7 +18,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.changes.decision import make_decision
 from workbench.cli.approval_line_mode import LineMode, read_lines
 from workbench.cli.console import Console, can_draw_screen
 from workbench.cli.context import user_actor
@@ -27,6 +26,7 @@ from workbench.cli.run import EventConsumer, pause_session
 from workbench.cli.run_printers import HumanPrinter
 from workbench.domain.events import FileChanged
 from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import Decision
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, private_folder, read_bounded
 from workbench.host import host_stop, workspace_trust
@@ -212,11 +212,8 @@ def _decide_trust(journal: Journal, action_id: str, may_read: bool) -> None:
     action = journal.action(action_id)
     if action is None:
         return
-    opened = proposal_of(journal, action)
     choice = "trust_and_read" if may_read else "not_now"
-    decision = make_decision(
-        opened, action_id, "approve" if may_read else "reject", blobs=journal.blobs, choice=choice
-    )
+    decision = Decision(action_id=action_id, verdict="approve" if may_read else "reject", choice=choice)
     decide_action(journal, decision, action.digest, user_actor())
 
 

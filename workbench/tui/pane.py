@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
+from workbench.domain.values import Decision
 from workbench.text.human import sentence
 from workbench.tui import keymap
 from workbench.tui.key_owner import KeyOwner
@@ -60,18 +60,14 @@ class _TextMessage(Message):
 
 
 class DecisionMade(Struct, kw_only=False, eq=False):
-    """The user answers an action; `digest` is of what was drawn."""
+    """The user answers an action."""
 
-    action_id: str
-    verdict: DecisionVerdict
+    decision: Decision
+    """Its bytes are not sealed yet, see `changes/decision.py:seal_decision`."""
     digest: str
-    selection: tuple[SelectedHunk, ...] | None = None
-    edited: dict[str, bytes] | None = None
-    reason: str | None = None
-    choice: str | None = None
-    text: str | None = None
-    seen: SeenExtent | None = None
-    """How much of it was on the screen, where it is approved."""
+    """Of what was drawn."""
+    edited: Mapping[str, bytes] | None = None
+    """The user's own text of a proposal, by path."""
 
 
 @dataclass(eq=False, repr=False)

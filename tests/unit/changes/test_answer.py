@@ -10,12 +10,12 @@ from workbench.changes.decision import (
     action_hunks,
     approval_outcome,
     exact_parameters,
-    make_decision,
     result_digest,
+    seal_decision,
     sealed_changes,
 )
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import FilePlan, SelectedHunk
+from workbench.domain.values import Decision, FilePlan, SelectedHunk
 
 BEFORE = b"a\n" + b"x\n" * 30 + b"h\n"
 AFTER = b"A\n" + b"x\n" * 30 + b"H\n"
@@ -53,19 +53,23 @@ def opened(blobs, files=True, **changed):
     )  # fmt: skip
 
 
+def sealed(action, blobs, edited=None, verdict="approve", **more):
+    return seal_decision(action, Decision(action_id="a1", verdict=verdict, **more), blobs, edited)
+
+
 def test_an_approval_as_shown_comes_to_what_was_proposed(blobs):
     action = opened(blobs)
     (change,) = sealed_changes(action.files, blobs)
     assert (change.before, change.after) == (BEFORE, AFTER)
     assert approval_outcome(action, blobs, None, None) == ((change,), "proposed")
-    plain = make_decision(action, "a1", "approve", blobs=blobs)
+    plain = sealed(action, blobs)
     assert (plain.selection, plain.edited, plain.result_digest) == (None, None, None)
 
 
 def test_some_hunks_are_sealed_and_named_by_another_digest(blobs):
     action = opened(blobs)
     assert len(action_hunks(action, blobs)) == 2
-    made = make_decision(action, "a1", "approve", blobs=blobs, selection=[SelectedHunk(hunk=1)])
+    made = sealed(action, blobs, selection=(SelectedHunk(hunk=1),))
     wanted = BEFORE.replace(b"a\n", b"A\n")
     assert wanted in blobs.held.values()
     (change,), digest = approval_outcome(action, blobs, [SelectedHunk(hunk=1)], None)
@@ -76,23 +80,19 @@ def test_some_hunks_are_sealed_and_named_by_another_digest(blobs):
 
 def test_an_edited_file_is_sealed_and_referred_to(blobs):
     action = opened(blobs)
-    made = make_decision(action, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
+    made = sealed(action, blobs, {"x.txt": b"mine\n"})
     assert {path: blobs.read(ref) for path, ref in made.edited.items()} == {"x.txt": b"mine\n"}
     assert made.result_digest not in (None, "proposed")
 
 
 def test_a_rejection_carries_no_bytes(blobs):
-    made = make_decision(
-        opened(blobs), "a1", "reject", blobs=blobs, selection=[SelectedHunk(hunk=1)], reason="no"
-    )
+    made = sealed(opened(blobs), blobs, verdict="reject", selection=(SelectedHunk(hunk=1),), reason="no")
     assert (made.verdict, made.reason, made.selection, made.result_digest) == ("reject", "no", None, None)
 
 
 def test_an_action_without_files_has_nothing_to_choose_from(blobs):
     with pytest.raises(ValueError, match="changes no file"):
-        make_decision(
-            opened(blobs, files=False), "a1", "approve", blobs=blobs, selection=[SelectedHunk(hunk=1)]
-        )
+        sealed(opened(blobs, files=False), blobs, selection=(SelectedHunk(hunk=1),))
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed"])
@@ -127,7 +127,7 @@ def test_a_file_that_is_removed_has_nothing_to_seal(blobs):
     gone = FilePlan(path="gone", base=blobs.keyed(b"g"), after=None, mode=0o644, base_ref=blobs.seal(b"g"))
     action = opened(blobs)
     both = replace(action, files=(*action.files, gone))
-    made = make_decision(both, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
+    made = sealed(both, blobs, {"x.txt": b"mine\n"})
     assert made.result_digest
     assert [change.after for change in approval_outcome(both, blobs, None, {"x.txt": b"mine\n"})[0]] == [
         b"mine\n",
@@ -138,7 +138,7 @@ def test_a_file_that_is_removed_has_nothing_to_seal(blobs):
 def test_a_selection_of_everything_is_a_plain_approval(blobs):
     action = opened(blobs)
     action = replace(action, digest=result_digest(action, sealed_changes(action.files, blobs), blobs))
-    pieces = [SelectedHunk(hunk=1, lines=(1, 2)), SelectedHunk(hunk=2)]
-    assert make_decision(action, "a", "approve", blobs=blobs, selection=pieces).selection is None
-    part = make_decision(action, "a", "approve", blobs=blobs, selection=pieces[:1])
-    assert (part.selection, part.result_digest != action.digest) == (tuple(pieces[:1]), True)
+    pieces = (SelectedHunk(hunk=1, lines=(1, 2)), SelectedHunk(hunk=2))
+    assert sealed(action, blobs, selection=pieces).selection is None
+    part = sealed(action, blobs, selection=pieces[:1])
+    assert (part.selection, part.result_digest != action.digest) == (pieces[:1], True)

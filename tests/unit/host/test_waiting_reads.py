@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.changes.decision import make_decision
 from workbench.domain import events
+from workbench.domain.values import Decision
 from workbench.host import session_requests, workspace_trust
 from workbench.host.driver_context import SessionWriter, sync_config_rules
 from workbench.host.gate_runner import WaitingReads
@@ -133,10 +133,9 @@ def test_an_answer_that_came_first_counts(staged):
 def test_an_answer_that_comes_after_is_refused_and_named(staged):
     stage = asking(staged, READ)
     (action,) = stage.waiting()
-    opened = stage.opened(action)
     trusts(stage)
     stage.drive(lambda progress: progress.is_idle)
-    late = make_decision(opened, action.id, "reject", blobs=stage.journal.blobs)
+    late = Decision(action_id=action.id, verdict="reject")
     assert decide_action(stage.journal, late, action.digest, USER).why == "cancelled"
 
 

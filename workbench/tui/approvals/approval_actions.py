@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from textual.message import Message
 
-from workbench.domain.values import SYSTEM_SESSION, DecisionVerdict
+from workbench.domain.values import SYSTEM_SESSION, Decision, DecisionVerdict
 from workbench.render.diff import HUNK_CONTEXT_LINES
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import SPLIT_FROM
@@ -93,7 +93,8 @@ class AnswerActions:
         detail = self._answering.armed_for("r")
         if detail is not None:
             choice = next((option.key for option in detail.choices if option.key in REJECTING_CHOICES), None)
-            self._post_decision(DecisionMade(detail.id, "reject", detail.digest, choice=choice))
+            decision = Decision(action_id=detail.id, verdict="reject", choice=choice)
+            self._post_decision(DecisionMade(decision, detail.digest))
 
     def choose(self, detail: ActionDetail, step: int) -> None:
         """Choose the next (1) or previous (-1) answer."""
@@ -144,16 +145,18 @@ class AnswerActions:
             choice = choosing.choice_of(detail)
             verdict: DecisionVerdict = "reject" if choice in REJECTING_CHOICES else "approve"
             seen = choosing.seen_by(detail) if verdict == "approve" else None
-            self._post_decision(DecisionMade(detail.id, verdict, detail.digest, choice=choice, seen=seen))
+            decision = Decision(action_id=detail.id, verdict=verdict, choice=choice, seen=seen)
+            self._post_decision(DecisionMade(decision, detail.digest))
         elif detail.id in choosing.edits:
-            edited, seen = choosing.edits[detail.id], choosing.seen_by(detail)
-            self._post_decision(DecisionMade(detail.id, "approve", detail.digest, edited=edited, seen=seen))
+            decision = Decision(action_id=detail.id, verdict="approve", seen=choosing.seen_by(detail))
+            self._post_decision(DecisionMade(decision, detail.digest, choosing.edits[detail.id]))
         else:
             self._post_decision(choosing.approval(detail))
 
     def _post_decision(self, message: DecisionMade) -> None:
-        if message.action_id not in self._answering.deciding:
-            self._answering.deciding.add(message.action_id)
+        action_id = message.decision.action_id
+        if action_id not in self._answering.deciding:
+            self._answering.deciding.add(action_id)
             self._answering.main.tasks.decide(message)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct, field
 from textual.content import Content
 
-from workbench.domain.values import Hunk, SeenExtent
+from workbench.domain.values import Decision, Hunk, SeenExtent
 from workbench.render.approvals import URGENCY_COLORS
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import time_left_text
@@ -177,9 +177,9 @@ class ApprovalSelection(Struct):
     def approval(self, detail: ActionDetail) -> DecisionMade:
         """Return the approval of what is taken of an action."""
         selection = self.taken_of(detail).to_selection() if detail.hunks else None
-        return DecisionMade(
-            detail.id, "approve", detail.digest, selection=selection, seen=self.seen_by(detail)
-        )
+        seen = self.seen_by(detail)
+        decision = Decision(action_id=detail.id, verdict="approve", selection=selection, seen=seen)
+        return DecisionMade(decision, detail.digest)
 
     def was_shown(self, action_id: str, parts: Collection[int], gone: Collection[int], left: int) -> None:
         """Note which parts of an action were on the screen, which left too early, and the lines left."""
@@ -588,9 +588,11 @@ class ReasonInput:
         if about is None:
             return None
         if purpose == "answer":
-            return DecisionMade(about.id, "approve", about.digest, text=text, seen=self.seen)
+            decision = Decision(action_id=about.id, verdict="approve", text=text, seen=self.seen)
+            return DecisionMade(decision, about.digest)
         if text:
             self.reasons = [text, *(reason for reason in self.reasons if reason != text)]
         keys = [choice.key for choice in about.choices]
         choice = next((key for key in keys if key in REJECTING_CHOICES), None)
-        return DecisionMade(about.id, "reject", about.digest, reason=text or None, choice=choice)
+        decision = Decision(action_id=about.id, verdict="reject", reason=text or None, choice=choice)
+        return DecisionMade(decision, about.digest)

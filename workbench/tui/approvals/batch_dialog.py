@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.domain.values import DecisionVerdict
+from workbench.domain.values import Decision, DecisionVerdict
 from workbench.render import cells
 from workbench.render.approvals import folder_column_cells
 from workbench.render.cells import Column
@@ -361,7 +361,9 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             self.say(why)
             return
         for batch_row in self._rows:
-            rejection = DecisionMade(batch_row.row.id, "reject", batch_row.detail.digest)
+            rejection = DecisionMade(
+                Decision(action_id=batch_row.row.id, verdict="reject"), batch_row.detail.digest
+            )
             approval = self.choosing.approval(batch_row.detail) if verdict == "approve" else rejection
             self._main.tasks.decide(approval)
         self.choosing.marks.clear()

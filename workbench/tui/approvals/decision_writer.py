@@ -7,9 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Protocol
 
-from msgspec.structs import replace
-
-from workbench.changes.decision import SealedBytesMissing, make_decision, sealed_changes
+from workbench.changes.decision import SealedBytesMissing, seal_decision, sealed_changes
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, Hunk
@@ -69,25 +67,15 @@ class DecisionWriter:
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
         from workbench.journal.decisions import decide_action
 
+        decision = message.decision
         if opened is None:
-            return self._not(message.action_id, message.verdict, "Not decided. It no longer exists.")
+            return self._not(decision.action_id, decision.verdict, "Not decided. It no longer exists.")
         try:
-            decision = make_decision(
-                opened,
-                message.action_id,
-                message.verdict,
-                blobs=self._journal.blobs,
-                selection=message.selection,
-                edited=message.edited,
-                reason=message.reason,
-                choice=message.choice,
-                text=message.text,
-            )
-            decision = replace(decision, seen=message.seen)
-            result = decide_action(self._journal, decision, message.digest, deciding_user())
+            sealed = seal_decision(opened, decision, self._journal.blobs, message.edited)
+            result = decide_action(self._journal, sealed, message.digest, deciding_user())
         except (JournalError, SealedBytesMissing, ValueError) as error:
-            return self._not(message.action_id, message.verdict, f"Not decided. {error_sentence(error)}")
-        return DecisionReported(message.action_id, message.verdict, result)
+            return self._not(decision.action_id, decision.verdict, f"Not decided. {error_sentence(error)}")
+        return DecisionReported(decision.action_id, decision.verdict, result)
 
     def extend(self, action_id: str) -> DecisionReported:
         from workbench.journal.decisions import extend_action

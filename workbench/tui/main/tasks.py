@@ -196,23 +196,24 @@ class MainTasks(BackgroundTasks):
 
     def decide(self, message: pane.DecisionMade) -> None:
         """Answer an action."""
+        action_id, verdict = message.decision.action_id, message.decision.verdict
         if reason := self.backend.may_answer():
-            refused = pane.DecisionReported(message.action_id, message.verdict, None, reason)
+            refused = pane.DecisionReported(action_id, verdict, None, reason)
             self._widgets.approvals.decided(refused)
             return
-        action = self._state.actions.get(message.action_id)
+        action = self._state.actions.get(action_id)
         folders = self._context.folders
 
         def work() -> None:
-            if message.verdict == "approve" and (why := folders.why_not_approved(message.action_id)):
+            if verdict == "approve" and (why := folders.why_not_approved(action_id)):
                 why = f"Not approved. {why}"
-                self._context.post(pane.DecisionReported(message.action_id, message.verdict, None, why))
+                self._context.post(pane.DecisionReported(action_id, verdict, None, why))
                 self._context.call_from_thread(folders.look)
                 return
             opened = self._state.source.opened(action) if action else None
             self._context.post(self._context.decisions.decide(message, opened))
 
-        self._thread(work, "answers", f"answer {message.action_id}")
+        self._thread(work, "answers", f"answer {action_id}")
 
     def extend(self, action_id: str) -> None:
         """Begin the time of an action anew."""

@@ -126,7 +126,7 @@ class RefusedDecisions:
 
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
         del opened
-        return DecisionReported(message.action_id, message.verdict, None, self._why)
+        return DecisionReported(message.decision.action_id, message.decision.verdict, None, self._why)
 
     def extend(self, action_id: str) -> DecisionReported:
         return DecisionReported(action_id, "extend", None, self._why)

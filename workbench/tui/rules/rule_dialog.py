@@ -22,7 +22,7 @@ from textual.widgets import Input, Static
 
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
-from workbench.domain.values import JsonObject, RuleEffect, RuleScope
+from workbench.domain.values import Decision, JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rule_dialog import rule_dialog_lines
 from workbench.text.human import SECOND_MICROS, sentence
@@ -549,7 +549,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         """Return the answer that goes with the rule; None where the call still waits."""
         detail, effect = self._detail, self._ruling.chosen_effect
         if effect == "deny":
-            return DecisionMade(detail.id, "reject", detail.digest)
+            return DecisionMade(Decision(action_id=detail.id, verdict="reject"), detail.digest)
         if effect == "ask" or self._why_by_hand():
             return None
         return self._main.widgets.approvals.choosing.approval(detail)
