@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from tests.unit.policy.daily_commands import HARMLESS
+from workbench.domain.values import PermissionPattern
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, judge_screened_call, screen_call
-from workbench.policy.permissions import PermissionPattern
 from workbench.policy.shell.analysis import view_command
 from workbench.tools.execution import RunInTerminal
 

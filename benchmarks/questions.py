@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from workbench.domain.values import ToolDescriptor
-from workbench.policy.permissions import PermissionPattern, first_permission_covering
+from workbench.domain.values import PermissionPattern, ToolDescriptor
+from workbench.policy.permissions import first_permission_covering
 from workbench.policy.shell.analysis import SimpleCommand, view_command
 from workbench.tools.registry import every_tool
 

@@ -12,7 +12,7 @@ from workbench.domain.values import Choice
 from workbench.effects.clock import ManualClock
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.pane import StatusMessage
-from workbench.tui.widgets.pane_frame import Rule
+from workbench.tui.widgets.pane_frame import PaneRule
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ def test_with_a_model_the_keys_of_the_first_page_count_after_escape_and_it_says_
 
 
 def test_whether_to_leave_is_asked_until_it_is_answered_and_all_other_keys_are_dead(stage, monkeypatch):
-    monkeypatch.setattr(Rule, "SECONDS", 0.05)
+    monkeypatch.setattr(PaneRule, "SECONDS", 0.05)
 
     async def body(shown):
         await shown.press("ctrl+q")

@@ -13,7 +13,7 @@ from workbench.domain.values import GateVerdict
 from workbench.render.theme import SyntaxHighlighter
 from workbench.text.width import cell_width
 from workbench.tui.pane import (
-    CallModel,
+    CallDetailModel,
     CopyText,
     LineWanted,
     OpenDetail,
@@ -23,7 +23,7 @@ from workbench.tui.pane import (
 )
 from workbench.tui.tools.call_detail import FIXED_ROWS
 from workbench.tui.tools.tools_pane import ToolsPane
-from workbench.views.conversation_blocks import Turn
+from workbench.views.conversation_blocks import TurnSummary
 from workbench.views.conversation_progress import CommandProgress
 
 SECOND = 1_000_000
@@ -87,7 +87,7 @@ class Scene:
         )
         told.add(CallExecuting(), **about)
         told.add(CallFinished(state="failed", exit_code=1, preview=output, output_bytes=len(output)), **about)
-        self.pane.show_detail(CallModel(call=row, action=None, events=told.events, output=output))
+        self.pane.show_detail(CallDetailModel(call=row, action=None, events=told.events, output=output))
 
 
 def play(scene, act, size=(58, 12)):
@@ -392,7 +392,7 @@ def test_another_session_forgets_filter_and_detail():
 
 def turns(count):
     return tuple(
-        Turn(id=f"t{n}", number=n, block_id=f"prompt:{n}", title=f"Question {n}", sign="ok")
+        TurnSummary(id=f"t{n}", number=n, block_id=f"prompt:{n}", title=f"Question {n}", sign="ok")
         for n in range(1, count + 1)
     )
 

@@ -8,7 +8,7 @@ from tests.tui.screens import play, staged
 from workbench.config.types import NotifySettings
 from workbench.domain.events import RunChanged, SessionChanged, SessionCreated, TurnEnded
 from workbench.domain.rows import Session
-from workbench.tui.main.unseen_ends import AWAY_SECONDS, SessionEnd, ends_sentence, session_end
+from workbench.tui.main.unseen_ends import AWAY_SECONDS, UnseenEnd, ends_sentence, session_end
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_it_leaves_the_terminal_as_the_settings_say_once_for_a_burst(stage, wish
 
 
 def test_what_ended_while_no_screen_was_open_is_said_at_the_start(stage):
-    ends = [SessionEnd(session_id="s", what="run", state="failed", title="release #2", at=1)]
+    ends = [UnseenEnd(session_id="s", what="run", state="failed", title="release #2", at=1)]
 
     async def body(shown):
         assert shown.said == "Since you left: 1 run failed: “release #2”."

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 from benchmarks import house
@@ -132,3 +133,14 @@ def test_no_module_and_no_class_is_named_by_a_metaphor():
     ]
     words = {name: {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)} for name in names}
     assert [name for name in names if words[name] & METAPHORS] == []
+
+
+def test_no_two_classes_share_a_name():
+    """A name is one thing; classes inside of others, and private ones, are known by where they are."""
+    counted = Counter(
+        node.name
+        for module in modules()
+        for node in module.tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in counted.items() if count > 1] == []

@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.agents.state import (
     ConversationHistory,
     ModelReply,
-    Prompt,
+    PromptItem,
     ReplyNote,
     TurnCall,
     TurnState,
@@ -93,7 +93,7 @@ def _merged_user_messages(conversation: Messages) -> Iterator[Message]:
 
 def group_undone_changes(
     items: Iterable[UserItem],
-) -> Iterator[Prompt | ReplyNote | tuple[UndoneChange, ...]]:
+) -> Iterator[PromptItem | ReplyNote | tuple[UndoneChange, ...]]:
     """Yield prompts one by one, and undone changes in a row as one group."""
     group: list[UndoneChange] = []
     for item in items:
@@ -126,9 +126,9 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         content = "\n\n".join(text for text in texts if text)
         return (Message(role="user", content=content),) if content else ()
 
-    def item_text(self, item: Prompt | ReplyNote | tuple[UndoneChange, ...]) -> str:
+    def item_text(self, item: PromptItem | ReplyNote | tuple[UndoneChange, ...]) -> str:
         match item:
-            case Prompt(text=text, text_ref=ref):
+            case PromptItem(text=text, text_ref=ref):
                 return self.exact_text(text, ref)
             case ReplyNote(text=text):
                 return reply_note(text)

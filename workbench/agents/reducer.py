@@ -15,7 +15,7 @@ from workbench.agents.state import (
     NOTHING_COUNTED,
     ConversationHistory,
     ModelReply,
-    Prompt,
+    PromptItem,
     ReplyNote,
     Turn,
     TurnCall,
@@ -150,14 +150,16 @@ def _lease_released(state: TurnState, _: Event, body: LeaseReleased) -> TurnStat
 
 def _prompt_submitted(state: TurnState, _: Event, body: PromptSubmitted) -> TurnState:
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
-    prompt = Prompt(text=body.text, text_ref=body.text_ref)
+    prompt = PromptItem(text=body.text, text_ref=body.text_ref)
     return _human_spoke(
         replace(state, turn=turn, queued_prompts=(*state.queued_prompts, prompt), wants_turn=True)
     )
 
 
 def _context_collected(state: TurnState, _: Event, body: ContextCollected) -> TurnState:
-    return replace(state, since_reply=(*state.since_reply, Prompt(text=body.text))) if body.text else state
+    return (
+        replace(state, since_reply=(*state.since_reply, PromptItem(text=body.text))) if body.text else state
+    )
 
 
 def _continue_requested(state: TurnState, _: Event, _body: ContinueRequested) -> TurnState:
@@ -190,13 +192,13 @@ def _progress_reported(state: TurnState, _: Event, _body: ProgressReported) -> T
 
 
 def _conversation_compacted(state: TurnState, _: Event, body: ConversationCompacted) -> TurnState:
-    summary = Prompt(text=body.summary, text_ref=body.summary_ref)
+    summary = PromptItem(text=body.summary, text_ref=body.summary_ref)
     turn = state.turn
     if turn is not None and turn.phase == "answered":
         turn = replace(turn, phase="unanswered", round=turn.round + 1)
     return replace(
         _with_used_exchange(state, body.exchange), turn=turn, history=None, reply=None,
-        since_reply=(Prompt(text=CONTINUATION_HEAD), summary, *state.since_reply), compaction=None,
+        since_reply=(PromptItem(text=CONTINUATION_HEAD), summary, *state.since_reply), compaction=None,
     )  # fmt: skip
 
 

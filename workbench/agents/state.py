@@ -81,7 +81,7 @@ TurnPhase = Literal["calling", "unanswered", "answered"]
 """A model call runs; it ended with its driver and without a reply; the reply of this round is there."""
 
 
-class Prompt(Struct, frozen=True, kw_only=True):
+class PromptItem(Struct, frozen=True, kw_only=True):
     """What a human said."""
 
     text: str
@@ -110,7 +110,7 @@ class ReplyNote(Struct, frozen=True, kw_only=True):
     text: str
 
 
-UserItem = Prompt | UndoneChange | ReplyNote
+UserItem = PromptItem | UndoneChange | ReplyNote
 """What a model call says on the user's side."""
 
 
@@ -247,7 +247,7 @@ class TurnState(Struct, frozen=True, kw_only=True):
     """The newest reply; its calls are the ones that move."""
     since_reply: tuple[UserItem, ...] = ()
     """What belongs to the conversation and came after the newest reply."""
-    queued_prompts: tuple[Prompt, ...] = ()
+    queued_prompts: tuple[PromptItem, ...] = ()
     """Prompts that no turn has taken up yet."""
     untold_notes: tuple[UndoneChange | ReplyNote, ...] = ()
     """What happened to the agent's work and no model call has told yet."""
@@ -292,7 +292,7 @@ class TurnState(Struct, frozen=True, kw_only=True):
 
     @property
     def has_news(self) -> bool:
-        return bool(self.calls) or any(isinstance(item, Prompt) for item in self.unsent)
+        return bool(self.calls) or any(isinstance(item, PromptItem) for item in self.unsent)
 
     def every_call(self) -> tuple[TurnCall, ...]:
         """Return all calls that can still move, and the settled ones of the newest reply."""

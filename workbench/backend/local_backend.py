@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from workbench.domain.values import Usage
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
-    from workbench.tui.main.unseen_ends import SessionEnd
+    from workbench.tui.main.unseen_ends import UnseenEnd
     from workbench.views.action_detail import QuestionCounts
 
 MOST_FILES = 20_000
@@ -180,7 +180,7 @@ class LocalBackend(LocalWorkspace, Backend):
         keep_choice(self._home, path, value, self._config().ui)
         return f"{setting_words(path, value)}, on the next screens too."
 
-    def ends_since_left(self) -> "Sequence[SessionEnd]":
+    def ends_since_left(self) -> "Sequence[UnseenEnd]":
         left_at = self._left.read()
         return () if left_at is None else ends_since(self._journal, self._workspace, left_at)
 
@@ -476,11 +476,11 @@ _MAX_LAST_EVENTS: Final = 30
 """Lasting events of a session among which its last end is found."""
 
 
-def ends_since(journal: Journal, workspace: str, since: int) -> "list[SessionEnd]":
+def ends_since(journal: Journal, workspace: str, since: int) -> "list[UnseenEnd]":
     """Return the last end of each session of a workspace that ended after a moment, oldest first."""
     from workbench.tui.main.unseen_ends import session_end
 
-    ends: list[SessionEnd] = []
+    ends: list[UnseenEnd] = []
     for session in journal.sessions(workspace=workspace, archived=False, limit=_MAX_LEFT_SESSIONS):
         if session.updated_at <= since:
             continue

@@ -52,8 +52,8 @@ class LocalRules(LocalWorkspace, RuleBackend):
         return self._journal.rules(active=False)
 
     def command_boundary(self, workspace: str) -> "CommandBoundary":
+        from workbench.domain.values import PermissionPattern
         from workbench.policy.gate import GateContext, command_boundary
-        from workbench.policy.permissions import PermissionPattern
 
         context = GateContext(
             descriptors=self.known_tools(), provider="", workspace=workspace, session_id="",

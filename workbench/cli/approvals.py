@@ -45,7 +45,7 @@ MakeDecision = Callable[[Action], Decision]
 """Makes the decision about one action."""
 
 
-class AnswerRefused(Refusal):
+class DecisionRefused(Refusal):
     """An answer that did not count."""
 
     def __init__(self, what: str, why: str, remedy: str, code: int) -> None:
@@ -98,10 +98,10 @@ def decide_or_raise(journal: Journal, action: Action, decision: Decision, done: 
     return result
 
 
-def answer_refusal(journal: Journal, action: Action, result: DecisionResult, what: str) -> AnswerRefused:
+def answer_refusal(journal: Journal, action: Action, result: DecisionResult, what: str) -> DecisionRefused:
     """Return the error for an answer that the journal refused."""
     why, remedy = _refusal_reasons(journal, action, result)
-    return AnswerRefused(what, why, remedy, EXIT_UNANSWERED if result.why == "expired" else EXIT_FAILED)
+    return DecisionRefused(what, why, remedy, EXIT_UNANSWERED if result.why == "expired" else EXIT_FAILED)
 
 
 def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -> tuple[str, str]:
@@ -224,7 +224,9 @@ def require_current_base(journal: Journal, action: Action) -> None:
     if paths:
         why = f"changed since it was proposed: {', '.join(paths)}"
         remedy = f"workbench approvals refresh {action.id} makes the new diff"
-        raise AnswerRefused(f"not approved: {action.verb} {action_target(action)}", why, remedy, EXIT_FAILED)
+        raise DecisionRefused(
+            f"not approved: {action.verb} {action_target(action)}", why, remedy, EXIT_FAILED
+        )
 
 
 def approval_decision(
@@ -379,11 +381,11 @@ def require_stale(journal: Journal, action: Action) -> None:
         code = EXIT_UNANSWERED if action.state == "expired" else EXIT_FAILED
         successor = f"; {action.successor} replaces it" if action.successor else ""
         why = f"it does not wait any more, it is {action.state}{successor}"
-        raise AnswerRefused(
+        raise DecisionRefused(
             what, why, f"workbench approvals show {action.successor or action.id} shows it", code
         )
     if not action.stale_paths and not moved_paths(journal, action):
-        raise AnswerRefused(what, "its files are as they were", "approve or reject it", EXIT_FAILED)
+        raise DecisionRefused(what, "its files are as they were", "approve or reject it", EXIT_FAILED)
 
 
 UNDO_EXAMPLE = "workbench approvals undo 3f2a"
@@ -413,11 +415,11 @@ def require_applied(journal: Journal, action: Action) -> None:
     call = journal.call(action.call_id) if action.call_id else None
     what = f"not undone: {action.verb} {action_target(action)}"
     if not action.files:
-        raise AnswerRefused(what, "it changed no file", "undo is for edits and new files", EXIT_FAILED)
+        raise DecisionRefused(what, "it changed no file", "undo is for edits and new files", EXIT_FAILED)
     if call is None or call.state != "succeeded":
         state = call.state if call else action.state
         why, remedy = f"it was not applied, it is {state}", f"workbench approvals show {action.id} shows it"
-        raise AnswerRefused(what, why, remedy, EXIT_FAILED)
+        raise DecisionRefused(what, why, remedy, EXIT_FAILED)
 
 
 _HUNK_PART: Final = re.compile(r"(\d{1,6})(?::([\d+-]{1,200}))?", re.ASCII)

@@ -238,9 +238,9 @@ class _Asker:
 
     async def _suggest(self, words: str) -> "Suggestion":
         from workbench.cli.headless_run import STOP_SIGNALS, signal_handlers
-        from workbench.cli.run_output import RunProgress, ticking
+        from workbench.cli.run_output import RunProgressLine, ticking
 
-        progress = RunProgress(self._console, self._journal.now)
+        progress = RunProgressLine(self._console, self._journal.now)
         with signal_handlers(STOP_SIGNALS, self._stop):
             async with ticking(progress.tick, is_on=self._console.has_status):
                 return await self.session.suggest(words, progress.see)

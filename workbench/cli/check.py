@@ -126,8 +126,8 @@ def _tools_by_id() -> Mapping[str, ToolDescriptor]:
 
 def check_command(case: JsonObject) -> JsonObject:
     """Judge a command by lists of patterns, as the gate does at its steps 1 to 7."""
+    from workbench.domain.values import PermissionPattern
     from workbench.policy.gate import GateCall, GateContext, ScreenedCall, judge_screened_call, screen_call
-    from workbench.policy.permissions import PermissionPattern
     from workbench.policy.shell.analysis import view_command
 
     text = _text_field(case, "command")

@@ -93,7 +93,7 @@ def _run_command(words: Sequence[str], console: Console) -> int:
     return command.execute(options, console)
 
 
-class Command(Struct, frozen=True, kw_only=True):
+class CommandModule(Struct, frozen=True, kw_only=True):
     """What a module says of one command: example invocations for its help, its arguments, what it does.
 
     `simple` reads the words of a command that opens a screen without a parser, which is slow to import; it
@@ -106,7 +106,7 @@ class Command(Struct, frozen=True, kw_only=True):
     simple: "Callable[[Sequence[str]], dict[str, Any] | None] | None" = None
 
 
-def load_command(entry: CommandEntry) -> Command:
+def load_command(entry: CommandEntry) -> CommandModule:
     """Import the module of a command and return its parts.
 
     A module of several commands has `LIST_EXAMPLE`, `configure_list` and `execute_list` for one that is
@@ -114,7 +114,7 @@ def load_command(entry: CommandEntry) -> Command:
     """
     module = importlib.import_module(entry.module)
     suffix = f"_{entry.name}" if entry.name else ""
-    return Command(
+    return CommandModule(
         example=getattr(module, f"{entry.name.upper()}_EXAMPLE" if entry.name else "EXAMPLE"),
         configure=getattr(module, f"configure{suffix}"),
         execute=getattr(module, f"execute{suffix}"),
@@ -122,7 +122,7 @@ def load_command(entry: CommandEntry) -> Command:
     )
 
 
-def _command_options(request: Invocation, command: Command) -> "Namespace":
+def _command_options(request: Invocation, command: CommandModule) -> "Namespace":
     values = command.simple(request.rest) if command.simple is not None else None
     if values is not None:
         return cast("Namespace", SimpleNamespace(directory=request.directory, **values))

@@ -24,7 +24,7 @@ from workbench.cli.run_output import (
     EventConsumer,
     Printer,
     RunEnding,
-    RunProgress,
+    RunProgressLine,
     RunTally,
     actions_of_run,
     result_json,
@@ -214,7 +214,7 @@ def _consumer(
     consumer = EventConsumer(journal, session_id, printer, start)
     if console.has_status and not quiet:
         waiting = journal.actions(session_id, states=("pending",))
-        consumer.progress = RunProgress(console, journal.now, waiting)
+        consumer.progress = RunProgressLine(console, journal.now, waiting)
     return consumer
 
 

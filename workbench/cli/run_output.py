@@ -41,7 +41,7 @@ _ANSWERS: Final = (
 _STOP_HINT: Final = "ctrl+c stops"
 
 
-class RunProgress:
+class RunProgressLine:
     """What the session of a run does now, as one line."""
 
     def __init__(self, console: Console, now: Callable[[], int], waiting: Iterable[Action] = ()) -> None:
@@ -291,7 +291,7 @@ class EventConsumer:
         self.tally = RunTally()
         self.failure: OSError | None = None
         self._printer, self._cursor = printer, start
-        self.progress: RunProgress | None = None
+        self.progress: RunProgressLine | None = None
         """Shows what goes on, on a terminal; None where nobody looks."""
 
     def see(self, events: Iterable[Event]) -> None:

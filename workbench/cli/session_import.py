@@ -103,7 +103,7 @@ _LETTERS: Final = "abcdefghijklmoprstuvwxyz"
 """Of rows; n is no, and q ends other questions."""
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class ImportAnswer(Struct, frozen=True, kw_only=True):
     """What was answered to the question."""
 
     is_yes: bool
@@ -242,13 +242,13 @@ def _ask_until_clear(
     return settings, answer.is_yes
 
 
-def read_answer(line: str, histories: Sequence[FoundHistory]) -> Answer:
+def read_answer(line: str, histories: Sequence[FoundHistory]) -> ImportAnswer:
     """Return what a line means: empty is yes, `n` no; letters and paths leave out what they name."""
     text = line.strip()
     if text.lower() in ("n", "no", "q", "quit"):
-        return Answer(is_yes=False)
+        return ImportAnswer(is_yes=False)
     if text.lower() in ("", "y", "yes"):
-        return Answer(is_yes=True)
+        return ImportAnswer(is_yes=True)
     rows = dict(zip(_letters(histories), histories, strict=True))
     left_out: list[str] = []
     for word in text.replace(",", " ").split():
@@ -258,8 +258,8 @@ def read_answer(line: str, histories: Sequence[FoundHistory]) -> Answer:
             left_out += [_entry_for(rows[letter], histories) for letter in word.lower()]
         else:
             problem = f"“{one_line(word, 40)}” is neither letters of these rows nor a folder (with / or *)."
-            return Answer(is_yes=False, problem=problem)
-    return Answer(is_yes=True, left_out=tuple(dict.fromkeys(left_out)))
+            return ImportAnswer(is_yes=False, problem=problem)
+    return ImportAnswer(is_yes=True, left_out=tuple(dict.fromkeys(left_out)))
 
 
 def _entry_for(history: FoundHistory, histories: Sequence[FoundHistory]) -> str:

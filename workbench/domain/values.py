@@ -256,6 +256,29 @@ class ToolDescriptor(Struct, frozen=True, kw_only=True):
         return not {"*", provider, kind or provider}.isdisjoint(self.allowed_providers)
 
 
+class PermissionPattern(Struct, frozen=True, kw_only=True):
+    """A permission pattern as it was written."""
+
+    text: str
+    origin: str = ""
+    """Where it was written, in words: `config.json:12`."""
+
+
+HookEvent = Literal["PreToolUse", "PostToolUse"]
+
+
+class HookRule(Struct, frozen=True, kw_only=True):
+    """A hook as configured; S1 HookRule."""
+
+    event: HookEvent
+    matcher: str
+    """A permission pattern, or several with `|` between them."""
+    command: str
+    origin: str = ""
+    folder: str = ""
+    """Of the file that names it: where its relative programs and scripts lie."""
+
+
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What happened. Subclasses name their kind and whether it must survive a power loss."""
 

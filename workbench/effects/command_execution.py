@@ -56,7 +56,7 @@ class CommandExit(Struct, frozen=True, kw_only=True):
     """Seconds since it was let go."""
 
 
-class CommandOutput:
+class OutputPipe:
     """The output of one command."""
 
     def __init__(self, file: int, on_output: Callable[[bytes], None], limit: int) -> None:
@@ -114,7 +114,7 @@ class CommandOutput:
 class CommandOutputs:
     """Several outputs of one command, read side by side; what ends one of them ends all."""
 
-    def __init__(self, *parts: CommandOutput) -> None:
+    def __init__(self, *parts: OutputPipe) -> None:
         self._parts = parts
         self.over = asyncio.Event()
         for part in parts:
@@ -178,10 +178,7 @@ class Command:
         started = time.monotonic()
         receivers = (on_output, on_stdout or on_output)
         output = CommandOutputs(
-            *(
-                CommandOutput(pipe, take, limit_bytes)
-                for pipe, take in zip(self._pipes, receivers, strict=False)
-            )
+            *(OutputPipe(pipe, take, limit_bytes) for pipe, take in zip(self._pipes, receivers, strict=False))
         )
         try:
             reason, grace_left = await self._run(output, timeout, stop, grace)

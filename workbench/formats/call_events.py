@@ -16,7 +16,7 @@ from workbench.domain.events import Event
 from workbench.domain.values import Actor, BlobRef, Choice, GateVerdict, Hunk, Json, JsonObject
 from workbench.formats import patches, sanitize
 from workbench.formats import records as r
-from workbench.formats.held_events import Place
+from workbench.formats.held_events import HeldPlace
 
 StoreBlob = Callable[[bytes], BlobRef | None]
 MOST_INLINE: Final = 32_000
@@ -40,7 +40,7 @@ class OpenCall(Struct, eq=False):
     turn: str | None = None
     question: r.CallQuestion | None = None
     decision: r.CallDecision | None = None
-    places: dict[str, Place] = field(default_factory=dict[str, Place])
+    places: dict[str, HeldPlace] = field(default_factory=dict[str, HeldPlace])
     """By what stands there: `proposed`, `opened`, `decided`, `executing`."""
     told: set[str] = field(default_factory=set[str])
     """What was said of it already, in the same words."""
@@ -68,7 +68,7 @@ class CallEvents:
         if not item.changes and item.state in ("succeeded", "rejected"):
             item = replace(item, changes=patches.edits_of_call(call.asked))
         hunks = sanitize.sanitize_hunks(patches.edits_to_hunks(item.changes))
-        end: Place = Place(owner=call.id, at=time_us)
+        end: HeldPlace = HeldPlace(owner=call.id, at=time_us)
         self._begin(call, hunks, end, is_asked=_was_asked(call, item))
         if not self._denied(call, item, end):
             if item.state != "cancelled" or "executing" in call.places or call.decision is not None:
@@ -80,7 +80,7 @@ class CallEvents:
     def released(self, call: OpenCall) -> None:
         """Close the places of a call of which no more can be waited for: it waits, or it runs."""
         is_asked = call.question is not None or call.decision is not None
-        here: Place = Place(owner=call.id, at=call.at)
+        here: HeldPlace = HeldPlace(owner=call.id, at=call.at)
         self._begin(call, (), here, is_asked=is_asked)
         if not is_asked or (call.decision is not None and call.decision.is_approved):
             self._run(call, here)
@@ -95,7 +95,7 @@ class CallEvents:
             lost = r.CallResult(call="", state="interrupted", error="the file holds no result of this call")
         return self.ended(call, lost, time_us)
 
-    def _begin(self, call: OpenCall, hunks: tuple[Hunk, ...], end: Place, *, is_asked: bool) -> None:
+    def _begin(self, call: OpenCall, hunks: tuple[Hunk, ...], end: HeldPlace, *, is_asked: bool) -> None:
         if "proposed" in call.told:
             return
         place = _open_place(call, "proposed") or end
@@ -104,7 +104,7 @@ class CallEvents:
             where = _open_place(call, "opened") or place
             self._tell(call, where, "opened", self._opened(call, hunks, where.at), _AGENT, action=call.action)
 
-    def _run(self, call: OpenCall, end: Place) -> None:
+    def _run(self, call: OpenCall, end: HeldPlace) -> None:
         if "executing" in call.told:
             return
         started = _open_place(call, "executing")
@@ -121,7 +121,7 @@ class CallEvents:
         call.ran_at = call.at if place is call.places.get("proposed") else place.at
         self._tell(call, place, "executing", events.CallExecuting(), _AGENT, time_us=call.ran_at)
 
-    def _approve(self, call: OpenCall, place: Place) -> None:
+    def _approve(self, call: OpenCall, place: HeldPlace) -> None:
         text = call.decision or r.CallDecision(call=call.asked.id, is_approved=True)
         body = events.ActionApproved(
             digest="", approved_until=place.at, result_digest="",
@@ -131,7 +131,7 @@ class CallEvents:
         )  # fmt: skip
         self._tell(call, place, "decided", body, _USER, action=call.action)
 
-    def _denied(self, call: OpenCall, item: r.CallResult, end: Place) -> bool:
+    def _denied(self, call: OpenCall, item: r.CallResult, end: HeldPlace) -> bool:
         """Tell how a question ended that was not answered with yes; return whether that ends the call."""
         if "opened" not in call.told or call.told & {"decided", "executing"}:
             return False
@@ -179,7 +179,7 @@ class CallEvents:
         )  # fmt: skip
 
     def _finish(
-        self, call: OpenCall, item: r.CallResult, hunks: tuple[Hunk, ...], end: Place, child: str
+        self, call: OpenCall, item: r.CallResult, hunks: tuple[Hunk, ...], end: HeldPlace, child: str
     ) -> None:
         if item.state == "succeeded":
             # Several edits of one file by one call are one change with several hunks.
@@ -212,7 +212,7 @@ class CallEvents:
         )  # fmt: skip
 
     def _tell(
-        self, call: OpenCall, place: Place, name: str, body: events.EventBody, actor: Actor, *,
+        self, call: OpenCall, place: HeldPlace, name: str, body: events.EventBody, actor: Actor, *,
         action: str | None = None, time_us: int | None = None,
     ) -> None:  # fmt: skip
         call.told.add(name)
@@ -233,7 +233,7 @@ def _was_asked(call: OpenCall, item: r.CallResult) -> bool:
     return call.question is not None and (item.state != "failed" or "opened" in call.told)
 
 
-def _open_place(call: OpenCall, name: str) -> Place | None:
+def _open_place(call: OpenCall, name: str) -> HeldPlace | None:
     place = call.places.get(name)
     return place if place is not None and place.is_open else None
 

@@ -15,7 +15,7 @@ MOST_HELD: Final = 1_000
 """Events that wait behind an open place; with more, the first place is closed with what is known."""
 
 
-class Place(Struct, eq=False):
+class HeldPlace(Struct, eq=False):
     """Where something about a call will stand; `at` is its time, in microseconds."""
 
     owner: str
@@ -28,14 +28,14 @@ class HeldEvents:
     """A queue that gives back what stands before its first open place."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Event | Place] = deque()
+        self._waiting: deque[Event | HeldPlace] = deque()
 
     def add(self, item: Event) -> None:
         self._waiting.append(item)
 
-    def open(self, owner: str, time_us: int) -> Place:
+    def open(self, owner: str, time_us: int) -> HeldPlace:
         """Open a place at the end for the events of a call."""
-        place = Place(owner=owner, at=time_us)
+        place = HeldPlace(owner=owner, at=time_us)
         self._waiting.append(place)
         return place
 
@@ -44,7 +44,7 @@ class HeldEvents:
         waiting = self._waiting
         while waiting:
             first = waiting[0]
-            if not isinstance(first, Place):
+            if not isinstance(first, HeldPlace):
                 waiting.popleft()
                 yield first
             elif first.is_open:
@@ -61,4 +61,4 @@ class HeldEvents:
     def owner_in_the_way(self) -> str | None:
         """The call whose open place holds up more than may be held, None if there is none."""
         first = self._waiting[0] if len(self._waiting) > MOST_HELD else None
-        return first.owner if isinstance(first, Place) and first.is_open else None
+        return first.owner if isinstance(first, HeldPlace) and first.is_open else None

@@ -30,7 +30,7 @@ from workbench.graph.canvas import (
 )
 from workbench.graph.edge_routes import LEFT, RIGHT, Gap
 from workbench.graph.layers import edge_path
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.text.width import cell_width
 
 
@@ -60,7 +60,7 @@ class StepLabel(Struct, frozen=True, kw_only=True):
 class BandFrame(Struct, frozen=True, kw_only=True):
     """Coordinates of a band."""
 
-    layout: Layout
+    layout: GraphLayout
     labels: Sequence[StepLabel]
     layer_x: tuple[int, ...]
     """The first cell of each layer."""
@@ -112,7 +112,7 @@ class BandFrame(Struct, frozen=True, kw_only=True):
         return [(x, y, arms) for (x, y), arms in arms_by_cell.items()]
 
 
-def band_frame(layout: Layout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
+def band_frame(layout: GraphLayout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
     widths = [0] * layout.layers
     inset = 2 if around else 1
     for v, label in enumerate(labels):
@@ -140,7 +140,7 @@ def band_frame(layout: Layout, labels: Sequence[StepLabel], *, around: int = 0) 
     )
 
 
-def _row_lines(layout: Layout, labels: Sequence[StepLabel], around: int) -> tuple[list[int], int]:
+def _row_lines(layout: GraphLayout, labels: Sequence[StepLabel], around: int) -> tuple[list[int], int]:
     above, below = [0] * layout.height, [0] * layout.height
     for v, label in enumerate(labels):
         row = layout.row[v]
@@ -220,7 +220,7 @@ def position_steps(frame: BandFrame) -> list[StepPosition]:
     return positions
 
 
-def draw_band(layout: Layout, labels: Sequence[StepLabel], *, is_ascii: bool = False) -> Picture:
+def draw_band(layout: GraphLayout, labels: Sequence[StepLabel], *, is_ascii: bool = False) -> Picture:
     frame = band_frame(layout, labels)
     return build_picture(frame, "band", draw_lines(frame), position_steps(frame), is_ascii=is_ascii)
 
@@ -240,7 +240,7 @@ BOX_EDGES = 2
 """Cells of a box on either side of what stands in it: the frame and a blank."""
 
 
-def box_frame(layout: Layout, labels: Sequence[StepLabel], *, has_detail: bool) -> BandFrame:
+def box_frame(layout: GraphLayout, labels: Sequence[StepLabel], *, has_detail: bool) -> BandFrame:
     return band_frame(layout, labels, around=2 if has_detail else 1)
 
 
@@ -328,7 +328,7 @@ class WrapTracer(Struct, frozen=True, kw_only=True):
 
 
 def draw_wrapped_band(
-    layout: Layout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False
+    layout: GraphLayout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False
 ) -> Picture | None:
     """Draw a layout in bands of at most `width` cells; None where it cannot be cut so."""
     frame = band_frame(layout, labels)

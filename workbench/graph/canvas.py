@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.graph.model import PENDING_FACTS, STATUS_BY_SEVERITY, GraphStep, StepFacts
 from workbench.graph.step_text import (
     Phrase,
@@ -111,7 +111,7 @@ class Picture(Struct, frozen=True, kw_only=True):
     """A drawing without states."""
 
     kind: DrawingKind
-    layout: Layout
+    layout: GraphLayout
     width: int
     cells: tuple[bytes, ...]
     """One code a cell, see `glyphs`."""
@@ -343,7 +343,7 @@ def frame_glyphs(facts: StepFacts, *, is_ascii: bool) -> FrameGlyphs:
 
 def make_picture(
     kind: DrawingKind,
-    layout: Layout,
+    layout: GraphLayout,
     grid: Sequence[bytes | bytearray],
     places: Sequence[StepPosition],
     tracer: EdgeTracer,

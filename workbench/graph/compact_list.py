@@ -28,7 +28,7 @@ from workbench.graph.canvas import (
     make_picture,
     shorten_names,
 )
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.text.width import cell_width
 
 _MOST_WIDTH = 60
@@ -138,7 +138,7 @@ def order_steps(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) 
     return ready.order
 
 
-def list_lines(layout: Layout, most: int | None = None) -> list[ListLine]:
+def list_lines(layout: GraphLayout, most: int | None = None) -> list[ListLine]:
     """Give every step its line and the lanes that run there."""
     needs: list[list[int]] = [[] for _ in layout.graph.steps]
     feeds: list[list[int]] = [[] for _ in layout.graph.steps]
@@ -211,7 +211,9 @@ class ListTracer(Struct, frozen=True, kw_only=True):
             yield column, end_y, HORIZONTAL
 
 
-def draw_list(layout: Layout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False) -> Picture:
+def draw_list(
+    layout: GraphLayout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False
+) -> Picture:
     """Draw a layout as a list; names are cut to the width, and lanes that do not fit become references."""
     rows = _fitting_lines(layout, labels, width)
     codes = [_lane_cells(row) for row in rows]
@@ -237,7 +239,7 @@ def draw_list(layout: Layout, labels: Sequence[StepLabel], width: int, *, is_asc
     return make_picture("list", layout, grid, positions, tracer, width=wide, is_ascii=is_ascii)
 
 
-def _fitting_lines(layout: Layout, labels: Sequence[StepLabel], width: int) -> list[ListLine]:
+def _fitting_lines(layout: GraphLayout, labels: Sequence[StepLabel], width: int) -> list[ListLine]:
     rows, most = list_lines(layout), width // 2 - _READABLE_NAME // 2
     longest = max((cell_width(label.name) for label in labels), default=0)
     named = min(longest + 3, max(_READABLE_NAME, width * 2 // 3))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from workbench.graph import band
 from workbench.graph.band import BandFrame, StepLabel
 from workbench.graph.canvas import D, L, R, U
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.graph.model import PENDING_FACTS, GraphStep, StepFacts, display_name
 from workbench.graph.navigation import needs_and_feeds_text
 from workbench.graph.step_text import FAILED_GOES_ON, badge_text, status_sign
@@ -29,7 +29,7 @@ _SVG_STYLE = (
 
 
 def svg_document(
-    layout: Layout,
+    layout: GraphLayout,
     labels: Sequence[StepLabel],
     facts: Mapping[int, StepFacts] | None = None,
     *,
@@ -119,7 +119,7 @@ _ESCAPES = {
 _ESCAPE_TABLE = str.maketrans(_ESCAPES)
 
 
-def mermaid_text(layout: Layout, facts: Mapping[int, StepFacts] | None = None) -> str:
+def mermaid_text(layout: GraphLayout, facts: Mapping[int, StepFacts] | None = None) -> str:
     """Write a graph as mermaid text, with states as classes where they are known."""
     lines = ["flowchart LR"]
     for v, step in enumerate(layout.graph.steps):

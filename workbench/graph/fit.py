@@ -20,7 +20,7 @@ from workbench.graph.band import (
 )
 from workbench.graph.canvas import Picture, shorten_name
 from workbench.graph.compact_list import draw_list
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.graph.model import LONGEST_NAME, Graph, GraphStep, display_name
 from workbench.graph.step_text import HEAD_WIDTH, as_ascii, badge_width
 from workbench.graph.strip import NamesRoom, fit_strip
@@ -62,7 +62,7 @@ def no_badge_width(_: GraphStep) -> int:
 
 
 def fit_picture(
-    layout: Layout,
+    layout: GraphLayout,
     width: int,
     *,
     slots: BadgeWidthRule = badge_width,
@@ -103,7 +103,7 @@ class FittedGraph(Struct, frozen=True, kw_only=True):
 
 
 def fit_pane(
-    layout: Layout,
+    layout: GraphLayout,
     width: int,
     height: int,
     *,
@@ -196,7 +196,7 @@ def _label_levels(graph: Graph, slots: BadgeWidthRule, *, is_ascii: bool) -> Ite
 
 
 def _with_whole_names(
-    layout: Layout, slots: BadgeWidthRule, width: int, wanted: str, *, is_ascii: bool
+    layout: GraphLayout, slots: BadgeWidthRule, width: int, wanted: str, *, is_ascii: bool
 ) -> Picture | None:
     graph, usual = layout.graph, LABEL_LEVELS[0][0]
     if len(graph.steps) > _CUT_AT_ONCE_FROM or not any(
@@ -213,7 +213,7 @@ def _with_whole_names(
 
 
 def _band_or_wrapped(
-    layout: Layout, levels: Iterable[list[StepLabel]], width: int, wanted: str, *, is_ascii: bool
+    layout: GraphLayout, levels: Iterable[list[StepLabel]], width: int, wanted: str, *, is_ascii: bool
 ) -> Picture | None:
     for labels in levels:
         if wanted != "wrapped" and band_frame(layout, labels).width <= width:
@@ -224,7 +224,7 @@ def _band_or_wrapped(
     return None
 
 
-def _chips_that_fit(layout: Layout, width: int, height: int, *, is_ascii: bool) -> Picture | None:
+def _chips_that_fit(layout: GraphLayout, width: int, height: int, *, is_ascii: bool) -> Picture | None:
     """Draw a band, wrapped if need be, that fits with badges and names as long as possible."""
     if layout.height > height:
         return None
@@ -243,7 +243,7 @@ def _chips_that_fit(layout: Layout, width: int, height: int, *, is_ascii: bool) 
 
 
 def _boxes_that_fit(
-    layout: Layout, slots: BadgeWidthRule, width: int, height: int | None, *, is_ascii: bool
+    layout: GraphLayout, slots: BadgeWidthRule, width: int, height: int | None, *, is_ascii: bool
 ) -> Picture | None:
     """Draw boxes that fit, those with a second line first, then those with the longest names."""
     for frame, has_detail in _box_frames(layout, slots, is_ascii=is_ascii):
@@ -252,7 +252,9 @@ def _boxes_that_fit(
     return None
 
 
-def _box_frames(layout: Layout, slots: BadgeWidthRule, *, is_ascii: bool) -> Iterator[tuple[BandFrame, bool]]:
+def _box_frames(
+    layout: GraphLayout, slots: BadgeWidthRule, *, is_ascii: bool
+) -> Iterator[tuple[BandFrame, bool]]:
     different = len({display_name(step) for step in layout.graph.steps})
     for room, detail in _DETAIL_LEVELS:
         labels = step_labels(layout.graph, room, slots, is_ascii=is_ascii)
@@ -276,7 +278,7 @@ def _with_detail(label: StepLabel, detail: int) -> StepLabel:
     return replace(label, slot=HEAD_WIDTH, least=max(label.least, 2 + detail))
 
 
-def _narrow_boxes(layout: Layout, slots: BadgeWidthRule, *, is_ascii: bool) -> Picture:
+def _narrow_boxes(layout: GraphLayout, slots: BadgeWidthRule, *, is_ascii: bool) -> Picture:
     """Draw boxes of one line, to be scrolled."""
     labels = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
     return draw_boxes(box_frame(layout, labels, has_detail=False), has_detail=False, is_ascii=is_ascii)

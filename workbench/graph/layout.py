@@ -33,7 +33,7 @@ _LANES_PER_STEP = 3
 """Lanes a step from which it is better to have fewer lanes than early steps on the left."""
 
 
-class Layout(Struct, frozen=True, kw_only=True):
+class GraphLayout(Struct, frozen=True, kw_only=True):
     """Where everything is, in layers and rows; widths do not matter yet."""
 
     graph: Graph
@@ -67,8 +67,8 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 def compute_layout(
-    graph: Graph, *, show_implied: bool = False, apart: bool = False, before: Layout | None = None
-) -> Layout:
+    graph: Graph, *, show_implied: bool = False, apart: bool = False, before: GraphLayout | None = None
+) -> GraphLayout:
     """Lay out a graph.
 
     `apart` keeps a free row between two trunks of a column, which ASCII needs to be unambiguous. Steps keep
@@ -90,7 +90,7 @@ def compute_layout(
         tried.sort(key=lambda parts: sum(graph_layers.count_crossings(rows, joined, index) for rows in parts))
         tried = tried[:2]
 
-    def finish(parts: graph_layers.ComponentOrders) -> Layout:
+    def finish(parts: graph_layers.ComponentOrders) -> GraphLayout:
         return _route_layout(graph, hidden, net, _stack_components(parts, joined, net.steps), apart=apart)
 
     finished = [finish(parts) for parts in tried]
@@ -102,10 +102,10 @@ def compute_layout(
 
 def _improve(
     parts: graph_layers.ComponentOrders,
-    best: Layout,
-    finish: Callable[[graph_layers.ComponentOrders], Layout],
+    best: GraphLayout,
+    finish: Callable[[graph_layers.ComponentOrders], GraphLayout],
     joined: graph_layers.LayerNeighbors,
-) -> Layout:
+) -> GraphLayout:
     """Move single vertices within their layers as long as the routed layout gets cheaper; few are tried."""
     cost, remaining, moves = (
         best.cost(),
@@ -166,7 +166,7 @@ def _stack_components(
 
 def _route_layout(
     graph: Graph, hidden: tuple[tuple[int, int], ...], net: LayeredGraph, row: list[int], *, apart: bool
-) -> Layout:
+) -> GraphLayout:
     key: list[RowKey] = [float(place) for place in row]
     used = RowKeys(key)
     channels: list[Channel] = []
@@ -185,7 +185,7 @@ def _route_layout(
     rank = {key: number for number, key in enumerate(keys)}
     gaps = tuple(edge_routes.place_trunks(channel, rank, apart=apart) for channel in channels)
     hidden_edges = frozenset(hidden)
-    return Layout(
+    return GraphLayout(
         graph=graph,
         drawn=tuple(edge for edge in graph.edges() if edge not in hidden_edges),
         hidden=hidden,
@@ -215,8 +215,8 @@ def _vertex_name(graph: Graph, net: LayeredGraph, key: tuple[str, int, int]) -> 
 
 
 def _layout_from_previous(
-    graph: Graph, hidden: tuple[tuple[int, int], ...], before: Layout, *, apart: bool
-) -> Layout:
+    graph: Graph, hidden: tuple[tuple[int, int], ...], before: GraphLayout, *, apart: bool
+) -> GraphLayout:
     seed = before.seed()
     old = {name: layer for kind, name, layer in seed if kind == "step"}
     net = _layered_graph(graph, hidden, [old.get(step.id, -1) for step in graph.steps])

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.graph.canvas import Picture
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.graph.model import (
     PENDING_FACTS,
     STATUS_BY_SEVERITY,
@@ -92,7 +92,7 @@ def _distance(picture: Picture, at: int, v: int) -> tuple[int, int, int]:
     return abs(row[v] - row[at]), abs(layer[v] - layer[at]), v
 
 
-def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
+def urgent_steps(layout: GraphLayout, facts: Mapping[int, StepFacts]) -> list[int]:
     """Return the steps with an urgent status, by `URGENT_STATUSES`, then from left to right."""
     urgent = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
     return sorted(
@@ -141,7 +141,7 @@ def neighbourhood(graph: Graph, at: int, hops: int | None = None) -> tuple[Graph
     )
 
 
-def needs_and_feeds_text(layout: Layout, at: int) -> str:
+def needs_and_feeds_text(layout: GraphLayout, at: int) -> str:
     """Return what a step needs and feeds, in words; implied edges stand in brackets."""
     graph, hidden = layout.graph, frozenset(layout.hidden)
     needs = [_edge_name(graph, u, (u, at) in hidden) for u in graph.needs[at]]
@@ -157,7 +157,7 @@ def _edge_name(graph: Graph, v: int, is_hidden: bool) -> str:
     return f"({name})" if is_hidden else name
 
 
-def hidden_edges_note(layout: Layout) -> str:
+def hidden_edges_note(layout: GraphLayout) -> str:
     """Say how many edges are not drawn because others imply them; empty for none."""
     count = len(layout.hidden)
     return f"{count} implied edge{'s' * (count > 1)} hidden" if count else ""
@@ -172,7 +172,7 @@ _OVERVIEW_DOTS: dict[StepStatus, tuple[str, str]] = {
 
 
 def overview_lines(
-    layout: Layout, facts: Mapping[int, StepFacts], *, rows: int | None = None, is_ascii: bool = False
+    layout: GraphLayout, facts: Mapping[int, StepFacts], *, rows: int | None = None, is_ascii: bool = False
 ) -> list[str]:
     """Draw one cell for each layer and so many rows (None: all in one line); the worst state wins."""
     per_line = max(1, rows or layout.height)
@@ -191,7 +191,7 @@ def overview_lines(
 
 
 def overview_viewport(
-    layout: Layout,
+    layout: GraphLayout,
     picture: Picture,
     span: tuple[int, int],
     lines: tuple[int, int],

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from workbench.graph.canvas import Picture
 from workbench.graph.fit import GraphKind, fit_pane
-from workbench.graph.layout import Layout, compute_layout
+from workbench.graph.layout import GraphLayout, compute_layout
 from workbench.graph.model import GraphStep, StepFacts, build_graph
 from workbench.graph.navigation import FoldedGraph, fold_steps, neighbourhood
 from workbench.graph.strip import NamesRoom
@@ -50,7 +50,7 @@ class GraphDrawing(Struct, frozen=True, kw_only=True):
     structure: GraphStructure
     room: GraphSize
     folded: FoldedGraph
-    layout: Layout
+    layout: GraphLayout
     picture: Picture
     names: NamesRoom | None = None
     """Where the names of what needs a look stand, if the picture has none."""
@@ -90,7 +90,7 @@ def draw_graph(
     return _make_drawing(structure, room, folded, layout, index)
 
 
-def _previous_layout(structure: GraphStructure, before: GraphDrawing | None) -> Layout | None:
+def _previous_layout(structure: GraphStructure, before: GraphDrawing | None) -> GraphLayout | None:
     """Return the layout whose steps keep their places; another run, view or alphabet starts again.
 
     So does a run that had no steps: it was queued, and nothing of it stood anywhere.
@@ -108,7 +108,11 @@ def _previous_layout(structure: GraphStructure, before: GraphDrawing | None) -> 
 
 
 def _make_drawing(
-    structure: GraphStructure, room: GraphSize, folded: FoldedGraph, layout: Layout, index: dict[str, int]
+    structure: GraphStructure,
+    room: GraphSize,
+    folded: FoldedGraph,
+    layout: GraphLayout,
+    index: dict[str, int],
 ) -> GraphDrawing:
     fitted = fit_pane(
         layout, max(1, room.width), room.height, wanted=room.wanted, may_scroll=room.may_scroll,

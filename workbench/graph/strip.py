@@ -18,7 +18,7 @@ from workbench.graph.canvas import (
     make_picture,
     shorten_name,
 )
-from workbench.graph.layout import Layout
+from workbench.graph.layout import GraphLayout
 from workbench.graph.model import PENDING_FACTS, Graph, GraphStep, StepFacts, display_name
 from workbench.graph.step_text import (
     ASKS_YOU,
@@ -71,7 +71,7 @@ class Strip(Struct, frozen=True, kw_only=True):
     """Several steps share a cell."""
 
 
-def fit_strip(layout: Layout, width: int, height: int, *, is_ascii: bool = False) -> Strip:
+def fit_strip(layout: GraphLayout, width: int, height: int, *, is_ascii: bool = False) -> Strip:
     """Draw a strip that fits, with the names beside it or below it: with its lines, else signs alone."""
     frame = strip_frame(layout)
     room = _room_for_names(frame.width + 1, layout.height, width, height)
@@ -99,7 +99,7 @@ def _room_for_names(wide: int, tall: int, width: int, height: int) -> NamesRoom 
     return None
 
 
-def strip_frame(layout: Layout) -> BandFrame:
+def strip_frame(layout: GraphLayout) -> BandFrame:
     """Return the coordinates: one cell for each layer, after a blank one for the cursor."""
     layer_x: list[int] = []
     gap_x: list[int] = []
@@ -123,7 +123,7 @@ def draw_strip(frame: BandFrame) -> Picture:
     return build_picture(frame, "strip", draw_lines(frame), places, is_ascii=False)
 
 
-def draw_strip_line(layout: Layout, width: int, *, is_ascii: bool = False) -> Picture:
+def draw_strip_line(layout: GraphLayout, width: int, *, is_ascii: bool = False) -> Picture:
     """Draw all steps on one line, layer after layer; too many for it share cells, and the worst is seen."""
     layer, row, count = layout.net.layer, layout.row, len(layout.graph.steps)
     cells, separators = [(0, 0)] * count, list[int]()
@@ -142,12 +142,12 @@ def draw_strip_line(layout: Layout, width: int, *, is_ascii: bool = False) -> Pi
     return _draw_signs(layout, width, cells, separators, is_ascii=is_ascii)
 
 
-def _columns_size(layout: Layout) -> tuple[int, int]:
+def _columns_size(layout: GraphLayout) -> tuple[int, int]:
     layer = layout.net.layer[: len(layout.graph.steps)]
     return 2 * layout.layers + 1, max((layer.count(number) for number in set(layer)), default=0)
 
 
-def _column_cells(layout: Layout) -> list[tuple[int, int]]:
+def _column_cells(layout: GraphLayout) -> list[tuple[int, int]]:
     layer, row, count = layout.net.layer, layout.row, len(layout.graph.steps)
     cells, used = [(0, 0)] * count, [0] * layout.layers
     for v in sorted(range(count), key=lambda v: row[v]):
@@ -157,7 +157,7 @@ def _column_cells(layout: Layout) -> list[tuple[int, int]]:
 
 
 def _draw_signs(
-    layout: Layout,
+    layout: GraphLayout,
     width: int,
     cells: Sequence[tuple[int, int]],
     separators: Iterable[int] = (),

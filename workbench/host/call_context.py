@@ -22,7 +22,7 @@ from workbench.domain.events import (
     PromptSubmitted,
 )
 from workbench.domain.rows import Call
-from workbench.domain.values import BlobRef, FilePlan, GateVerdict
+from workbench.domain.values import BlobRef, FilePlan, GateVerdict, HookRule, PermissionPattern
 from workbench.effects.child_processes import HookExit, run_hook
 from workbench.host import redaction
 from workbench.host.driver_context import (
@@ -44,9 +44,8 @@ from workbench.policy.gate import (
     read_deny_verdict,
     recheck_call,
 )
-from workbench.policy.hooks import HookPayload, HookRule
+from workbench.policy.hooks import HookPayload
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path
-from workbench.policy.permissions import PermissionPattern
 from workbench.policy.urls import UrlRules
 from workbench.tools.base import CallContext, LastCommand, SessionFacts, ToolRefused
 

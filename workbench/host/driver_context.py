@@ -26,7 +26,17 @@ from workbench.config.types import (
 )
 from workbench.domain.events import ArtifactStored, Event, RuleAdded
 from workbench.domain.rows import Action, Call, Session, run_title
-from workbench.domain.values import Actor, BlobRef, Body, Decision, JsonObject, Refused, ToolDescriptor
+from workbench.domain.values import (
+    Actor,
+    BlobRef,
+    Body,
+    Decision,
+    HookRule,
+    JsonObject,
+    PermissionPattern,
+    Refused,
+    ToolDescriptor,
+)
 from workbench.effects.clock import Clock
 from workbench.effects.files import Root
 from workbench.effects.process_environment import agent_environment
@@ -44,8 +54,6 @@ from workbench.journal.leases import LeaseGuard
 from workbench.journal.session_queries import pending_action_ids
 from workbench.pipelines.executor import EVENT_PAGE_SIZE
 from workbench.policy import permissions, rule_validation
-from workbench.policy.hooks import HookRule
-from workbench.policy.permissions import PermissionPattern
 from workbench.text import canonical
 from workbench.text.problems import Problem, nearest_name
 from workbench.text.safe import one_line

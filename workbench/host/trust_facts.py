@@ -36,7 +36,7 @@ _USE_SENTENCES: Final = {
 }
 
 
-class Layout(Struct, frozen=True, kw_only=True):
+class FactsLayout(Struct, frozen=True, kw_only=True):
     """How much of the facts is written, and what separates those of one kind."""
 
     most: int
@@ -50,8 +50,8 @@ class Layout(Struct, frozen=True, kw_only=True):
         return f"{self.first}{self.joint.join(texts[: self.most])}{more}{self.end}"
 
 
-_IN_PROMPT: Final = Layout(most=6, command_cells=300)
-WHOLE: Final = Layout(most=50, command_cells=8 * 4000, first="\n  ", joint="\n  ", end="")
+_IN_PROMPT: Final = FactsLayout(most=6, command_cells=300)
+WHOLE: Final = FactsLayout(most=50, command_cells=8 * 4000, first="\n  ", joint="\n  ", end="")
 """All that is kept, one a line."""
 
 
@@ -110,7 +110,7 @@ class PipelineFacts(Struct, frozen=True, kw_only=True):
     providers: tuple[str, ...] = ()
     """Providers of its personas; empty text is the default one."""
 
-    def sentences(self, layout: Layout) -> Iterator[str]:
+    def sentences(self, layout: FactsLayout) -> Iterator[str]:
         if self.programs:
             programs = [one_line(name, layout.command_cells) for name in self.programs]
             yield f"Its pipelines start as agents:{layout.list(programs)}"
@@ -145,7 +145,7 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
             return "hooks"
         return "denials" if self.denials else "none"
 
-    def sentences(self, layout: Layout = _IN_PROMPT) -> Iterator[str]:
+    def sentences(self, layout: FactsLayout = _IN_PROMPT) -> Iterator[str]:
         if self.hooks:
             yield f"Its hooks would run:{_hooks_in_words(self.hooks, layout)}"
         if self.key_commands:
@@ -155,7 +155,7 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
         yield from self._server_sentences(layout)
         yield from self.pipelines.sentences(layout)
 
-    def _server_sentences(self, layout: Layout) -> Iterator[str]:
+    def _server_sentences(self, layout: FactsLayout) -> Iterator[str]:
         used = [sentence for server in self.servers for sentence in server.sentences()]
         yield from used[:MAX_LISTED_FACTS]
         if len(used) > MAX_LISTED_FACTS:
@@ -360,7 +360,7 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
 # --- words ------------------------------------------------------------------------------------------
 
 
-def _hooks_in_words(hooks: tuple[HookFact, ...], layout: Layout) -> str:
+def _hooks_in_words(hooks: tuple[HookFact, ...], layout: FactsLayout) -> str:
     return layout.list([_hook_in_words(hook, layout.command_cells) for hook in hooks])
 
 

@@ -96,7 +96,7 @@ def row_from_values(row: type[Any], values: Sequence[Any]) -> Any:
     return row(**content)
 
 
-class RowLookup:
+class RowReader:
     """Rows by their keys, read from the database or from a transaction."""
 
     def _row(self, row: type[AnyRow], key: str) -> Any:
@@ -127,7 +127,7 @@ class RowLookup:
         return self._row(TokenUse, key)
 
 
-class JournalReader(RowLookup):
+class JournalReader(RowReader):
     """Ask the journal; any thread may, each question with a connection of its own."""
 
     def __init__(self, database: Path) -> None:

@@ -106,7 +106,7 @@ class LookupCache:
         )
 
 
-class TransactionTables(storage.RowLookup):
+class TransactionTables(storage.RowReader):
     """Rows as they stand at this point of the transaction; a `fold.RowLookup`."""
 
     def __init__(

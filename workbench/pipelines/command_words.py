@@ -17,7 +17,7 @@ UNKNOWN: Final = "\x00"
 """Stands in a text for each part that only the shell knows, such as an expansion."""
 
 
-class Word(Struct, frozen=True, kw_only=True):
+class CommandWord(Struct, frozen=True, kw_only=True):
     """A word of a command."""
 
     text: str
@@ -35,11 +35,11 @@ class Word(Struct, frozen=True, kw_only=True):
     def is_known(self) -> bool:
         return UNKNOWN not in self.text
 
-    def rest(self, start: int) -> "Word":
+    def rest(self, start: int) -> "CommandWord":
         """Return the word without its first characters."""
         return replace(self, text=self.text[start:])
 
-    def without(self, marks: Marks) -> "Word":
+    def without(self, marks: Marks) -> "CommandWord":
         return replace(self, marks=self.marks - marks) if self.marks & marks else self
 
 
@@ -56,7 +56,7 @@ def union(sets: Iterable[Marks]) -> Marks:
     return frozenset(itertools.chain.from_iterable(sets))
 
 
-def all_marks(words: Iterable[Word]) -> Marks:
+def all_marks(words: Iterable[CommandWord]) -> Marks:
     return union(word.marks for word in words)
 
 
@@ -139,6 +139,6 @@ def descendants(node: Any) -> Iterator[Any]:
         nodes.extend(current.children)
 
 
-def joined(words: Sequence[Word]) -> Word:
+def joined(words: Sequence[CommandWord]) -> CommandWord:
     """Return words as the one text that a program makes of them."""
-    return Word(text=" ".join(word.text for word in words), marks=all_marks(words))
+    return CommandWord(text=" ".join(word.text for word in words), marks=all_marks(words))

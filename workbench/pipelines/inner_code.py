@@ -21,9 +21,9 @@ from msgspec import Struct, field
 from workbench.pipelines.command_words import (
     NO_MARKS,
     UNKNOWN,
+    CommandWord,
     Input,
     Marks,
-    Word,
     all_marks,
     descendants,
     is_split,
@@ -168,7 +168,7 @@ class _ShellScript:
         marks = self.named_marks(text) | self._arguments | self._given.marks
         self.report(marks - self.own, "a part that cannot be read for certain", is_certain=False)
 
-    def read_inner(self, code: Word, args: Sequence[Word], given: Input, reader: str) -> None:
+    def read_inner(self, code: CommandWord, args: Sequence[CommandWord], given: Input, reader: str) -> None:
         if code.marks:
             self.report(code.marks, reader)
         elif not code.is_known:
@@ -222,17 +222,17 @@ class _ShellScript:
         """Return the marks of a node in which a bare name stands for its value."""
         return self._marks(node) | self.named_marks(node_bytes(node, self._data))
 
-    def _word(self, node: Any) -> Word:
-        return Word(
+    def _word(self, node: Any) -> CommandWord:
+        return CommandWord(
             text=node_text(node, self._data, self._constants), marks=self._marks(node),
             is_split=is_split(node, self._data),
         )  # fmt: skip
 
-    def _words(self, nodes: Sequence[Any]) -> Iterator[Word]:
+    def _words(self, nodes: Sequence[Any]) -> Iterator[CommandWord]:
         """Yield words; a variable of several known words outside of quotes is as many."""
         for word in map(self._word, nodes):
             if word.is_split and word.is_known:
-                yield from (Word(text=text, marks=word.marks) for text in word.text.split())
+                yield from (CommandWord(text=text, marks=word.marks) for text in word.text.split())
             else:
                 yield word
 
@@ -264,7 +264,7 @@ class _ShellScript:
         judge_command(words, given, self)
 
     @staticmethod
-    def _added_input(given: Input, word: Word) -> Input:
+    def _added_input(given: Input, word: CommandWord) -> Input:
         return Input(
             marks=given.marks | word.marks, text=word.text if not given.text else given.text + UNKNOWN
         )
@@ -302,13 +302,13 @@ class _ShellScript:
             return Input(marks=given.marks | self._marks(redirect), text=given.text)
         return given
 
-    def _heredoc_word(self, redirect: Any, body: Any) -> Word:
+    def _heredoc_word(self, redirect: Any, body: Any) -> CommandWord:
         """Return a here-document as a word: without expansions where its end is quoted."""
         starts = [
             node_bytes(child, self._data) for child in redirect.children if child.type == "heredoc_start"
         ]
         if any(sign in starts[0] for sign in "'\"\\"):
-            return Word(text=node_bytes(body, self._data))
+            return CommandWord(text=node_bytes(body, self._data))
         return self._word(body)
 
     @staticmethod

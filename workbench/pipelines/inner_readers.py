@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.pipelines.command_words import NO_MARKS, UNKNOWN, Input, Marks, Word, all_marks, joined
+from workbench.pipelines.command_words import NO_MARKS, UNKNOWN, CommandWord, Input, Marks, all_marks, joined
 from workbench.policy.shell.risk_lists import (
     CODE_MODULES,
     COMMAND_WRAPPERS,
@@ -40,7 +40,7 @@ class Script(Protocol):
         """Record that a program reads the values of some templates as code."""
         ...
 
-    def read_inner(self, code: Word, args: Sequence[Word], given: Input, reader: str) -> None:
+    def read_inner(self, code: CommandWord, args: Sequence[CommandWord], given: Input, reader: str) -> None:
         """Read a text that an inner shell runs, with its arguments."""
         ...
 
@@ -114,17 +114,17 @@ _FILE_OPTIONS: Final = {"awk": ("-f", "-i", "-E", "--file", "--include"), "sed":
 class CodeCall(Struct, frozen=True, kw_only=True):
     """What an interpreter makes of its words."""
 
-    codes: tuple[Word, ...] = ()
-    module: Word | None = None
-    operands: tuple[Word, ...] = ()
+    codes: tuple[CommandWord, ...] = ()
+    module: CommandWord | None = None
+    operands: tuple[CommandWord, ...] = ()
     """Everything after the options."""
     options: Marks = NO_MARKS
     """Of words that are read as options, or may be."""
 
 
-def read_code_call(args: Sequence[Word], rules: CodeOptions) -> CodeCall:
+def read_code_call(args: Sequence[CommandWord], rules: CodeOptions) -> CodeCall:
     """Take the words of an interpreter apart."""
-    call, operands = CodeCall(), list[Word]()
+    call, operands = CodeCall(), list[CommandWord]()
     index = 0
     while index < len(args):
         word = args[index]
@@ -150,11 +150,11 @@ def _is_option(text: str) -> bool:
 
 
 def _read_option(
-    call: CodeCall, args: Sequence[Word], index: int, rules: CodeOptions
+    call: CodeCall, args: Sequence[CommandWord], index: int, rules: CodeOptions
 ) -> tuple[CodeCall, int, bool]:
     """Read the option at a place; return the call with it, the place after it and whether options end."""
     word = args[index]
-    following = args[index + 1] if index + 1 < len(args) else Word(text="")
+    following = args[index + 1] if index + 1 < len(args) else CommandWord(text="")
     kind, value = _option_value(word, rules)
     used = following if value is None else value
     after = index + (2 if value is None and kind else 1)
@@ -169,12 +169,12 @@ def _read_option(
     return replace(call, options=call.options | word.marks | marks), after, False
 
 
-def _is_assigned(word: Word, rules: CodeOptions) -> bool:
+def _is_assigned(word: CommandWord, rules: CodeOptions) -> bool:
     """Return whether an option takes a value as data, such as `-v` and `-F` of awk."""
     return "v" in rules.valued and word.text in ("-v", "-F", "--assign", "--field-separator")
 
 
-def _option_value(word: Word, rules: CodeOptions) -> tuple[str, Word | None]:
+def _option_value(word: CommandWord, rules: CodeOptions) -> tuple[str, CommandWord | None]:
     """Return what an option takes (`code`, `value`, `end` or nothing), and its value if it is joined."""
     text = word.text
     if text.startswith("--"):
@@ -197,7 +197,7 @@ def _option_value(word: Word, rules: CodeOptions) -> tuple[str, Word | None]:
 # --- what each program does with its words ------------------------------------------------------------
 
 
-def judge_command(words: Sequence[Word], given: Input, script: Script) -> None:
+def judge_command(words: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Report the values of a command that an inner interpreter reads as code."""
     if not words:
         return
@@ -224,7 +224,7 @@ _MISREAD_HEADS: Final = RESERVED_WORDS - {"time"} | {"(("}
 """The grammar has such a word for a program only where it misread what stands in front of it."""
 
 
-def _judge_shell(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_shell(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     call = read_code_call(args, _SHELL_OPTIONS)
     reader = f"{name} -c"
     script.report(call.options, reader)
@@ -242,10 +242,10 @@ def _is_cluster(text: str) -> bool:
     return len(text) > 1 and text[0] == "-" and text[1] != "-"
 
 
-def _judge_shell_input(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_shell_input(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     script.report(given.marks, f"{name}, from its input")
     if given.text and not given.marks:
-        script.read_inner(Word(text=given.text), args, Input(), f"{name}, from its input")
+        script.read_inner(CommandWord(text=given.text), args, Input(), f"{name}, from its input")
 
 
 _MAY_RUN: Final = re.compile(
@@ -258,7 +258,7 @@ _OPENS_OPERANDS: Final = re.compile(r"(?:^| )-[A-Za-z0-9]*[np]|<>|<ARGV>")
 _DATA_OPEN: Final = re.compile(r"(?:^|[\s;:(=])open\s*\(")
 
 
-def _judge_language(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_language(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     call = read_code_call(args, _LANGUAGES[name])
     reader = f"{name} {_code_option(name)}".rstrip()
     script.report(call.options, reader)
@@ -280,7 +280,9 @@ def _judge_language(name: str, args: Sequence[Word], given: Input, script: Scrip
         _judge_script(name, operands, given, script)
 
 
-def _judge_code(name: str, code: Word, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_code(
+    name: str, code: CommandWord, args: Sequence[CommandWord], given: Input, script: Script
+) -> None:
     """Report values that code may run, where it names something that runs code."""
     text = _DATA_OPEN.sub(" ", code.text) if name.startswith("py") else code.text
     if _MAY_RUN.search(text) or not code.is_known:
@@ -288,7 +290,7 @@ def _judge_code(name: str, code: Word, args: Sequence[Word], given: Input, scrip
         script.report(marks, f"code for {name} that may run it", is_certain=False)
 
 
-def _judge_script(name: str, operands: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_script(name: str, operands: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge a call whose first operand is a script, or which reads its code from its input."""
     if not operands or operands[0].text == "-":
         script.report(given.marks, f"{name}, from its input")
@@ -303,11 +305,11 @@ def _code_option(name: str) -> str:
     return "-c" if name.startswith(("py", "ipy")) else "-r" if name == "php" else "-e"
 
 
-def _has_any(args: Sequence[Word], options: Sequence[str]) -> bool:
+def _has_any(args: Sequence[CommandWord], options: Sequence[str]) -> bool:
     return any(word.text in options for word in args)
 
 
-def _marks_after(args: Sequence[Word], options: Sequence[str]) -> Marks:
+def _marks_after(args: Sequence[CommandWord], options: Sequence[str]) -> Marks:
     """Return the marks of the words that are values of options, also of joined ones."""
     found = NO_MARKS
     for index, word in enumerate(args):
@@ -318,27 +320,27 @@ def _marks_after(args: Sequence[Word], options: Sequence[str]) -> Marks:
     return found
 
 
-def _judge_eval(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_eval(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     script.read_inner(joined(args), (), given, name)
 
 
-def _judge_trap(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_trap(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     operands = [word for word in args if word.text != "--"]
     if operands:
         script.read_inner(operands[0], (), given, name)
 
 
-def _judge_source(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_source(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     del given
     script.report(all_marks(args[:1]), f"{name}, as the name of a script")
 
 
-def _judge_all(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_all(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge a program that reads all of its words, and its input, in a language of its own."""
     script.report(all_marks(args) | given.marks, name)
 
 
-def _judge_psql(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_psql(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge psql, which takes a variable (`-v NAME=…`) for data."""
     is_variable = [before.text in ("-v", "--set", "--variable") for before in args]
     others = [
@@ -349,7 +351,7 @@ def _judge_psql(name: str, args: Sequence[Word], given: Input, script: Script) -
     _judge_all(name, others, given, script)
 
 
-def _judge_names(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_names(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge a builtin whose words are names of variables: bash evaluates an index in one."""
     script.report(_open_marks(args), f"{name}, as the name of a variable")
     is_evaluated = name in _DECLARERS and any(
@@ -368,16 +370,16 @@ def _judge_names(name: str, args: Sequence[Word], given: Input, script: Script) 
 _DECLARERS: Final = frozenset({"declare", "typeset", "local", "export", "readonly"})
 
 
-def _open_marks(args: Sequence[Word]) -> Marks:
+def _open_marks(args: Sequence[CommandWord]) -> Marks:
     return all_marks([word for word in args if word.is_open])
 
 
-def _judge_let(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_let(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     del given
     script.report(all_marks(args) | script.named_marks(joined(args).text), name)
 
 
-def _judge_test(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_test(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     del given
     script.report(_marks_after(args, ("-v", "-R")), f"{name} -v")
     before = [False, *(word.is_open for word in args)]
@@ -385,18 +387,18 @@ def _judge_test(name: str, args: Sequence[Word], given: Input, script: Script) -
     script.report(_open_marks(loose), f"{name}, perhaps as the name of a variable", is_certain=False)
 
 
-def _judge_printf(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_printf(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     del given
     named = _marks_after(args[:2], ("-v",))
     script.report(named | _open_marks(args[:1]), f"{name} -v")
 
 
-def _judge_set(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_set(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     del name
     script.pass_arguments(all_marks(args), given)
 
 
-def _judge_ssh(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_ssh(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     rules = CodeOptions(code="", valued="bcDEeFIiJLlmOopQRSWw")
     command = read_code_call(args, rules).operands[1:]
     script.report(all_marks(args), name)
@@ -411,7 +413,7 @@ _FIND_STARTERS: Final = frozenset(
 )
 
 
-def _judge_find(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_find(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge each command of find; `{}` in one begins with what names the folders to search."""
     script.report(_open_marks([word for word in args if word.is_split]), name)
     starts = [index for index, word in enumerate(args) if word.text in _FIND_STARTERS]
@@ -423,12 +425,12 @@ def _judge_find(name: str, args: Sequence[Word], given: Input, script: Script) -
         judge_command([_with_found(word, searched) for word in command], given, script)
 
 
-def _until_end(words: Sequence[Word]) -> Sequence[Word]:
+def _until_end(words: Sequence[CommandWord]) -> Sequence[CommandWord]:
     end = next((index for index, word in enumerate(words) if word.text in (";", "+")), len(words))
     return words[:end]
 
 
-def _with_found(word: Word, marks: Marks) -> Word:
+def _with_found(word: CommandWord, marks: Marks) -> CommandWord:
     if "{}" not in word.text or not marks:
         return word
     return replace(word, text=word.text.replace("{}", UNKNOWN), marks=word.marks | marks)
@@ -471,13 +473,13 @@ _WRAPPER_OPTIONS: Final[Mapping[str, WrapperOptions]] = {
 class WrappedCall(Struct, frozen=True, kw_only=True):
     """What a wrapper makes of its words."""
 
-    command: tuple[Word, ...] = ()
-    options: tuple[Word, ...] = ()
+    command: tuple[CommandWord, ...] = ()
+    options: tuple[CommandWord, ...] = ()
 
 
-def read_wrapped_call(args: Sequence[Word], rules: WrapperOptions) -> WrappedCall:
+def read_wrapped_call(args: Sequence[CommandWord], rules: WrapperOptions) -> WrappedCall:
     """Return the command that a wrapper runs, and the words in front of it that may be options."""
-    options, operands, index = list[Word](), rules.operands, 0
+    options, operands, index = list[CommandWord](), rules.operands, 0
     code_rules = CodeOptions(
         code=rules.code, valued=rules.valued, long_code=(), long_valued=rules.long_valued
     )
@@ -486,7 +488,7 @@ def read_wrapped_call(args: Sequence[Word], rules: WrapperOptions) -> WrappedCal
         is_option = _is_option(word.text) and word.text != "--"
         if is_option:
             kind, value = _option_value(word, code_rules)
-            options.append(word if kind != "value" or word.is_split else Word(text=word.text))
+            options.append(word if kind != "value" or word.is_split else CommandWord(text=word.text))
             following = args[index + 1 : index + 2] if value is None else ()
             options += [other for other in following if kind == "code" or (kind and other.is_split)]
             index += 2 if kind and value is None else 1
@@ -502,7 +504,7 @@ def read_wrapped_call(args: Sequence[Word], rules: WrapperOptions) -> WrappedCal
 _ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
-def _judge_wrapper(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_wrapper(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     call = read_wrapped_call(args, _WRAPPER_OPTIONS.get(name, _PLAIN_WRAPPER))
     script.report(all_marks(call.options), f"{name}, as an option")
     for word in args[: len(args) - len(call.command)]:
@@ -510,7 +512,7 @@ def _judge_wrapper(name: str, args: Sequence[Word], given: Input, script: Script
     judge_command(call.command, given, script)
 
 
-def _note_assignment(word: Word, script: Script) -> None:
+def _note_assignment(word: CommandWord, script: Script) -> None:
     """Record a variable that a wrapper such as `env` sets."""
     name, equals, _ = word.text.partition("=")
     if not (equals and word.marks and name.isidentifier()):
@@ -520,17 +522,17 @@ def _note_assignment(word: Word, script: Script) -> None:
         script.report(word.marks, f"programs that obey {name}")
 
 
-def _judge_lookup(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_lookup(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge `command`, which only looks a name up with `-v`."""
     if not _has_any(args[:1], ("-v", "-V")):
         _judge_wrapper(name, args, given, script)
 
 
-def _judge_xargs(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_xargs(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge the command of xargs with what it adds: words of its input, behind it or in place of a mark."""
     call = read_wrapped_call(args, _WRAPPER_OPTIONS[name])
     script.report(all_marks(call.options), f"{name}, as an option")
-    added = Word(text=UNKNOWN, marks=given.marks)
+    added = CommandWord(text=UNKNOWN, marks=given.marks)
     sign = _replaced_sign(args[: len(args) - len(call.command)])
     if not given.marks:
         judge_command(call.command, Input(), script)
@@ -538,10 +540,10 @@ def _judge_xargs(name: str, args: Sequence[Word], given: Input, script: Script) 
         command = [_with_replaced(word, sign, given.marks) for word in call.command]
         judge_command(command, Input(), script)
     else:
-        judge_command([*(call.command or (Word(text="echo"),)), added], Input(), script)
+        judge_command([*(call.command or (CommandWord(text="echo"),)), added], Input(), script)
 
 
-def _replaced_sign(options: Sequence[Word]) -> str:
+def _replaced_sign(options: Sequence[CommandWord]) -> str:
     for index, word in enumerate(options):
         if word.text in ("-i", "--replace"):
             return "{}"
@@ -554,7 +556,7 @@ def _replaced_sign(options: Sequence[Word]) -> str:
     return ""
 
 
-def _with_replaced(word: Word, sign: str, marks: Marks) -> Word:
+def _with_replaced(word: CommandWord, sign: str, marks: Marks) -> CommandWord:
     if sign not in word.text:
         return word
     return replace(word, text=word.text.replace(sign, UNKNOWN), marks=word.marks | marks)
@@ -575,7 +577,7 @@ _READS_ALL: Final = SHELL_LIKE_PROGRAMS | {
 _SCANNED: Final = frozenset(INTERPRETERS) | WRAPPERS | {"eval", "sed", "awk", "find", "make"}
 
 
-def _judge_other(name: str, args: Sequence[Word], given: Input, script: Script) -> None:
+def _judge_other(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge a program that is not known: an interpreter that it names, and options that often take code."""
     codes = [after for word, after in pairwise(args) if _takes_code(word.text)]
     for code in codes:
@@ -596,11 +598,11 @@ def _takes_code(text: str) -> bool:
     return text in _CODE_WORDS or _CODE_CLUSTER.fullmatch(text) is not None
 
 
-def _word_before(args: Sequence[Word], word: Word) -> str:
+def _word_before(args: Sequence[CommandWord], word: CommandWord) -> str:
     return next((before.text for before, after in pairwise(args) if after is word), "")
 
 
-_Judge = Callable[[str, Sequence[Word], Input, Script], None]
+_Judge = Callable[[str, Sequence[CommandWord], Input, Script], None]
 
 
 def _judges() -> Iterator[tuple[str, _Judge]]:

@@ -6,7 +6,15 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
-from workbench.domain.values import ArtifactKind, Choice, Json, JsonObject, StepKind
+from workbench.domain.values import (
+    ArtifactKind,
+    Choice,
+    HookRule,
+    Json,
+    JsonObject,
+    PermissionPattern,
+    StepKind,
+)
 
 FailureAction = Literal["fail", "skip", "continue", "warn", "rework"]
 """What a failure means once no attempt is left."""
@@ -24,28 +32,11 @@ BUILT_IN_ADAPTER = "workbench"
 """The binary that stands for the agent of this program."""
 
 
-class PermissionPattern(Struct, frozen=True, kw_only=True):
-    """A permission pattern and where it was written."""
-
-    text: str
-    origin: str
-    """`wave.yaml:41`."""
-
-
 class Permissions(Struct, frozen=True, kw_only=True):
     """S1 Permissions: deny comes first; an empty allowed list is no ceiling."""
 
     allowed: tuple[PermissionPattern, ...] = ()
     deny: tuple[PermissionPattern, ...] = ()
-
-
-class HookRule(Struct, frozen=True, kw_only=True):
-    """S1 HookRule."""
-
-    event: Literal["PreToolUse", "PostToolUse"]
-    matcher: str
-    command: str
-    origin: str = ""
 
 
 class Adapter(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, InstanceOf
 
-from workbench.domain.values import JsonObject
+from workbench.domain.values import HookRule, JsonObject, PermissionPattern
 from workbench.pipelines.document_model import (
     PRESENT,
     REQUIRED,
@@ -32,16 +32,7 @@ from workbench.pipelines.documents import (
     require_file,
     require_folder,
 )
-from workbench.pipelines.model import (
-    Adapter,
-    HookRule,
-    Manifest,
-    MetaLimits,
-    PermissionPattern,
-    Permissions,
-    Persona,
-    Runtime,
-)
+from workbench.pipelines.model import Adapter, Manifest, MetaLimits, Permissions, Persona, Runtime
 from workbench.pipelines.outline import MANIFEST_KIND
 from workbench.pipelines.skills import SKILL_FOLDERS
 from workbench.text.located import DocumentPlace, text_at

@@ -74,7 +74,7 @@ class ReviewedAttempt(Struct, frozen=True, kw_only=True):
         return self.values.run
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class ReviewVerdict(Struct, frozen=True, kw_only=True):
     """What a reviewer or a judge answered."""
 
     is_passed: bool
@@ -101,7 +101,7 @@ async def check_review(
         outcome = await _answer(attempt, spec, review, on_event)
         verdict = _read_verdict(contract, review, _reply(attempt, outcome))
     except (ReviewFailed, AttemptNotReady) as error:
-        verdict = Verdict(is_passed=False, words="", problems=(f"it was not reviewed: {error}",))
+        verdict = ReviewVerdict(is_passed=False, words="", problems=(f"it was not reviewed: {error}",))
     used = outcome.usage.total_tokens
     budget = f"; {used:,} tokens, budget {review.token_budget:,}" if 0 < review.token_budget < used else ""
     event = contract_event(
@@ -243,7 +243,7 @@ def _artifact(attempt: ReviewedAttempt, name: str) -> ArtifactStored | None:
 # --- what was answered -----------------------------------------------------------------------------------
 
 
-def _read_verdict(contract: Contract, review: Review, reply: str) -> Verdict:
+def _read_verdict(contract: Contract, review: Review, reply: str) -> ReviewVerdict:
     key = "criteria_results" if contract.type == "llm_judge" else "verdict"
     try:
         value = read_json(reply, lambda value: isinstance(value, dict) and key in value).value
@@ -255,7 +255,7 @@ def _read_verdict(contract: Contract, review: Review, reply: str) -> Verdict:
     return _judged(answer, review) if contract.type == "llm_judge" else _reviewed_verdict(answer)
 
 
-def _reviewed_verdict(answer: JsonObject) -> Verdict:
+def _reviewed_verdict(answer: JsonObject) -> ReviewVerdict:
     word = str(answer["verdict"]).strip().lower()
     if word not in ("pass", "fail", "warn"):
         raise ReviewFailed(f"its verdict is {one_line(word, 60) or 'empty'}, not pass, fail or warn")
@@ -268,14 +268,16 @@ def _reviewed_verdict(answer: JsonObject) -> Verdict:
     ]
     words = f"{word}{sure}: {one_line(str(answer.get('summary') or ''), _MOST_WORDS)}".rstrip(": ")
     if word != "fail":
-        return Verdict(is_passed=True, words="; ".join((words, *issues)))
+        return ReviewVerdict(is_passed=True, words="; ".join((words, *issues)))
     suggested = answer.get("suggestions")
     wishes = cast("list[Json]", suggested) if isinstance(suggested, list) else []
     advice = [f"suggested: {one_line(str(wish), _MOST_WORDS)}" for wish in wishes]
-    return Verdict(is_passed=False, words=words, problems=tuple((words, *issues, *advice)[:_MOST_PROBLEMS]))
+    return ReviewVerdict(
+        is_passed=False, words=words, problems=tuple((words, *issues, *advice)[:_MOST_PROBLEMS])
+    )
 
 
-def _judged(answer: JsonObject, review: Review) -> Verdict:
+def _judged(answer: JsonObject, review: Review) -> ReviewVerdict:
     results = _objects(answer.get("criteria_results"))
     # A criterion that the judge left out is not met.
     count = max(len(review.criteria), len(results), 1)
@@ -283,7 +285,7 @@ def _judged(answer: JsonObject, review: Review) -> Verdict:
     summary = one_line(str(answer.get("summary") or ""), _MOST_WORDS)
     words = f"{met} of {count} criteria are met: {summary}".rstrip(": ")
     if met / count >= review.threshold:
-        return Verdict(is_passed=True, words=words)
+        return ReviewVerdict(is_passed=True, words=words)
     unmet = [
         f"{one_line(str(result.get('criterion') or ''), 200)}: "
         f"{one_line(str(result.get('reasoning') or ''), _MOST_WORDS)}"
@@ -291,7 +293,7 @@ def _judged(answer: JsonObject, review: Review) -> Verdict:
         if result.get("pass") is not True
     ]
     needed = f"{words} ({review.threshold:.0%} are needed)"
-    return Verdict(is_passed=False, words=words, problems=tuple((needed, *unmet)[:_MOST_PROBLEMS]))
+    return ReviewVerdict(is_passed=False, words=words, problems=tuple((needed, *unmet)[:_MOST_PROBLEMS]))
 
 
 def _objects(value: Json) -> list[Mapping[str, Json]]:

@@ -11,12 +11,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.rows import Rule
-from workbench.domain.values import GateStep, GateVerdict, JsonObject, ToolDescriptor
+from workbench.domain.values import GateStep, GateVerdict, JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path, resolve_path
 from workbench.policy.permissions import (
     UNRELATED_WORD,
-    PermissionPattern,
     first_matching_permission,
     first_permission_covering,
     is_within_ceiling,

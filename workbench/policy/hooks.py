@@ -10,12 +10,12 @@ import shlex
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from workbench.domain.events import HookRan
-from workbench.domain.values import GateVerdict
+from workbench.domain.values import GateVerdict, HookEvent, HookRule, PermissionPattern
 from workbench.policy import permissions
 from workbench.policy.gate import ScreenedCall
 from workbench.policy.shell.risk_lists import COMMAND_STARTERS, COMMAND_WRAPPERS, SHELLS
@@ -247,7 +247,6 @@ def _executed_by_program(name: str, rest: Iterable[_Word]) -> Iterator[_Executed
 HOOK_TIMEOUT_SECONDS: Final = 30.0
 _MAX_OUTPUT: Final = 8000
 _MAX_REASON: Final = 600
-HookEvent = Literal["PreToolUse", "PostToolUse"]
 
 
 class HookProcessEnd(Protocol):
@@ -269,18 +268,6 @@ class HookProcessEnd(Protocol):
 
 HookRunner = Callable[[str, bytes], Awaitable[HookProcessEnd]]
 """Runs a shell command with these bytes as its input, for at most `HOOK_TIMEOUT_SECONDS`."""
-
-
-class HookRule(Struct, frozen=True, kw_only=True):
-    """A hook as configured; S1 HookRule."""
-
-    event: HookEvent
-    matcher: str
-    """A permission pattern, or several with `|` between them."""
-    command: str
-    origin: str = ""
-    folder: str = ""
-    """Of the file that names it: where its relative programs and scripts lie."""
 
 
 class HookPayload(Struct, frozen=True, kw_only=True):
@@ -406,7 +393,7 @@ def _alternative_matches(pattern: str, passed: ScreenedCall) -> bool:
     parsed = permissions.parse_permission(pattern)
     if parsed.problem is not None:
         return True  # what cannot be read is taken to be about this call
-    glob = permissions.PermissionPattern(text=pattern)
+    glob = PermissionPattern(text=pattern)
     return permissions.permission_matches(
         glob, passed.descriptor, passed.parameters, passed.targets, passed.view, purpose="deny"
     )

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from workbench.domain.tools import BUILT_IN_TOOLS
-from workbench.domain.values import JsonObject, ToolDescriptor
+from workbench.domain.values import JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell.analysis import ShellView, SimpleCommand
@@ -75,14 +75,6 @@ MatchPurpose = Literal["deny", "ceiling", "grant"]
 """Which way to err: `deny` matches in doubt, the others do not."""
 MAX_PERMISSION_LENGTH: Final = 500
 _DOMAIN_PREFIX: Final = "domain:"
-
-
-class PermissionPattern(Struct, frozen=True, kw_only=True):
-    """A permission pattern as it was written."""
-
-    text: str
-    origin: str = ""
-    """Where it was written, in words: `config.json:12`."""
 
 
 class ParsedPermission(Struct, frozen=True, kw_only=True):

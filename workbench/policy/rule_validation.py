@@ -9,7 +9,15 @@ from itertools import dropwhile
 from typing import Any, Final, Literal, cast
 
 from workbench.domain.rows import Rule
-from workbench.domain.values import Json, JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
+from workbench.domain.values import (
+    Json,
+    JsonObject,
+    PatternKind,
+    PermissionPattern,
+    RuleEffect,
+    RuleScope,
+    ToolDescriptor,
+)
 from workbench.policy import autorun_files, permissions, regex, regex_analysis, rules
 from workbench.policy.paths import GOVERNING_NAMES, ResolvedPath, folded_path
 from workbench.policy.permissions import MCP_PREFIX
@@ -406,6 +414,4 @@ def _permission_covers_sample(pattern: str, descriptor: ToolDescriptor, sample: 
     }
     command = sample.get(descriptor.command_parameter or "")
     view = view_command(command) if isinstance(command, str) else None
-    return permissions.permission_matches(
-        permissions.PermissionPattern(text=pattern), descriptor, sample, targets, view
-    )
+    return permissions.permission_matches(PermissionPattern(text=pattern), descriptor, sample, targets, view)

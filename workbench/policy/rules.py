@@ -11,7 +11,14 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.domain.rows import Rule
-from workbench.domain.values import Json, JsonObject, PatternKind, RuleEffect, ToolDescriptor
+from workbench.domain.values import (
+    Json,
+    JsonObject,
+    PatternKind,
+    PermissionPattern,
+    RuleEffect,
+    ToolDescriptor,
+)
 from workbench.policy import permissions, regex
 from workbench.policy.paths import PathRefused, ResolvedPath, resolve_path
 from workbench.policy.shell.analysis import ShellView, SimpleCommand, view_command
@@ -86,7 +93,7 @@ def _passes_command(rule: Rule, subject: RuleSubject, simple: SimpleCommand) -> 
     if rule.pattern_kind == "glob":
         return (
             permissions.first_permission_covering(
-                (permissions.PermissionPattern(text=rule.pattern),), subject.descriptor, simple
+                (PermissionPattern(text=rule.pattern),), subject.descriptor, simple
             )
             is not None
         )
@@ -122,7 +129,7 @@ def first_rule_covering(
 def _allows_call(rule: Rule, subject: RuleSubject) -> bool:
     if rule.pattern_kind == "regex":
         return regex_allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
-    glob = permissions.PermissionPattern(text=rule.pattern)
+    glob = PermissionPattern(text=rule.pattern)
     return permissions.permission_matches(
         glob, subject.descriptor, subject.parameters, subject.targets, subject.view
     )
@@ -132,7 +139,7 @@ def _obstructs_call(rule: Rule, subject: RuleSubject) -> bool:
     if rule.pattern_kind == "regex":
         is_whole = subject.view is None or subject.view.has_all_deny_texts
         return not is_whole or _finds_any(rule.pattern, _obstructing_texts(subject), in_doubt=True)
-    glob = permissions.PermissionPattern(text=rule.pattern)
+    glob = PermissionPattern(text=rule.pattern)
     if permissions.permission_matches(
         glob, subject.descriptor, subject.parameters, subject.targets, subject.view, purpose="deny"
     ):
@@ -144,7 +151,7 @@ def rule_doubt(rule: Rule, subject: RuleSubject) -> str:
     """Return why a rule that does not match a command for certain may be meant for it; empty if it is not."""
     if rule.pattern_kind == "regex" or not rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor):
         return ""
-    glob = permissions.PermissionPattern(text=rule.pattern)
+    glob = PermissionPattern(text=rule.pattern)
     return permissions.permission_doubt(glob, subject.descriptor, subject.view)
 
 

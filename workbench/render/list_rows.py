@@ -18,7 +18,7 @@ from workbench.render.theme import Glyphs, Ink
 from workbench.text import human
 from workbench.text.human import duration_text
 from workbench.text.safe import LINE_END_SYMBOL
-from workbench.views.conversation_blocks import Turn
+from workbench.views.conversation_blocks import TurnSummary
 from workbench.views.sessions import ChangedFile, SessionRow
 from workbench.views.status_icons import GlyphName, StatusName
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
@@ -113,7 +113,7 @@ def _bar_cells(width: int) -> int:
     return width * 3 // 10 if width >= WIDE_MIN_CELLS else width // 4
 
 
-def turn_caption_strip(turn: Turn | None, count: int, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+def turn_caption_strip(turn: TurnSummary | None, count: int, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
     """Return the row over the calls of a turn; without one, over those of turns before what was read."""
     number = f"turn {turn.number}" if turn is not None else "an earlier turn"
     title = safe_content(turn.title if turn is not None else "", ink.of("muted"), ink)

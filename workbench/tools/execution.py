@@ -115,7 +115,7 @@ _RUN_SCHEMA: Final = result_schema(
 """What S4 asks for: the status, the artifacts and where the log is; `left_out` counts what is not named."""
 
 
-class PipelineRun:
+class RunPipeline:
     """S4 `pipeline.run`: execute, asks by its descriptor."""
 
     descriptor = ToolDescriptor(

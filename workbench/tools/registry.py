@@ -12,7 +12,7 @@ from workbench.config.sections import ToolSettings, narrowed_providers
 from workbench.domain.values import Capability, Risk, ToolDescriptor
 from workbench.policy import schemas
 from workbench.tools.base import AnyTool
-from workbench.tools.execution import PipelineRun, RunInTerminal, TerminalLastCommand
+from workbench.tools.execution import RunInTerminal, RunPipeline, TerminalLastCommand
 from workbench.tools.fetch_webpage import FetchWebpage
 from workbench.tools.file_edit import CreateDirectory, CreateFile, ReplaceString
 from workbench.tools.file_read import ContextRead, ListDir, ReadFile
@@ -102,7 +102,7 @@ def every_tool() -> tuple[AnyTool, ...]:
     """Return all tools that there are, unchecked: who only names them need not wait for their schemas."""
     return (
         CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
-        TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(), PipelineRun(),
+        TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(), RunPipeline(),
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
-    from workbench.tui.main.unseen_ends import SessionEnd
+    from workbench.tui.main.unseen_ends import UnseenEnd
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
@@ -569,7 +569,7 @@ class Backend:
         """Remember what was chosen for the next screens, and return what to say. In a thread."""
         return f"{setting_words(path, value)}, on this screen only."
 
-    def ends_since_left(self) -> "Sequence[SessionEnd]":
+    def ends_since_left(self) -> "Sequence[UnseenEnd]":
         """Return the last end of each session that ended since a screen was left here. In a thread."""
         return ()
 

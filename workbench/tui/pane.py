@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult
     from workbench.tui.main.context import MainContext
     from workbench.views.conversation import Transcript
-    from workbench.views.conversation_blocks import ErrorBlock, Turn
+    from workbench.views.conversation_blocks import ErrorBlock, TurnSummary
     from workbench.views.conversation_progress import CommandProgress
     from workbench.views.conversation_search import BlockHit
     from workbench.views.pipeline import PipelineRun
@@ -323,9 +323,9 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     now: int
     earlier: int = 0
     """Calls that came before these and are not listed."""
-    turn: "Turn | None" = None
+    turn: "TurnSummary | None" = None
     """The turn in view of the conversation: a small pane shows its calls only; None shows all."""
-    turns: "Sequence[Turn]" = ()
+    turns: "Sequence[TurnSummary]" = ()
     commands: "Mapping[str, CommandProgress]" = field(default_factory=lambda: {})
     """Commands that run, by the id of their call."""
     agents: "Mapping[str, SubAgent]" = field(default_factory=lambda: {})
@@ -334,7 +334,7 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     """The call that something happened to last, which is followed."""
 
 
-class CallModel(Struct, frozen=True, kw_only=True):
+class CallDetailModel(Struct, frozen=True, kw_only=True):
     """One call in full; what `ToolsPane.show_detail` is given after `messages.ToolWanted`."""
 
     call: Call

@@ -30,7 +30,7 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
     TranscriptFacts,
-    Turn,
+    TurnSummary,
 )
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.hunk_selection import hunk_sizes
@@ -54,7 +54,7 @@ class Transcript:
         self._blocks = BlockOrder()
         self._rows = MemoryTables()
         self._turn: str | None = None
-        self._turns: dict[str | None, Turn] = {}
+        self._turns: dict[str | None, TurnSummary] = {}
         self._fresh_prompts: list[PromptBlock] = []
         """Those that no turn has begun with yet."""
         self._rounds: dict[str | None, int] = {}
@@ -229,7 +229,7 @@ class Transcript:
     # --- what goes on now ---------------------------------------------------------------------------
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[TurnSummary, ...]:
         """Return the turns, oldest first, as they stand."""
         failed = Counter(call.turn_id for call in self._rows.calls.values() if call.state == "failed")
         is_asking = any(call.state == "pending" and call.action_id for call in self._rows.calls.values())
@@ -250,7 +250,7 @@ class Transcript:
             self._show_call(call)
         return self._blocks.changed()
 
-    def turn_of(self, blocks: Sequence[Block], index: int) -> Turn | None:
+    def turn_of(self, blocks: Sequence[Block], index: int) -> TurnSummary | None:
         """Return the turn that a block of some belongs to; the last turn for an index behind them."""
         if index >= len(blocks):
             return next(reversed(self._turns.values()), None)
@@ -342,7 +342,7 @@ class Transcript:
         if turn_id in self._turns:
             return
         prompt = self._fresh_prompts[0] if self._fresh_prompts else None
-        self._turns[turn_id] = Turn(
+        self._turns[turn_id] = TurnSummary(
             id=turn_id or "", number=self._turns_before + len(self._turns) + 1, sign="running",
             block_id=prompt.id if prompt else "",
             title=one_line(prompt.text.lstrip(), MAX_TURN_TITLE_CELLS) if prompt else "",

@@ -200,7 +200,7 @@ Block = (
 )
 
 
-class Turn(Struct, frozen=True, kw_only=True):
+class TurnSummary(Struct, frozen=True, kw_only=True):
     """One turn of a conversation in a list of them."""
 
     id: str

@@ -47,7 +47,7 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
     action_id: str | None = None
 
 
-class SessionFacts(Struct, frozen=True, kw_only=True):
+class SidebarFacts(Struct, frozen=True, kw_only=True):
     """What the sidebar says of the session on show, as label and words."""
 
     facts: tuple[tuple[str, str], ...] = ()
@@ -180,7 +180,7 @@ def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tup
     return tuple(reversed(files.values()))
 
 
-def session_facts(session: Session, *, turns: int, asks: str, rules: int, money: str = "") -> SessionFacts:
+def session_facts(session: Session, *, turns: int, asks: str, rules: int, money: str = "") -> SidebarFacts:
     """Return the facts of the session on show; `asks` is what the settings say, `money` may be empty."""
     facts = [
         ("model", one_line(session.model, 64)),
@@ -190,7 +190,7 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
         ("asks", asks),
         ("rules", f"{rules} on" if rules else ""),
     ]
-    return SessionFacts(facts=tuple((label, words) for label, words in facts if words))
+    return SidebarFacts(facts=tuple((label, words) for label, words in facts if words))
 
 
 def session_slug(session: Session) -> str:

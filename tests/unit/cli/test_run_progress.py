@@ -7,7 +7,7 @@ from conftest import Screen, Stream
 from rows_cli import NOW
 
 from workbench.cli.console import Console
-from workbench.cli.run_output import RunProgress, ticking
+from workbench.cli.run_output import RunProgressLine, ticking
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.values import Actor, GateVerdict, Usage
@@ -30,7 +30,7 @@ STARTED = e.TurnStarted(provider="local", model="qwen3")
 
 @pytest.fixture
 def progress():
-    return RunProgress(Console(Stream(), Screen()), lambda: NOW)
+    return RunProgressLine(Console(Stream(), Screen()), lambda: NOW)
 
 
 def line(progress, seconds):
@@ -131,7 +131,7 @@ def test_a_line_without_its_end_is_left_as_it_is():
 def test_a_reply_that_stands_still_in_the_middle_of_a_line_gets_a_line_end():
     both, now = Screen(), [NOW]
     console = Console(both, both)
-    progress = RunProgress(console, lambda: now[0])
+    progress = RunProgressLine(console, lambda: now[0])
     console.write("Half a sen")
     progress.see([event(STARTED), event(e.TextStreamed(block=0, offset=0, text="Half a sen"))])
     for seconds, shown in (
@@ -153,7 +153,7 @@ def test_a_hostile_text_stays_one_line_that_fits():
 
 def test_nothing_is_drawn_where_no_terminal_is():
     console = Console(Stream(), Stream())
-    progress = RunProgress(console, lambda: NOW)
+    progress = RunProgressLine(console, lambda: NOW)
     progress.see([event(STARTED)])
     progress.tick()
     assert console.err.getvalue() == ""

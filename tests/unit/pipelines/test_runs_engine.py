@@ -12,7 +12,7 @@ from workbench.domain.machines import STEP_MOVES, may_move
 from workbench.host.executor import check_tool_result
 from workbench.host.steps.run_requests import RunRefused, RunRequest, cancel_run, request_run
 from workbench.host.steps.step_executor import EmbeddedExecutor
-from workbench.tools.execution import PipelineRun
+from workbench.tools.execution import RunPipeline
 
 TWO = """
   - id: a
@@ -935,16 +935,16 @@ def test_an_agent_may_run_a_pipeline_and_gets_status_artifacts_and_log(runs):
 
 @pytest.mark.spec(197, 204)
 def test_the_result_of_a_run_is_held_to_its_schema():
-    schema = PipelineRun.descriptor.output_schema
+    schema = RunPipeline.descriptor.output_schema
     facts = {
         "run_id": "r", "status": "completed", "artifacts": ["a/out"], "left_out": 0, "log": "x",
         "steps": [{"step": "a", "state": "completed", "error": ""}],
     }  # fmt: skip
     finished = CallFinished(state="succeeded", metadata=facts)
-    assert check_tool_result(PipelineRun.descriptor, finished, "text") == finished
+    assert check_tool_result(RunPipeline.descriptor, finished, "text") == finished
     for name, wrong in (("status", "gone"), ("steps", [{"step": "a"}]), ("artifacts", None), ("log", 1)):
         bad = check_tool_result(
-            PipelineRun.descriptor, CallFinished(state="succeeded", metadata={**facts, name: wrong}), "text"
+            RunPipeline.descriptor, CallFinished(state="succeeded", metadata={**facts, name: wrong}), "text"
         )
         assert (bad.state, bad.detail) == ("failed", "bad result"), name
         assert "does not satisfy its output schema" in bad.error

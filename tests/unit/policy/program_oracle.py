@@ -29,7 +29,8 @@ from tests.unit.policy.program_lines import (
     unique,
 )
 from tests.unit.policy.program_sources import NOT_RUN_ROWS, OPERANDS, ROW_CHILDREN, ROW_WRITES, SOURCES
-from workbench.policy.permissions import PermissionPattern, first_permission_covering
+from workbench.domain.values import PermissionPattern
+from workbench.policy.permissions import first_permission_covering
 from workbench.policy.shell import analysis, command_risk
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.known_command_match import _table_row

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import context, rule
+from workbench.domain.values import PermissionPattern
 from workbench.policy import autorun_files
 from workbench.policy.gate import GateCall, judge_call
-from workbench.policy.permissions import PermissionPattern
 
 NAMED = [
     ".envrc", "packages/web/.envrc", ".ENVRC", ".vscode/tasks.json", "sub/.VSCode/Tasks.json",

@@ -6,10 +6,11 @@ from msgspec.structs import replace
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import DESCRIPTORS, FETCH, READ, SERVED, SHELL, context, rule
 from workbench.domain.rows import Trust
+from workbench.domain.values import PermissionPattern
 from workbench.policy import hooks, permissions, regex, regex_analysis, rule_validation, rules, schemas, trust
 from workbench.policy.gate import GateCall, ScreenedCall, judge_screened_call, screen_call
 from workbench.policy.paths import PathRefused, ResolvedPath, resolve_path
-from workbench.policy.permissions import PermissionPattern, permission_matches
+from workbench.policy.permissions import permission_matches
 from workbench.policy.shell.analysis import ShellView, view_command
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.deny_texts import could_contain

@@ -8,9 +8,10 @@ from tests.support.sizes import size
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import KNOWN, READ, SHELL, context, rule
 from tests.unit.policy.test_denials import verdict
+from workbench.domain.values import PermissionPattern
 from workbench.policy import denial_senses, rules
 from workbench.policy.gate import GateCall, judge_screened_call, screen_call
-from workbench.policy.permissions import PermissionPattern, permission_doubt
+from workbench.policy.permissions import permission_doubt
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.denials import parse_denial
 from workbench.policy.shell.option_names import OPTION_NAMES

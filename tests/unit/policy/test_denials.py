@@ -7,7 +7,8 @@ import pytest
 from tests.unit.policy.denied_spellings import DENIALS, SPELLINGS, expected_verdict, rows_of
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.respelled_lines import respelled_denials
-from workbench.policy.permissions import PermissionPattern, permission_doubt, permission_matches
+from workbench.domain.values import PermissionPattern
+from workbench.policy.permissions import permission_doubt, permission_matches
 from workbench.policy.shell.analysis import view_command
 
 ROWS, DENIED = rows_of(SPELLINGS), rows_of(DENIALS)

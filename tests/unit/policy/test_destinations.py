@@ -12,9 +12,9 @@ import pytest
 from tests.support.sizes import size
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import context
+from workbench.domain.values import PermissionPattern
 from workbench.policy.autorun_files import AutorunNames
 from workbench.policy.gate import GateCall, judge_call
-from workbench.policy.permissions import PermissionPattern
 from workbench.policy.shell import command_paths
 
 GRANTED = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import DESCRIPTORS, KNOWN, context, rule
-from workbench.domain.values import GateVerdict
+from workbench.domain.values import GateVerdict, PermissionPattern
 from workbench.policy.gate import (
     GateCall,
     judge_call,
@@ -17,7 +17,6 @@ from workbench.policy.gate import (
     recheck_call,
     screen_call,
 )
-from workbench.policy.permissions import PermissionPattern
 
 
 def globs(*texts, origin=""):

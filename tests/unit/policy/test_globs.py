@@ -21,9 +21,9 @@ from tests.unit.policy.gate_cases import (
     SHELL,
     TOOLS,
 )
+from workbench.domain.values import PermissionPattern
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.permissions import (
-    PermissionPattern,
     is_within_ceiling,
     parse_permission,
     permission_matches,

@@ -8,9 +8,10 @@ import pytest
 
 from tests.unit.policy.gate_cases import context
 from tests.unit.policy.test_hooks import World, hook, payload
+from workbench.domain.values import HookRule
 from workbench.policy import hooks
 from workbench.policy.gate import GateCall, screen_call
-from workbench.policy.hooks import HookRule, run_post_tool_hooks
+from workbench.policy.hooks import run_post_tool_hooks
 from workbench.policy.shell.command_risk import runs_nothing
 from workbench.policy.shell.risk_lists import COMMAND_WRAPPERS, SHELLS
 

@@ -9,10 +9,10 @@ import pytest
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import READ, SHELL
 from workbench.domain.events import HookRan
+from workbench.domain.values import HookRule
 from workbench.policy.gate import ScreenedCall
 from workbench.policy.hooks import (
     HookPayload,
-    HookRule,
     hooks_already_run,
     matching_hooks,
     run_post_tool_hooks,

@@ -11,7 +11,8 @@ from tests.support.waits import PATIENCE
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.spelled_commands import SPELLED
 from workbench.cli.check import check_command
-from workbench.policy.permissions import PermissionPattern, first_permission_covering
+from workbench.domain.values import PermissionPattern
+from workbench.policy.permissions import first_permission_covering
 from workbench.policy.shell import command_risk, known_command_match, known_programs
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.known_command_match import TABLE_WORDS, _table_row, match_known_command

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.policy.gate_cases import context
 from tests.unit.policy.test_gate import call, judged
+from workbench.domain.values import PermissionPattern
 from workbench.policy.odd_names import ODD_NAME_MARK, new_name_reason
-from workbench.policy.permissions import PermissionPattern
 
 GRANTED = (
     PermissionPattern(text="Write(**)", origin="mine"),

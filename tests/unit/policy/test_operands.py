@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import context, rule
+from workbench.domain.values import PermissionPattern
 from workbench.policy.gate import GateCall, judge_screened_call, recheck_call, screen_call
-from workbench.policy.permissions import PermissionPattern
 from workbench.policy.shell.analysis import SimpleCommand, view_command
 from workbench.policy.shell.command_paths import (
     CommandBoundary,

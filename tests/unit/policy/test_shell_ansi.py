@@ -9,7 +9,8 @@ import pytest
 from tests.support.tables import each_row
 from tests.support.waits import PATIENCE
 from tests.unit.policy.gate_cases import SHELL
-from workbench.policy.permissions import PermissionPattern, permission_matches
+from workbench.domain.values import PermissionPattern
+from workbench.policy.permissions import permission_matches
 from workbench.policy.shell import analysis
 from workbench.policy.shell.analysis import SimpleCommand, view_command
 from workbench.policy.shell.parser import UnclearCommand, tokenize

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.waits import PATIENCE
 from tests.unit.policy.gate_cases import context, rule
+from workbench.domain.values import PermissionPattern
 from workbench.policy.gate import GateCall, ScreenedCall, judge_screened_call, screen_call
-from workbench.policy.permissions import PermissionPattern
 from workbench.policy.shell import analysis
 from workbench.policy.shell.analysis import inner_command_view, takes_only_data, view_command
 from workbench.policy.shell.risk_lists import DATA_TAKERS

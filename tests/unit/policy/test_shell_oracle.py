@@ -17,7 +17,8 @@ from tests.support.waits import PATIENCE
 from tests.unit.policy import fuzzed_lines
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.test_shell import PLAIN
-from workbench.policy.permissions import PermissionPattern, permission_matches
+from workbench.domain.values import PermissionPattern
+from workbench.policy.permissions import permission_matches
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
 

@@ -2,8 +2,8 @@
 
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import SHELL, context
+from workbench.domain.values import PermissionPattern
 from workbench.policy.gate import GateCall, judge_screened_call, screen_call
-from workbench.policy.permissions import PermissionPattern
 from workbench.policy.rule_suggestions import suggest_rules, uncoverable_line_reason
 from workbench.policy.shell.analysis import view_command
 

@@ -13,7 +13,8 @@ from tests.support.sizes import size
 from tests.support.throwaway import Throwaway
 from tests.unit.policy import wild_lines
 from tests.unit.policy.gate_cases import SHELL
-from workbench.policy.permissions import PermissionPattern, first_permission_covering
+from workbench.domain.values import PermissionPattern
+from workbench.policy.permissions import first_permission_covering
 from workbench.policy.shell.analysis import view_command
 
 LINES = size("WORKBENCH_WILD_LINES", 150, 20_000)

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import context, rule
+from workbench.domain.values import PermissionPattern
 from workbench.policy.gate import GateCall, judge_screened_call, screen_call
-from workbench.policy.permissions import PermissionPattern
 
 GRANTED = tuple(
     PermissionPattern(text=f"Bash({name} *)")

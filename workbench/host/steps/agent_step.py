@@ -28,7 +28,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import StepOutcome, StepSpec
-from workbench.domain.values import SPEND_LIMIT, BlobRef, Json, Usage
+from workbench.domain.values import SPEND_LIMIT, BlobRef, HookRule, Json, PermissionPattern, Usage
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
@@ -41,8 +41,6 @@ from workbench.host.session_provider import known_context_tokens, plays_recordin
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines.compaction import RELAY_PART
-from workbench.policy.hooks import HookRule
-from workbench.policy.permissions import PermissionPattern
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Tokens of a context of which nothing is known."""

@@ -35,7 +35,7 @@ from workbench.policy.shell.deny_texts import (
     texts_by_real_name,
 )
 from workbench.policy.shell.inlined_text import with_inlined_messages
-from workbench.policy.shell.loops import ROUND_WORD, Loop, read_loop
+from workbench.policy.shell.loops import ROUND_WORD, ShellLoop, read_loop
 from workbench.policy.shell.parser import (
     QUOTED_TEXT,
     ShellToken,
@@ -208,7 +208,7 @@ def _read_view(command: str, folder: str | None) -> ShellView:
     return replace(view, raw=command, deny_texts=tuple(dict.fromkeys((command, *view.deny_texts))))
 
 
-def _unrolled_view(loop: Loop, folder: str | None) -> ShellView | None:
+def _unrolled_view(loop: ShellLoop, folder: str | None) -> ShellView | None:
     """Return a line with the commands of every round; None where they are not certain."""
     view = _view_without_links(loop.command, folder)
     if not view.plain or not _begins_loop(loop) or any(map(_steers_by_round, view.commands)):
@@ -237,7 +237,7 @@ def _unrolled_view(loop: Loop, folder: str | None) -> ShellView | None:
     )
 
 
-def _begins_loop(loop: Loop) -> bool:
+def _begins_loop(loop: ShellLoop) -> bool:
     """Return whether the grammar has the loop where it was found, and not a text that looks like one."""
     line = loop.command.encode("utf-8", "surrogatepass")
     return any(

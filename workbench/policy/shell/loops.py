@@ -25,7 +25,7 @@ ROUND_WORD: Final = "qvx7round"
 """Takes the place of the variable."""
 
 
-class Loop(Struct, frozen=True, kw_only=True):
+class ShellLoop(Struct, frozen=True, kw_only=True):
     """A loop whose rounds are known."""
 
     command: str
@@ -35,7 +35,7 @@ class Loop(Struct, frozen=True, kw_only=True):
     values: tuple[str, ...]
 
 
-def read_loop(command: str, folder: str | None) -> Loop | None:
+def read_loop(command: str, folder: str | None) -> ShellLoop | None:
     """Return the loop of a line, None where the line has none or its rounds are not known.
 
     Args:
@@ -61,7 +61,7 @@ def read_loop(command: str, folder: str | None) -> Loop | None:
     start = len(command[: header.start()].encode("utf-8", "surrogatepass"))
     body = uses.sub(ROUND_WORD, command[header.end("words") :])
     line = f"{command[: header.start('words')]} {' '.join(values)}{body}"
-    return Loop(command=line, start=start, values=values)
+    return ShellLoop(command=line, start=start, values=values)
 
 
 def _values(words: Sequence[str], folder: str | None) -> tuple[str, ...] | None:

@@ -11,7 +11,7 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.list_rows import END_COLUMN, cursor_column, icon_column, list_row_style
 from workbench.tui import render_context
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.views.conversation_blocks import Turn
+from workbench.views.conversation_blocks import TurnSummary
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -30,9 +30,9 @@ class TurnList(RowList):
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, TurnSummary] = {}
 
-    def show_turns(self, turns: Sequence[Turn], current: Turn | None) -> None:
+    def show_turns(self, turns: Sequence[TurnSummary], current: TurnSummary | None) -> None:
         """Show turns, with the cursor on the one that is in view."""
         before, self._turns = self._turns, {turn.id: turn for turn in turns}
         self.set_ids(list(self._turns), {turn.id for turn in turns if before.get(turn.id) != turn})
@@ -64,10 +64,10 @@ class TurnNavigation:
         self.transcript: Transcript | None = None
         self._list: TurnList | None = None
         """Made when there is first room for it."""
-        self._seen: Turn | None = None
+        self._seen: TurnSummary | None = None
 
     @property
-    def in_view(self) -> Turn | None:
+    def in_view(self) -> TurnSummary | None:
         """Return the turn of the block under the cursor, else of the last one on the screen."""
         if self.transcript is None:
             return None
@@ -111,6 +111,6 @@ class TurnNavigation:
             return True
         return False
 
-    def _known(self) -> list[Turn]:
+    def _known(self) -> list[TurnSummary]:
         turns = self.transcript.turns if self.transcript is not None else ()
         return [turn for turn in turns if turn.block_id]

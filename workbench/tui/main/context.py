@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.providers.provider_keys import ProviderActions
     from workbench.tui.state import ScreenState
     from workbench.tui.tools.tools_pane import ToolsPane
-    from workbench.tui.widgets.pane_frame import Rule
+    from workbench.tui.widgets.pane_frame import PaneRule
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.conversation_blocks import Block
     from workbench.views.welcome import ModelSearch
@@ -88,7 +88,7 @@ class MainWidgets(SessionPanes, kw_only=True, eq=False):
     strip: "SessionStrip"
     tabs: "Tabs"
     footer: "Footer"
-    rule: "Rule"
+    rule: "PaneRule"
     composer: "Composer"
 
 

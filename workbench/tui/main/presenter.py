@@ -16,7 +16,7 @@ from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
 from workbench.tui.pane import (
-    CallModel,
+    CallDetailModel,
     ComposerModel,
     ConversationModel,
     Pane,
@@ -221,7 +221,7 @@ class SessionPresenter:
             )
         )
 
-    def call_in_full(self, call_id: str | None) -> CallModel | None:
+    def call_in_full(self, call_id: str | None) -> CallDetailModel | None:
         """Return a call with its events and its output; None if it is not there any more."""
         source = self.state.source
         call = source.call(call_id) if call_id else None
@@ -231,7 +231,7 @@ class SessionPresenter:
         ref = next((event.body.output_ref for event in events if isinstance(event.body, CallFinished)), None)
         output = source.text_of(ref) if ref else None
         action = self.state.actions.get(call.action_id or "")
-        return CallModel(call=call, action=action, events=events, output=output)
+        return CallDetailModel(call=call, action=action, events=events, output=output)
 
     def step_in_full(self, drawn: str) -> "DetailPage | None":
         """Return the step under the graph's cursor, or an item of it, with its session."""

@@ -31,7 +31,7 @@ from workbench.tui.pipeline.pipeline_pane import PipelinePane
 from workbench.tui.render_context import call_once_after
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
-from workbench.tui.widgets.pane_frame import Divider, PaneTitle, Rule
+from workbench.tui.widgets.pane_frame import Divider, PaneRule, PaneTitle
 
 if TYPE_CHECKING:
     from workbench.domain.rows import Action
@@ -57,7 +57,7 @@ def live_widgets(backend: Backend) -> MainWidgets:
         rail=Sidebar(key="rail"), conversation=ConversationPane(key="conversation"),
         approvals=ApprovalsPane(key="approvals"), tools=ToolsPane(key="tools"),
         pipeline=PipelinePane(key="pipeline"), header=Header(), strip=SessionStrip(), tabs=Tabs(),
-        footer=Footer(), rule=Rule(key="rule"), composer=Composer(backend, key="composer"),
+        footer=Footer(), rule=PaneRule(key="rule"), composer=Composer(backend, key="composer"),
     )  # fmt: skip
 
 
@@ -302,7 +302,7 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
         elif pane is not None:
             pane.action_do(key.id)
 
-    @on(Rule.Changed)
+    @on(PaneRule.Changed)
     def _rule_changed(self) -> None:
         self.layout_controller.status()
 

@@ -103,7 +103,7 @@ def _bar(view: RowList, placed: RowPlacement) -> Content:
     return Content.styled(glyphs(view).of("cursor") if placed.is_cursor else " ", ink(view).of("info"))
 
 
-class ChoiceList(RowList):
+class SettingChoiceList(RowList):
     """What a setting can be."""
 
     def __init__(self) -> None:
@@ -206,7 +206,7 @@ class SettingScreen(_ListDialog, inherit_bindings=False):
         super().__init__("setting")
         self._main, self._path = context, path
         self._choices = setting_choices(path, context.app.theme_names)
-        self._list = ChoiceList()
+        self._list = SettingChoiceList()
         self._about = WrappedLines(self._lines(context.backend.setting(path)))
 
     def compose(self) -> ComposeResult:

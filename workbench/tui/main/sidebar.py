@@ -18,7 +18,7 @@ from workbench.tui.state import MAX_SESSIONS
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle, StableStatic
 from workbench.views import sessions
-from workbench.views.sessions import ChangedFile, SessionFacts, SessionRow
+from workbench.views.sessions import ChangedFile, SessionRow, SidebarFacts
 from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class FactLines(LineView):
         self.files: Sequence[ChangedFile] = ()
         self.facts: Sequence[tuple[str, str]] = ()
 
-    def show(self, files: Sequence[ChangedFile] = (), facts: SessionFacts | None = None) -> None:
+    def show(self, files: Sequence[ChangedFile] = (), facts: SidebarFacts | None = None) -> None:
         """Show files, or facts."""
         fact_rows = facts.facts if facts else ()
         if (files, fact_rows) != (self.files, self.facts):
@@ -186,7 +186,7 @@ class Sidebar(Pane):
     def _show_below(self, view: SidebarModel, rows: int) -> None:
         """Show what belongs to the session on show; on the board where the sessions leave room for it."""
         files = tuple(view.changed_files[:_MAX_CHANGED_FILES])
-        facts = SessionFacts()
+        facts = SidebarFacts()
         if view.current is not None:
             facts = sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
         below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)

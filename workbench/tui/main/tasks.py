@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.policy.command_review import CommandPart, CommandReview
     from workbench.policy.rules import RuleMoment
     from workbench.tui.main.context import MainContext
-    from workbench.tui.main.unseen_ends import SessionEnd
+    from workbench.tui.main.unseen_ends import UnseenEnd
 
 
 def edit_in_external_editor(app: object, backend: Backend, name: str, data: bytes) -> bytes | None:
@@ -603,7 +603,7 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "questions", "count questions")
 
-    def read_at_start(self, heard: "Callable[[Sequence[SessionEnd]], None]") -> None:
+    def read_at_start(self, heard: "Callable[[Sequence[UnseenEnd]], None]") -> None:
         """Read branch, draft, and what ended while no screen was open here, of which `heard` is told."""
         state = self._state
         self.read_branch()

@@ -31,7 +31,7 @@ _STATES: Final[tuple[EndState, ...]] = ("ended", "paused", "failed")
 _MAX_TITLE_CELLS: Final = 40
 
 
-class SessionEnd(Struct, frozen=True, kw_only=True):
+class UnseenEnd(Struct, frozen=True, kw_only=True):
     """A turn or a run that came to its end."""
 
     session_id: str
@@ -42,7 +42,7 @@ class SessionEnd(Struct, frozen=True, kw_only=True):
     """Microseconds."""
 
 
-def session_end(event: Event, session: Session | None) -> SessionEnd | None:
+def session_end(event: Event, session: Session | None) -> UnseenEnd | None:
     """Return the end that an event is of a session; None for other events, steps of a run and commands.
 
     Whoever asks for a command waits for it, here or in a shell.
@@ -58,10 +58,10 @@ def session_end(event: Event, session: Session | None) -> SessionEnd | None:
     if state is None:
         return None
     title = one_line(session.title, _MAX_TITLE_CELLS)
-    return SessionEnd(session_id=event.session_id, what=what, state=state, title=title, at=event.at)
+    return UnseenEnd(session_id=event.session_id, what=what, state=state, title=title, at=event.at)
 
 
-def ends_sentence(ends: Sequence[SessionEnd]) -> str:
+def ends_sentence(ends: Sequence[UnseenEnd]) -> str:
     """Return one sentence for all: `3 runs ended, 1 run failed: “x”.`; the last of the worst is named."""
     counts = Counter((end.state, end.what) for end in ends)
     parts = [
@@ -80,7 +80,7 @@ class UnseenEnds:
 
     def __init__(self, context: "MainContext", notifications: "Notifications") -> None:
         self._context, self._notifications = context, notifications
-        self._ends: list[SessionEnd] = []
+        self._ends: list[UnseenEnd] = []
         self._told_at = -_BURST_SECONDS
 
     @property
@@ -108,7 +108,7 @@ class UnseenEnds:
             self._context.app.when_user_comes = self.user_came
             self._tell_outside()
 
-    def since_left(self, ends: Sequence[SessionEnd]) -> None:
+    def since_left(self, ends: Sequence[UnseenEnd]) -> None:
         """Tell of what ended while no screen was open here."""
         self._keep(ends)
         self._say(ends, "Since you left: ")
@@ -120,17 +120,17 @@ class UnseenEnds:
             self._context.app.when_user_comes = None
             self._say(ends, "While you were away: ")
 
-    def _say(self, ends: Sequence[SessionEnd], before: str) -> None:
+    def _say(self, ends: Sequence[UnseenEnd], before: str) -> None:
         if ends:
             is_error = any(end.state == "failed" for end in ends)
             words = f"{before}{ends_sentence(ends)}"
             self._context.app.call_later(self._context.say, words, is_error=is_error, is_kept=False)
 
-    def _keep(self, ends: Iterable[SessionEnd]) -> None:
+    def _keep(self, ends: Iterable[UnseenEnd]) -> None:
         for end in ends:
             self._notifications.keep(end.at, ends_sentence((end,)), is_error=end.state == "failed")
 
-    def _is_on_show(self, end: SessionEnd) -> bool:
+    def _is_on_show(self, end: UnseenEnd) -> bool:
         context, widgets = self._context, self._context.widgets
         if not context.is_on_screen:
             return False

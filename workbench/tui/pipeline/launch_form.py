@@ -66,7 +66,7 @@ def open_launch(context: "MainContext", file: str = "") -> None:
     context.app.push_screen(LaunchScreen(context, choices, first))
 
 
-class ChoiceList(RowList):
+class PipelineChoiceList(RowList):
     """The pipelines."""
 
     def __init__(self, choices: Sequence[PipelineChoice]) -> None:
@@ -162,7 +162,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     def __init__(self, context: "MainContext", choices: Sequence[PipelineChoice], first: str) -> None:
         super().__init__("launch")
         self._main, self._file = context, first
-        self._choices, self._plan_list = ChoiceList(choices), PlanList()
+        self._choices, self._plan_list = PipelineChoiceList(choices), PlanList()
         self._body, self._graph = Vertical(id="launch-body"), GraphView(key="launch-graph")
         self._graph.can_focus, self._graph.display = False, False
         self._graph_of: object = None

@@ -46,7 +46,7 @@ from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader, ReplayNotic
 from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
-from workbench.tui.widgets.pane_frame import Rule
+from workbench.tui.widgets.pane_frame import PaneRule
 from workbench.views import replay
 from workbench.views.replay import Player, parse_replay_moment
 from workbench.views.timeline import MarkKind
@@ -233,7 +233,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             rail=Sidebar(key="rail"), conversation=ConversationPane(key="conversation"),
             approvals=ApprovalsPane(key="approvals"), tools=ToolsPane(key="tools"),
             pipeline=PipelinePane(key="pipeline"), header=header, strip=notice, tabs=Tabs(),
-            footer=Footer(), rule=Rule(key="rule"), composer=cast("Composer", NullComposer()),
+            footer=Footer(), rule=PaneRule(key="rule"), composer=cast("Composer", NullComposer()),
         )  # fmt: skip
         status = WorkspaceStatus(workspace=source.workspace, home=home, pipelines_found=0)
         state = ScreenState(source)

@@ -15,7 +15,7 @@ from workbench.render import cells, list_rows
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
 from workbench.tui import keymap, render_context
 from workbench.tui.pane import (
-    CallModel,
+    CallDetailModel,
     KeysChanged,
     LineWanted,
     OpenDetail,
@@ -28,7 +28,7 @@ from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
-from workbench.views.conversation_blocks import Turn
+from workbench.views.conversation_blocks import TurnSummary
 from workbench.views.conversation_progress import CommandProgress
 from workbench.views.sessions import NO_AGENTS, SubAgent
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
@@ -64,7 +64,7 @@ class ToolList(RowList):
         self._turn: str | None = None
         self._empty = ""
         self._clocks: dict[str, str] = {}
-        self._turns: Mapping[str, Turn] = {}
+        self._turns: Mapping[str, TurnSummary] = {}
         self._commands: dict[str, str] = {}
         """What commands that run wrote last, and what agents have done, by the id of their row."""
         self.follows = True
@@ -74,7 +74,7 @@ class ToolList(RowList):
         """The call that a jump went to, until another one is the call of the moment."""
 
     def show_rows(
-        self, shown: Sequence[ToolRow], now: int, empty: str, *, turns: Iterable[Turn] = (),
+        self, shown: Sequence[ToolRow], now: int, empty: str, *, turns: Iterable[TurnSummary] = (),
         commands: Mapping[str, CommandProgress] = _NO_COMMANDS, moment: str | None = None,
         agents: Mapping[str, SubAgent] = NO_AGENTS,
     ) -> None:  # fmt: skip
@@ -235,7 +235,7 @@ class ToolsPane(Pane):
         """What the title says of all rows at a moment: moving among them changes nothing of it."""
         self._only_failed = False
         self._wanted: str | None = None
-        self._turn: Turn | None = None
+        self._turn: TurnSummary | None = None
         """The turn that a small pane shows; None shows all calls."""
         self._goal: str | None = None
         """A call to go to as soon as its row is there."""
@@ -296,7 +296,7 @@ class ToolsPane(Pane):
         """Go to the call that a jump of a replay is about, and on from there with the moment."""
         self.list.point_at(call_id)
 
-    def show_detail(self, view: CallModel) -> None:
+    def show_detail(self, view: CallDetailModel) -> None:
         """Show one call in full, as it was asked for."""
         if view.call.id == self.list.cursor:
             from workbench.views.detail_pages import call_detail

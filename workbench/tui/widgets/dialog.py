@@ -17,7 +17,7 @@ from workbench.tui import keymap
 from workbench.tui.key_owner import KeyOwner
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
-from workbench.tui.widgets.pane_frame import Rule, overflow_text
+from workbench.tui.widgets.pane_frame import PaneRule, overflow_text
 
 
 class Dialog(ModalScreen[None], KeyOwner, inherit_bindings=False):
@@ -55,7 +55,7 @@ class Dialog(ModalScreen[None], KeyOwner, inherit_bindings=False):
         """Say a sentence for four seconds: the box lies over where the screen says its own."""
         self.said = text
         self.show_said()
-        self.set_timer(Rule.SECONDS, lambda: self._end_saying(text))
+        self.set_timer(PaneRule.SECONDS, lambda: self._end_saying(text))
 
     def show_waiting(self, key_id: str, words: str) -> None:
         del key_id

@@ -235,10 +235,10 @@ class Divider(Widget):
         )
 
 
-class Rule(Widget):
+class PaneRule(Widget):
     """The row under the body: a hairline, or for four seconds a sentence in it."""
 
-    DEFAULT_CSS = "Rule { height: 1; width: 1fr; }"
+    DEFAULT_CSS = "PaneRule { height: 1; width: 1fr; }"
 
     class Changed(Message):
         """A sentence came or went."""
