@@ -39,7 +39,6 @@ from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
-from workbench.journal.proposals import proposal_of
 
 
 async def run_demo_by_line(demo: "Demo", session: Session, prompt: str) -> int:

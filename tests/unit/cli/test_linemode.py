@@ -7,7 +7,7 @@ from msgspec.structs import force_setattr
 from workbench.cli.approval_line_mode import LineMode, change_line
 from workbench.cli.console import Console
 from workbench.domain.events import ActionBecameStale
-from workbench.domain.values import Actor, Decision
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Actor, Decision
 from workbench.effects.clock import SystemClock
 from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
@@ -70,12 +70,15 @@ class Talk:
         return self.journal.action(action.id).state
 
 
+WINDOW = f"{DEFAULT_APPROVAL_MINUTES} minutes left"
+
+
 def test_the_queue_in_words(talk):
     assert talk.mode.look()
     first, prompt, _ = talk.said().split("\n")
     assert first == (
-        "2 waiting. 1 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, 15 minutes left."
-        " 2 write n.py, 1 hunk, plus 1 minus 0, session rename handler, 15 minutes left."
+        f"2 waiting. 1 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, {WINDOW}."
+        f" 2 write n.py, 1 hunk, plus 1 minus 0, session rename handler, {WINDOW}."
     )
     assert prompt == "approve, reject, show, hunks, skip, help?"
     assert not talk.mode.look() and talk.said() == ""
@@ -109,7 +112,7 @@ def test_a_number_never_moves_to_another_action(talk):
     assert talk.mode.look()
     assert talk.said().splitlines()[:2] == [
         "1 replaced, edit a.py.",
-        "2 waiting. 3 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, 15 minutes left.",
+        f"2 waiting. 3 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, {WINDOW}.",
     ]
     assert successor in talk.type("a 1")
     assert talk.journal.action(successor).state == "pending"
@@ -144,7 +147,7 @@ def test_time_is_said_at_five_minutes_one_minute_and_the_end_only(talk):
     talk.mode.look()
     talk.said()
     heard = []
-    for passed in range(0, 15 * 60 + 10, 20):
+    for passed in range(0, DEFAULT_APPROVAL_MINUTES * 60 + 10, 20):
         talk.clock.passed = passed
         if talk.mode.look():
             heard.append(talk.said().splitlines())

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 from workbench.formats import assistant, kaiak_export, seed_files, wink_export
 from workbench.host import session_requests
 from workbench.tools.registry import tool_registry
@@ -308,7 +309,9 @@ def test_calls_questions_and_changes_as_messages(played):
         for r in ends
     )
     asked = [p for k, p in found if k == "UserInteraction"]
-    assert {(p["interaction_type"], p["timeout"]) for p in asked} == {("Approval", 900)}
+    assert {(p["interaction_type"], p["timeout"]) for p in asked} == {
+        ("Approval", DEFAULT_APPROVAL_MINUTES * 60)
+    }
     assert ("n.txt", "Create") in {
         (p["file_path"], p["change_type"]) for k, p in found if k == "FileModification"
     }

@@ -21,7 +21,16 @@ from workbench.domain.events import (
     TurnEnded,
     TurnStarted,
 )
-from workbench.domain.values import Actor, Body, Choice, FilePlan, GateVerdict, ReplyCall, Usage
+from workbench.domain.values import (
+    DEFAULT_APPROVAL_MINUTES,
+    Actor,
+    Body,
+    Choice,
+    FilePlan,
+    GateVerdict,
+    ReplyCall,
+    Usage,
+)
 from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.index_tables import index_table_differences
@@ -31,7 +40,7 @@ USER = Actor(kind="user", pid=41, via="cli")
 SCREEN = Actor(kind="user", pid=42, via="screen")
 HOST = Actor(kind="host", pid=43)
 MINUTE = 60_000_000
-WINDOW = 15 * MINUTE
+WINDOW = DEFAULT_APPROVAL_MINUTES * MINUTE
 
 
 class SettableClock(ManualClock):

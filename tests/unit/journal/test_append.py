@@ -40,7 +40,7 @@ from workbench.domain.events import (
     Unknown,
 )
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES, TERMINAL_SESSION_STATES, IllegalMoveError
-from workbench.domain.values import Decision, Usage
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Decision, Usage
 from workbench.journal.decisions import decide_action
 from workbench.journal.errors import (
     BlobMissing,
@@ -413,7 +413,7 @@ def test_an_outcome_before_its_start_is_stored_as_at_the_start(
 def test_a_lapsed_approval_does_not_begin(journal: Journal, clock: SettableClock) -> None:
     start(journal)
     _to(journal, "c", "approved")
-    clock.advance(15 * 60)
+    clock.advance(DEFAULT_APPROVAL_MINUTES * 60)
     with pytest.raises(GuardFailed, match="lapsed"):
         journal.append([journal.event(CallExecuting(), "s", HOST, call_id="c")])
 

@@ -20,7 +20,7 @@ from tests.unit.journal.scenes import (
     start,
 )
 from workbench.domain.events import AnswerRefused, CallProposed, SessionChanged, TextStreamed
-from workbench.domain.values import Decision
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Decision
 from workbench.effects import fault_points
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.errors import JournalError
@@ -94,7 +94,7 @@ def test_of_two_processes_that_answer_everything_exactly_one_wins_each(tmp_path:
 
 def _expire(path: str) -> list[str]:
     clock = OwnIds()
-    clock.offset = 15 * MINUTE
+    clock.offset = DEFAULT_APPROVAL_MINUTES * MINUTE
     with open_journal(Path(path), clock) as journal:
         return expire_due_actions(journal)
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
 from workbench.changes.decision import action_hunks
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 from workbench.views import action_detail, approvals, detail_pages, sessions, tools
 from workbench.views.conversation import Transcript
 
@@ -32,8 +33,9 @@ def test_before_the_answers(stage):
     actions, now = journal.actions(), journal.now()
     known = {row.id: row for row in journal.sessions()}
     rows = approvals.queue_rows(actions, known, now)
+    window = DEFAULT_APPROVAL_MINUTES * 60.0
     assert [(row.verb, row.target, row.added, row.removed, row.left_seconds) for row in rows] == [
-        ("edit", "a.py", 2, 1, 900.0), ("run", "echo hi; exit 3", 0, 0, 900.0), ("write", "n.txt", 1, 0, 900.0),
+        ("edit", "a.py", 2, 1, window), ("run", "echo hi; exit 3", 0, 0, window), ("write", "n.txt", 1, 0, window),
     ]  # fmt: skip
     edit, run, _ = stage.waiting()
     found = action_detail.action_detail(
