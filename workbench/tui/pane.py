@@ -282,12 +282,17 @@ class LogWanted(Message):
         self.error = error
 
 
+SessionVerb = Literal[
+    "open", "replay", "beside", "go_on", "fork", "undo", "diff", "resume", "rename", "tag", "archive", "end",
+    "delete", "send", "take", "watch", "cancel",
+]  # fmt: skip
+"""What is done with sessions; `take` and `watch` import, `cancel` ends an import."""
+
+
 class SessionRequest(Struct, eq=False):
     """The user wants something done with sessions of the library."""
 
-    what: str
-    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`, `diff`,
-    `resume`; `take` and `cancel` an import."""
+    what: SessionVerb
     sessions: Sequence[Session]
     text: str | None = None
     """What was typed for it; None asks for it first."""

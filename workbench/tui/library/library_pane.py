@@ -1,7 +1,7 @@
 """The library pane: every session kept, filtered while typing, with a preview."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from msgspec.structs import replace
 from textual import events, on
@@ -17,7 +17,7 @@ from workbench.render import cells
 from workbench.render.list_rows import empty_page_lines
 from workbench.tui import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel
-from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
+from workbench.tui.pane import KeysChanged, SessionRequest, SessionVerb, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import Divider, StableStatic
@@ -332,7 +332,7 @@ class LibraryPane(LibraryLoaderPane):
     def copy_text(self) -> str:
         return self.session.id if self.session else ""
 
-    def wish(self, what: str) -> None:
+    def wish(self, what: SessionVerb) -> None:
         """Ask for something to be done with the chosen sessions."""
         self.actions.do(SessionRequest(what, self.chosen))
 
@@ -387,7 +387,7 @@ class LibraryPane(LibraryLoaderPane):
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         if is_final:
-            self.actions.do(SessionRequest(purpose, self.asked_about, text))
+            self.actions.do(SessionRequest(cast("SessionVerb", purpose), self.asked_about, text))
 
     actions: "SessionActions"
     """Does what is asked about sessions; set by who makes the pane."""

@@ -9,7 +9,7 @@ Asks for the words that are needed and reports what came of it; the work is done
 # Deleting wants the title typed, or `delete` where a title cannot be typed (hidden characters, other
 # alphabets): what is typed must be what is read.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual.app import SuspendNotSupported
@@ -20,7 +20,7 @@ from workbench.text.human import clock_time
 from workbench.tui import journal_source, pane
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
 from workbench.tui.library.library_pane import LibraryPane
-from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, StatusMessage
+from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, SessionVerb, StatusMessage
 from workbench.views.conversation_search import last_block_id, last_event_of_block
 from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
@@ -209,10 +209,12 @@ class ResumePrompt:
 
 
 _TWO: Final = 2
-SINGLE_SESSION_ACTIONS: Final = frozenset(
+SINGLE_SESSION_ACTIONS: Final[frozenset[SessionVerb]] = frozenset(
     {"open", "replay", "go_on", "fork", "rename", "send", "undo", "diff", "resume"}
 )
-ACTIONS_WITH_TEXT: Final = frozenset({"rename", "tag", "end", "delete", "send", "take"})
+ACTIONS_WITH_TEXT: Final[frozenset[SessionVerb]] = frozenset(
+    {"rename", "tag", "end", "delete", "send", "take"}
+)
 """What needs words before it is done."""
 
 
@@ -223,12 +225,17 @@ class SessionActions:
         self._context, self._pane = context, pane
         self._is_cancelled = False
         self._offer: ImportOffer | None = None
+        self._handlers: Mapping[SessionVerb, Callable[[Sequence[Session], str], None]] = {
+            "open": self._open, "replay": self._replay, "beside": self._beside, "go_on": self._go_on,
+            "fork": self._fork, "undo": self._undo, "diff": self._diff, "resume": self._resume,
+            "rename": self._rename, "tag": self._tag, "archive": self._archive, "end": self._end,
+            "delete": self._delete, "send": self._send, "take": self._take, "watch": self._watch,
+            "cancel": self._cancel,
+        }  # fmt: skip
 
     def do(self, wish: SessionRequest) -> None:
         """Do it, or ask for the words that it needs."""
-        if wish.what == "cancel":
-            self._is_cancelled = True
-        elif wish.what == "take" and wish.text is None:
+        if wish.what == "take" and wish.text is None:
             self._ask_import(wish)
         elif wish.what in SINGLE_SESSION_ACTIONS and len(wish.sessions) > 1 and wish.text is None:
             self._do_one(SessionRequest(wish.what, [self._pane.session or wish.sessions[0]]))
@@ -241,7 +248,10 @@ class SessionActions:
         if wish.what in ACTIONS_WITH_TEXT and wish.text is None:
             self._ask(wish)
         else:
-            getattr(self, f"_{wish.what}")(wish.sessions, wish.text or "")
+            self._handlers[wish.what](wish.sessions, wish.text or "")
+
+    def _cancel(self, _: Sequence[Session], __: str) -> None:
+        self._is_cancelled = True
 
     # --- going there --------------------------------------------------------------------------------
 
