@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from workbench.domain.rows import PipelineState
-    from workbench.graph.layout import Layout
+    from workbench.graph.layout import GraphLayout
     from workbench.graph.model import GraphStep, StepFacts
     from workbench.journal.journal import Journal
 
@@ -60,7 +60,7 @@ def execute_graph(options: Namespace, console: Console) -> int:
 
 
 def _print_graph(
-    layout: "Layout",
+    layout: "GraphLayout",
     facts: "Mapping[int, StepFacts]",
     form: str,
     width: int,
