@@ -80,7 +80,7 @@ def test_its_configuration_means_the_same(old):
 
 def test_keys_that_a_user_set_have_their_ids_still(old):
     assert workbench(old, "config", "validate") == "Nothing is wrong.\n"
-    from workbench.tui.keys import all_rows
+    from workbench.tui.keyboard.table import all_rows
 
     keymap = parsed("config-show.json")["config"]["ui"]["keymap"]
     assert sorted(set(keymap) - {key.id for key in all_rows()}) == []

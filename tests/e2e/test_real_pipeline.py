@@ -11,7 +11,7 @@ import pytest
 from tests.support import stand_in_agent
 from tests.support.keys import decide
 from tests.support.tmux import Tmux
-from workbench.tui.decision_guard import SUSPECT_SECONDS
+from workbench.tui.keyboard.rule import SUSPECT_SECONDS
 
 WAVE = Path(__file__).resolve().parents[2].parent / "shared/data/wave"
 FILE = ".wave/pipelines/issue-research.yaml"

@@ -9,8 +9,8 @@ import asyncio
 from textual import events
 
 from tests.support.waits import until, until_true
-from workbench.tui.decision_guard import SUSPECT_SECONDS
-from workbench.tui.keymap import normalized_key
+from workbench.tui.keyboard.keymap import normalized_key
+from workbench.tui.keyboard.rule import SUSPECT_SECONDS
 from workbench.tui.widgets.dialog import Dialog
 
 PRESS_SECONDS = 0.27

@@ -6,19 +6,18 @@ The clock is simulated and moves by at most 20 ms; what is due is done at its ti
 import random
 from dataclasses import dataclass, field
 
-from workbench.tui import keymap
-from workbench.tui.decision_guard import (
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.press_log import WORD_KEYS, KeyLog
+from workbench.tui.keyboard.rule import (
     ARM_SECONDS,
     ARMED,
     NO_WORD,
     RUN_SECONDS,
-    WORD_KEYS,
-    KeyLog,
-    begin,
     elapse,
     enter_counts,
     extend_word,
     follow,
+    schedule,
 )
 
 STEP = 0.02
@@ -502,7 +501,7 @@ class Typist:
             return
         was_shown = role == "shows"
         press.is_letter = role != "acts"
-        self.state, _ = begin(self.state, press.key, press.at, role, is_in_word=self.word.is_mixed)
+        self.state, _ = schedule(self.state, press.key, press.at, role, is_in_word=self.word.is_mixed)
         if was_shown:
             self.left, self.armed_at = self.left - 1, self.now + STEP
         elif role == "acts" and press.text in "jkngGN":

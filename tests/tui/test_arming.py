@@ -1,7 +1,7 @@
 """Arming: what a key needs to count."""
 
-from workbench.tui.decision_guard import ARM_SECONDS
-from workbench.tui.key_arming import KeyArming
+from workbench.tui.keyboard.arming import KeyArming
+from workbench.tui.keyboard.rule import ARM_SECONDS
 
 ROW = ("action", "digest")
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.sizes import size
 from tests.support.typists import played
-from workbench.tui.decision_guard import (
+from workbench.tui.keyboard.press_log import KeyLog
+from workbench.tui.keyboard.rule import (
     ARM_SECONDS,
     ARMED,
     HELD_SECONDS,
@@ -16,12 +17,11 @@ from workbench.tui.decision_guard import (
     SETTLE_SECONDS,
     SUSPECT_SECONDS,
     WAIT_SECONDS,
-    KeyLog,
-    begin,
     elapse,
     enter_counts,
     extend_word,
     follow,
+    schedule,
     sends_text,
 )
 
@@ -39,7 +39,7 @@ def run(*presses, role="decides", until=60.0):
         word = extend_word(word, key, text, at)
         state, outcome = follow(state, key, text, at)
         if outcome == "pass" and text:
-            state, outcome = begin(state, key, at, *(own or [role]), is_in_word=word.is_mixed)
+            state, outcome = schedule(state, key, at, *(own or [role]), is_in_word=word.is_mixed)
         found.append((outcome, at))
     return found
 

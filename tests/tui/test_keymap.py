@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbench.tui import keymap
-from workbench.tui.keys import CHAINS, all_rows
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.table import CHAINS, all_rows
 
 KEYS = all_rows()
 

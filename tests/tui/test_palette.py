@@ -7,7 +7,7 @@ from workbench.config.types import CONFIG_KEYS
 from workbench.domain.values import Actor
 from workbench.host import session_requests
 from workbench.tui.conversation.completion import SLASH_COMMANDS
-from workbench.tui.keys import all_rows
+from workbench.tui.keyboard.table import all_rows
 from workbench.tui.main.palette import PaletteScreen
 from workbench.tui.main.palette_commands import KEY_COMMANDS, every_command
 from workbench.tui.main.places import PLACES

@@ -2,7 +2,7 @@
 
 from tests.unit.views.making import hunk
 from workbench.render.diff import Diff
-from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredRows
+from workbench.tui.keyboard.receipts import LayoutReceipts, Receipts, RequiredRows
 from workbench.views.file_changes import FileDetail
 from workbench.views.hunk_selection import WHOLE_ACTION
 

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench.tui.key_queue import dispatch_key
+from workbench.tui.keyboard.dispatch import dispatch_key
 
 
 def binds(*keys, first=False):

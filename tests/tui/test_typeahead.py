@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
-from workbench.tui.keymap import normalized_key
+from workbench.tui.keyboard.keymap import normalized_key
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.render_context import call_once_after
 

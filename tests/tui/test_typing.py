@@ -18,7 +18,7 @@ from tests.tui.screens import play, staged
 from workbench.backend.library import LocalLibrary
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice, StepPlan
-from workbench.tui.decision_guard import RUN_SECONDS
+from workbench.tui.keyboard.rule import RUN_SECONDS
 from workbench.tui.widgets.dialog import Dialog
 
 SPEEDS = (0.12, 0.35, 0.6)

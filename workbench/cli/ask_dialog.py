@@ -18,7 +18,7 @@ from workbench.cli.errors import error_lines
 from workbench.host.command_session import CommandRefused, Suggestion
 from workbench.policy.command_review import CommandPart
 from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, safe_text
-from workbench.tui.decision_guard import (
+from workbench.tui.keyboard.rule import (
     ARM_SECONDS,
     ARMED,
     NO_WORD,
@@ -27,10 +27,10 @@ from workbench.tui.decision_guard import (
     Outcome,
     Role,
     Word,
-    begin,
     elapse,
     extend_word,
     follow,
+    schedule,
 )
 from workbench.views.tools import verdict_text
 
@@ -111,7 +111,7 @@ class DialogKeys:
         if not text:
             return ""
         role, is_in_word = self._role(key, at), self._word.is_mixed
-        self._state, outcome = begin(self._state, key, at, role, is_in_word=is_in_word)
+        self._state, outcome = schedule(self._state, key, at, role, is_in_word=is_in_word)
         self._tell(outcome, self._state, at)
         return key if key in _MOVES and outcome == "pass" else ""
 

@@ -59,11 +59,11 @@ from workbench.render.theme import (
     theme_name_at_depth,
     theme_problem,
 )
-from workbench.tui import keymap
 from workbench.tui.backend import Backend
 from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.journal_source import JournalFeed, JournalSource
-from workbench.tui.keys import CHAINS
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.table import CHAINS
 from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.pane import JumpWanted, SourceChanged, StopAgent
@@ -73,8 +73,8 @@ from workbench.views.data_source import DataSource
 
 if TYPE_CHECKING:
     from workbench.tui.approvals.decision_writer import DecisionHandler
-    from workbench.tui.guarded_keys import GuardedKeys
-    from workbench.tui.key_queue import KeyQueue, QueuedEvent
+    from workbench.tui.keyboard.guard import GuardedKeys
+    from workbench.tui.keyboard.queue import KeyQueue, QueuedEvent
     from workbench.tui.main.bars import FooterKey
 
 DIALOG_BINDINGS: Final = (
@@ -144,12 +144,12 @@ def style_files(*, is_later: bool = False) -> list[Path]:
 
 def prepare_first_keys() -> None:
     """Load what the first keys, answers and events take, so that none waits for it; in any thread."""
-    from workbench.tui import guarded_keys, key_queue
     from workbench.tui.approvals import approval_actions
     from workbench.tui.approvals.decision_writer import DecisionWriter
+    from workbench.tui.keyboard import guard, queue
     from workbench.tui.main import notifications
 
-    del guarded_keys, key_queue, approval_actions, notifications
+    del guard, queue, approval_actions, notifications
     DecisionWriter.prepare()
 
 
@@ -554,14 +554,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     @cached_property
     def guarded(self) -> "GuardedKeys":
         """Return what holds deciding keys, loaded for the first key."""
-        from workbench.tui.guarded_keys import GuardedKeys
+        from workbench.tui.keyboard.guard import GuardedKeys
 
         self._has_key = True
         return GuardedKeys(self)
 
     @cached_property
     def _typed(self) -> "KeyQueue":
-        from workbench.tui.key_queue import KeyQueue
+        from workbench.tui.keyboard.queue import KeyQueue
 
         return KeyQueue(self, self._handle, self.guarded.arrived, self._has_start_focus)
 
@@ -601,7 +601,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return not any(screen.composer.is_awaited for screen in self._mains() if screen.is_current)
 
     async def _handle(self, arrival: "QueuedEvent", is_quiet: bool) -> None:
-        from workbench.tui.key_queue import dispatch_key
+        from workbench.tui.keyboard.dispatch import dispatch_key
 
         event = arrival.event
         if isinstance(event, events.Key):

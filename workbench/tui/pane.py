@@ -26,8 +26,8 @@ from textual.widget import Widget
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Decision
 from workbench.text.human import sentence
-from workbench.tui import keymap
-from workbench.tui.key_owner import KeyOwner
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames

@@ -13,7 +13,7 @@ from workbench.render.diff import HUNK_CONTEXT_LINES
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import SPLIT_FROM
 from workbench.tui.approvals.approval_selection import REJECTING_CHOICES, ApprovalSelection
-from workbench.tui.key_arming import TOO_QUICK
+from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.pane import (
     DecisionMade,
     DecisionReported,

@@ -19,11 +19,11 @@ from textual.widget import Widget
 
 from workbench.domain.rows import Action
 from workbench.render import approvals, cells
-from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.approval_selection import ReasonInput
-from workbench.tui.key_arming import TOO_QUICK, PaneArming
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK, PaneArming
 from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement

@@ -20,11 +20,11 @@ from workbench.render.cells import Column
 from workbench.render.list_rows import line_counts, reads_as_path
 from workbench.render.theme import Glyphs, Ink
 from workbench.text import human
-from workbench.tui import keymap
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_selection import ApprovalSelection
-from workbench.tui.decision_guard import ARM_SECONDS
-from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard.rule import ARM_SECONDS
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.pane import DecisionMade, PartsSeen
 from workbench.tui.render_context import context_of, glyphs, ink

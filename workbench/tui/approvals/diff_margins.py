@@ -17,7 +17,7 @@ from workbench.render.cells import Column, line_strip, styled, wrap_plain_text
 from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink
 from workbench.tui.approvals.approval_selection import ApprovalSelection
-from workbench.tui.approvals.receipts import LayoutReceipts
+from workbench.tui.keyboard.receipts import LayoutReceipts
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.action_detail import ActionDetail

@@ -10,8 +10,8 @@ from textual.widgets import TextArea
 
 from workbench.text import human
 from workbench.text.safe import safe_text
-from workbench.tui import keymap
 from workbench.tui.conversation.composer import MAX_PASTE_LETTERS
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import KeysChanged, StatusMessage
 
 if TYPE_CHECKING:

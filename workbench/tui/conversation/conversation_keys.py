@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard.keymap import Key
 from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall, StopAgent
 from workbench.tui.tools.tools_keys import why_no_agent
 

@@ -15,9 +15,10 @@ from workbench.render.cells import safe_content
 from workbench.render.list_rows import folder_prefix
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
-from workbench.tui import journal_source, keymap, render_context
+from workbench.tui import journal_source, render_context
 from workbench.tui.conversation.transcript_view import TranscriptView
 from workbench.tui.conversation.turn_list import TurnNavigation
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import (
     ConversationModel,
     KeysChanged,

@@ -16,10 +16,10 @@ from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.batch_dialog import key_lines
-from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement

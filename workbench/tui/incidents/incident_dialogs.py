@@ -17,9 +17,9 @@ from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row
 from workbench.render.incidents import IncidentDetail, plan_lines
 from workbench.text.human import counted
-from workbench.tui import keymap
 from workbench.tui.incidents.incident_list import IncidentDetailView
-from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.dialog import Dialog

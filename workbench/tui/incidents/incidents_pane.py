@@ -17,13 +17,13 @@ from workbench.render.cells import measured_bar
 from workbench.render.incidents import IncidentDetail
 from workbench.render.list_rows import empty_page_lines
 from workbench.text.human import clock_time, counted
-from workbench.tui import keymap
 from workbench.tui.incidents.incident_list import (
     IncidentDetailView,
     IncidentModel,
     IncidentRows,
     row_id,
 )
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import KeysChanged, LineWanted, Pane, SessionChosen, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList

@@ -15,7 +15,7 @@ from workbench.domain.rows import Session
 from workbench.journal.search import MOST_HITS
 from workbench.render import cells
 from workbench.render.list_rows import empty_page_lines
-from workbench.tui import keymap
+from workbench.tui.keyboard import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel
 from workbench.tui.pane import KeysChanged, SessionRequest, SessionVerb, StatusMessage
 from workbench.tui.render_context import glyphs, ink

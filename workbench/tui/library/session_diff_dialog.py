@@ -17,8 +17,8 @@ from workbench.render.cells import Column
 from workbench.render.list_rows import line_counts
 from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
+from workbench.tui.keyboard import keymap
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement

@@ -22,7 +22,7 @@ from workbench.render import cells, statistics
 from workbench.render.list_rows import empty_page_lines
 from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_lines
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, home_as_tilde
-from workbench.tui import keymap
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.state import ScreenState

@@ -22,7 +22,7 @@ from workbench.domain.rows import Session
 from workbench.render import cells, list_rows
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
-from workbench.tui import keymap
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import PlaceWanted, SessionChosen
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView

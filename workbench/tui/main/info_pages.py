@@ -14,9 +14,9 @@ from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
 from workbench.render.theme import Ink
 from workbench.text.human import clock_time
-from workbench.tui import keymap
 from workbench.tui.conversation.completion import SLASH_COMMANDS
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.notifications import LoggedMessage
 from workbench.tui.main.palette_commands import KEY_COMMANDS
 from workbench.tui.pane import Pane

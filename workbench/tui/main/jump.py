@@ -15,7 +15,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from workbench.tui import keymap
+from workbench.tui.keyboard import keymap
 from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.pane import Pane, StatusMessage
 from workbench.tui.render_context import ink

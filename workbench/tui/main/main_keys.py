@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.backend import EXIT_FOR_DEMO
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.places import PLACE_OF_KEY, PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
 

@@ -23,9 +23,10 @@ from workbench.render import cells
 from workbench.render.cells import Column, wrap_line
 from workbench.text import human
 from workbench.text.width import cell_width
-from workbench.tui import keymap, render_context
+from workbench.tui import render_context
 from workbench.tui.conversation.completion import Completions
-from workbench.tui.decision_guard import ARM_SECONDS
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.rule import ARM_SECONDS
 from workbench.tui.main.layout import LEAST_ROWS, NARROW, SHORT
 from workbench.tui.pane import LineWanted, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink

@@ -18,8 +18,8 @@ from workbench.journal import search
 from workbench.render import cells
 from workbench.text.human import sentence
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.conversation.completion import COMMAND_ALIASES, SLASH_COMMANDS, best_file_matches
+from workbench.tui.keyboard import keymap
 from workbench.views.conversation_search import MAX_SEARCH_CHARS, block_hits
 from workbench.views.library import SearchTerm, fts_expression, parse_query, search_hit
 from workbench.views.sessions import session_title

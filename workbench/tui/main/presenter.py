@@ -9,9 +9,9 @@ from workbench.domain.events import CallFinished, CallProposed
 from workbench.domain.rows import Action
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.journal_source import SubAgentReader
+from workbench.tui.keyboard import keymap
 from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES

@@ -11,14 +11,14 @@ from textual.widget import Widget
 
 from workbench.config.sections import NotifySettings
 from workbench.domain.events import Event
-from workbench.tui import keymap
 from workbench.tui import pane as tui_pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend
 from workbench.tui.compositor import DirtyScreen
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
-from workbench.tui.key_owner import KeyOwner
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage

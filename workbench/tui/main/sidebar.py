@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.render import cells, list_rows
-from workbench.tui import keymap
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import LineWanted, Pane, SessionChosen, SidebarModel, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.state import MAX_SESSIONS

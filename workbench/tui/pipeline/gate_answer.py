@@ -23,7 +23,7 @@ from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_actions import AnswerActions
 from workbench.tui.approvals.approval_selection import ApprovalSelection
-from workbench.tui.key_arming import PaneArming
+from workbench.tui.keyboard.arming import PaneArming
 from workbench.tui.pane import KeysChanged, PartsSeen
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.pane_frame import PaneTitle

@@ -23,9 +23,9 @@ from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.launch_plan import LaunchRows, plan_columns
 from workbench.text.human import counted
-from workbench.tui import keymap
 from workbench.tui.backend import BackendError, error_text
-from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pipeline.graph_view import GraphView

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from workbench.domain.rows import run_title
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard.keymap import Key
 from workbench.tui.pane import RunRequestKind, StatusMessage
 
 if TYPE_CHECKING:

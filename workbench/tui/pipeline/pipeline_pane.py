@@ -12,8 +12,9 @@ from textual.widget import Widget
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.text.human import countdown_text
-from workbench.tui import keymap, render_context
-from workbench.tui.key_arming import TOO_QUICK
+from workbench.tui import render_context
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.pane import (
     KeysChanged,
     LineWanted,
@@ -26,7 +27,7 @@ from workbench.tui.pipeline.pipeline_keys import ask_run
 from workbench.tui.widgets.pane_frame import StableStatic
 
 if TYPE_CHECKING:
-    from workbench.tui.key_arming import PaneArming
+    from workbench.tui.keyboard.arming import PaneArming
     from workbench.tui.pipeline.gate_answer import GateAnswer
     from workbench.tui.pipeline.graph_picture import GraphPicture
     from workbench.tui.pipeline.graph_view import GraphView

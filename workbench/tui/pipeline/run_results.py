@@ -18,8 +18,8 @@ from workbench.render.run_comparison import (
     comparison_total_strip,
 )
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.backend import BackendError
+from workbench.tui.keyboard import keymap
 from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pane import CopyText, LineWanted
 from workbench.tui.pipeline.run_table import RunTableScreen

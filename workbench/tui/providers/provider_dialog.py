@@ -16,8 +16,8 @@ from textual.widgets import Input, Static
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_plain_text
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.backend import Trial, error_text
+from workbench.tui.keyboard import keymap
 from workbench.tui.providers.provider_field import FIELDS, FieldInput, ProviderField
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.dialog import Dialog

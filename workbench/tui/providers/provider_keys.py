@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.backend import error_text
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard.keymap import Key
 from workbench.views.welcome import ModelSearch
 
 if TYPE_CHECKING:

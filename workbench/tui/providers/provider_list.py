@@ -21,8 +21,8 @@ from workbench.render.list_rows import icon_column
 from workbench.render.theme import ColorName
 from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
-from workbench.tui import keymap
 from workbench.tui.backend import Trial, error_text
+from workbench.tui.keyboard import keymap
 from workbench.tui.main.places import PLACE_OF_KEY, PROVIDERS_KEY
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog, PagerScreen

@@ -20,11 +20,11 @@ from workbench.domain.values import Hunk
 from workbench.journal.journal import Journal
 from workbench.text import human
 from workbench.text.human import SECOND_MICROS, countdown_text
-from workbench.tui import keymap
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
+from workbench.tui.keyboard import keymap
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import Footer, FooterKey, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus

@@ -16,11 +16,12 @@ from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
 from workbench.text import human
 from workbench.text.human import SECOND_MICROS
-from workbench.tui import keymap, pane
+from workbench.tui import pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
+from workbench.tui.keyboard import keymap
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus

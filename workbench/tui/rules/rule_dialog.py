@@ -26,9 +26,9 @@ from workbench.domain.values import Decision, JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rule_dialog import rule_dialog_lines
 from workbench.text.human import SECOND_MICROS, sentence
-from workbench.tui import keymap
 from workbench.tui.backend import AskedCall, Backend
-from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.pane import DecisionMade
 from workbench.tui.render_context import context_of, glyphs, ink

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard.keymap import Key
 from workbench.tui.pane import JumpWanted
 
 if TYPE_CHECKING:

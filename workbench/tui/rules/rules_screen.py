@@ -24,8 +24,8 @@ from workbench.render.cells import wrap_plain_text
 from workbench.render.list_rows import empty_page_lines
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.text import human
-from workbench.tui import keymap
 from workbench.tui.backend import error_text
+from workbench.tui.keyboard import keymap
 from workbench.tui.main.bars import Footer, FooterKey, footer_keys
 from workbench.tui.main.places import PLACE_OF_KEY
 from workbench.tui.render_context import glyphs, ink

@@ -13,7 +13,8 @@ from textual.widget import Widget
 from workbench.domain.rows import Action, Call
 from workbench.render import cells, list_rows
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
-from workbench.tui import keymap, render_context
+from workbench.tui import render_context
+from workbench.tui.keyboard import keymap
 from workbench.tui.pane import (
     CallDetailModel,
     KeysChanged,

@@ -13,8 +13,8 @@ from textual.widget import Widget
 
 from workbench.render import cells
 from workbench.render.cells import safe_lines, wrap_code
-from workbench.tui import keymap
-from workbench.tui.key_owner import KeyOwner
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneRule, overflow_text

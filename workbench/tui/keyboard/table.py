@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF, LINES, TRUST
 from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION, UNDO
-from workbench.tui.keymap import Key
+from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
 from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP, TIMES
 from workbench.tui.tools.tools_keys import TOOLS

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 from textual.widget import Widget
 
-from workbench.tui.decision_guard import ARM_SECONDS
+from workbench.tui.keyboard.rule import ARM_SECONDS
 from workbench.tui.pane import KeysChanged, StatusMessage
 from workbench.tui.render_context import context_of
 

@@ -5,7 +5,7 @@ A base class whose answers are right where a key is about nothing in particular.
 
 from collections.abc import Hashable
 
-from workbench.tui import keymap
+from workbench.tui.keyboard import keymap
 
 
 class KeyOwner:

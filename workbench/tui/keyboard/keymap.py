@@ -133,7 +133,7 @@ def normalized_key(key: str) -> str:
 
 def keys_by_id() -> Mapping[str, Key[Any]]:
     """Return every row by its id, also of rooms that are not open."""
-    from workbench.tui.keys import all_rows
+    from workbench.tui.keyboard.table import all_rows
 
     return {key.id: _normalized(key) for key in all_rows()}
 
@@ -150,7 +150,7 @@ def key_of(key_id: str) -> Key[Any]:
 
 @cache
 def _keys_of_scope(scope: str) -> Mapping[str, Key[Any]]:
-    from workbench.tui.keys import rows_of_scope
+    from workbench.tui.keyboard.table import rows_of_scope
 
     return {key.id: _normalized(key) for key in rows_of_scope(scope)}
 

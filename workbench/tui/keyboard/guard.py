@@ -1,6 +1,6 @@
 """Applies the rule for deciding keys to one app: asks for the second press, decides, moves text away.
 
-The rule itself is `decision_guard`; what a key does is its row in the table of keys.
+The rule itself is `rule`; what a key does is its row in the table of keys.
 """
 
 import time
@@ -11,26 +11,24 @@ from msgspec import Struct
 from textual import events
 
 from workbench.text.safe import safe_text
-from workbench.tui import keymap
-from workbench.tui.decision_guard import (
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.owner import KeyOwner
+from workbench.tui.keyboard.press_log import WORD_KEYS, KeyLog, KeyPress
+from workbench.tui.keyboard.rule import (
     ARMED,
     NO_WORD,
     RUN_SECONDS,
-    WORD_KEYS,
-    KeyLog,
-    KeyPress,
     KeyState,
     Outcome,
     Role,
     Word,
-    begin,
     elapse,
     enter_counts,
     extend_word,
     follow,
+    schedule,
     sends_text,
 )
-from workbench.tui.key_owner import KeyOwner
 from workbench.tui.main.bars import FooterKey
 from workbench.tui.render_context import call_once_after
 from workbench.tui.widgets.dialog import Dialog
@@ -307,7 +305,9 @@ class GuardedKeys:
         if row is not None and not row.decides:
             press.did = row.id
         if row is None or not row.decides:
-            self._set_state(self.state if row is None else begin(self.state, press.key, press.at, "acts")[0])
+            self._set_state(
+                self.state if row is None else schedule(self.state, press.key, press.at, "acts")[0]
+            )
         is_inside = self.log.count_in_word(press) >= WORD_KEYS and self._is_inside_word(press)
         if row is None or not row.opens_field or not is_inside:
             return False
@@ -320,7 +320,7 @@ class GuardedKeys:
         if isinstance(screen, Dialog) and screen.DECIDES:
             return self._offer(self.log.text_until(press), press.at)
         press.is_letter = True
-        self._set_state(begin(self.state, press.key, press.at, "nothing")[0])
+        self._set_state(schedule(self.state, press.key, press.at, "nothing")[0])
         return False
 
     def _is_inside_word(self, press: KeyPress) -> bool:
@@ -368,7 +368,7 @@ class GuardedKeys:
         if press.text and keymap.key_of(key_id).decides and not self._is_past:
             press.is_letter = True
             # As one that came too early: whoever presses it twice, as keys are pressed here, wrote no text.
-            self._set_state(begin(self.state, press.key, press.at, "early")[0])
+            self._set_state(schedule(self.state, press.key, press.at, "early")[0])
         return False
 
     def holds(self, key_id: str, owner: Any) -> bool:
@@ -404,7 +404,7 @@ class GuardedKeys:
         why = asked.why_early(key_id)
         role = _role(asked, key_id, why)
         is_in_word = self._word.is_mixed
-        state, outcome = begin(self.state, press.key, press.at, role, is_in_word=is_in_word)
+        state, outcome = schedule(self.state, press.key, press.at, role, is_in_word=is_in_word)
         self._set_state(state)
         press.is_letter = True
         if outcome == "early":

@@ -9,8 +9,8 @@ and never scrolls.
 
 from collections.abc import Collection, Hashable, Iterable
 
-from workbench.render.diff import HUNK_CONTEXT_LINES, Diff
-from workbench.tui.decision_guard import ARM_SECONDS
+from workbench.render.diff import Diff
+from workbench.tui.keyboard.rule import ARM_SECONDS
 from workbench.views.hunk_selection import WHOLE_ACTION
 
 _MAX_ACTIONS = 64
@@ -172,26 +172,3 @@ class Receipts:
         while len(self._seen) > _MAX_ACTIONS:
             self._seen.pop(next(iter(self._seen)))
         return drawing
-
-
-class ContextFit:
-    """How many equal lines around changes fill the view, for one arrangement of one action.
-
-    Once it has stood on the screen it stays: a row that comes to the queue moves no line under the eye.
-    """
-
-    def __init__(self) -> None:
-        self.lines = HUNK_CONTEXT_LINES
-        self._what: Hashable = None
-        self._drawn_at: float | None = None
-
-    def is_open(self, what: Hashable, now: float) -> bool:
-        """Return whether the lines may be counted anew."""
-        if what != self._what:
-            self._what, self._drawn_at = what, None
-        return self._drawn_at is None or now - self._drawn_at < ARM_SECONDS
-
-    def was_drawn(self, now: float) -> None:
-        """Note that a frame with it is out."""
-        if self._drawn_at is None:
-            self._drawn_at = now
