@@ -24,20 +24,16 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from rich.console import RenderableType
-from textual import events, on
+from textual import on
 from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual.app import App
-from textual.binding import Binding
 from textual.driver import Driver
-from textual.events import Key
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import AwaitMount
 
@@ -63,66 +59,23 @@ from workbench.tui.backend import Backend
 from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.journal_source import JournalFeed, JournalSource
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.dialog_keys import (
+    DIALOG_BINDINGS,
+    has_open_dialog,
+    leave_all_dialogs,
+    stop_agent_or_go_back,
+)
+from workbench.tui.keyboard.keyboard_app import KeyboardApp
 from workbench.tui.keyboard.table import CHAINS
 from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
-from workbench.tui.pane import JumpWanted, SourceChanged, StopAgent
+from workbench.tui.pane import JumpWanted, SourceChanged
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.data_source import DataSource
 
 if TYPE_CHECKING:
     from workbench.tui.approvals.decision_writer import DecisionHandler
-    from workbench.tui.keyboard.guard import GuardedKeys
-    from workbench.tui.keyboard.queue import KeyQueue, QueuedEvent
-    from workbench.tui.main.bars import FooterKey
-
-DIALOG_BINDINGS: Final = (
-    Binding("ctrl+c", "stop_or_back", "stop", show=False, priority=True),
-    Binding("ctrl+q", "leave_all", "leave", show=False, priority=True),
-)
-_MOST_DIALOGS: Final = 8
-"""Dialogs that can stand over one another."""
-
-
-def has_open_dialog(app: App[Any]) -> bool:
-    """Return whether a dialog has the keys."""
-    return isinstance(app.screen, ModalScreen)
-
-
-def stop_agent_or_go_back(app: App[Any]) -> None:
-    """Copy what is selected; else stop the agent on show; where none works go back from the dialog."""
-    below = cast(
-        "Any", next(screen for screen in reversed(app.screen_stack) if not isinstance(screen, ModalScreen))
-    )
-    is_now = hasattr(below, "approvals") and not below.approvals.is_past
-    current = below.state.current if is_now else None
-    if selected := str(getattr(app.focused, "selected_text", "") or ""):
-        app.copy_to_clipboard(selected)
-    elif current is not None and current.status == "processing":
-        below.post_message(StopAgent())
-    else:
-        _leave_dialog(app)
-
-
-def leave_all_dialogs(app: App[Any]) -> None:
-    """Go back from every dialog, then press the key again where it means to leave."""
-    for _ in range(_MOST_DIALOGS):
-        if not has_open_dialog(app):
-            break
-        _leave_dialog(app)
-    cast("Any", app).guarded.log.forget()
-    app.post_message(Key("ctrl+q", None))
-
-
-def _leave_dialog(app: App[Any]) -> None:
-    screen = cast("Any", app.screen)
-    leave = getattr(screen, "leave", screen.dismiss)
-    leave()
-    if app.screen is screen:
-        # It went back by one level of its own, as from a field.
-        screen.dismiss()
-
 
 _APP_FILE: Final = Path(__file__).resolve()
 _FIRST_DEFERRED_STYLE: Final = "80"
@@ -146,17 +99,17 @@ def prepare_first_keys() -> None:
     """Load what the first keys, answers and events take, so that none waits for it; in any thread."""
     from workbench.tui.approvals import approval_actions
     from workbench.tui.approvals.decision_writer import DecisionWriter
-    from workbench.tui.keyboard import guard, queue
+    from workbench.tui.keyboard import dispatch, guard, queue
     from workbench.tui.main import notifications
 
-    del guard, queue, approval_actions, notifications
+    del dispatch, guard, queue, approval_actions, notifications
     DecisionWriter.prepare()
 
 
 _NO_COLOR_FILTER: Final = NoColor()
 
 
-class WorkbenchApp(App[int], inherit_bindings=False):
+class WorkbenchApp(KeyboardApp, inherit_bindings=False):
     """The screen of one workspace."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -197,17 +150,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._theme: Theme | None = None
         self._has_colors = False
         self._depth: ColorDepth = depth
-        super().__init__()
+        super().__init__(monotonic)
         if self.no_color and depth == "256":
             # Greys are made of the colours, and the 256 have no grey for a dark blue row.
             self._depth = depth = "full"
         # Two widgets less on every screen: toasts are our own, and the last row says what keys do.
         self._disable_tooltips = self._disable_notifications = True
         self._ui = ui
-        self.monotonic = monotonic
-        self._arrived = monotonic()
         self._shown = TerminalContents()
-        self._has_key = False
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = self._has_frame = False
         wish = ui.glyphs if ui else "auto"
@@ -219,11 +169,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.painter: SyntaxHighlighter | None = None
         self.when_drawn: Callable[[], object] | None = None
         """Called once, after the first frame."""
-        self.when_user_comes: Callable[[], object] | None = None
-        """Called at each key and whenever the terminal gets the focus."""
         self._wrong: Sequence[str] = ()
-        self.user_keys: Mapping[str, str] = {}
-        """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
         self._take_colors(theme or (ui.theme if ui else "workbench-dark"), depth)
         self.opening_mode = "every tool"
@@ -551,66 +497,12 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     # --- keys -----------------------------------------------------------------------------------
 
-    @cached_property
-    def guarded(self) -> "GuardedKeys":
-        """Return what holds deciding keys, loaded for the first key."""
-        from workbench.tui.keyboard.guard import GuardedKeys
-
-        self._has_key = True
-        return GuardedKeys(self)
-
-    @cached_property
-    def _typed(self) -> "KeyQueue":
-        from workbench.tui.keyboard.queue import KeyQueue
-
-        return KeyQueue(self, self._handle, self.guarded.arrived, self._has_start_focus)
-
     @property
-    def waiting_key_labels(self) -> "Sequence[FooterKey]":
-        """Return what the footer shows while a key waits; nothing for none."""
-        return self.guarded.footer_keys() if self._has_key else ()
+    def key_screen(self) -> MainScreen:
+        return self.main
 
-    @property
-    def key_time(self) -> float:
-        """Return when the key that is being handled arrived, on the clock that arms keys."""
-        return self._arrived
-
-    @property
-    def has_unread_keys(self) -> bool:
-        """Return whether a key has come that was not handled, or not even read, yet."""
-        return (self._has_key and self._typed.has_waiting) or bool(getattr(self._driver, "has_unread", False))
-
-    def at_time_of(self, at: float, act: Callable[[], object]) -> None:
-        """Do what a key asked for that arrived at a moment."""
-        self._arrived = at
-        act()
-
-    async def on_event(self, event: events.Event) -> None:
-        """Take keys one by one, and note when each arrived, which may be long before it is handled."""
-        if isinstance(event, events.MouseDown) and self._has_key:
-            self.guarded.forget_key()
-        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            await self._typed.take(event)
-        else:
-            await super().on_event(event)
-        came = self.when_user_comes
-        if came is not None and isinstance(event, events.Key | events.Paste | events.AppFocus):
-            came()
-
-    def _has_start_focus(self) -> bool:
+    def has_start_focus(self) -> bool:
         return not any(screen.composer.is_awaited for screen in self._mains() if screen.is_current)
-
-    async def _handle(self, arrival: "QueuedEvent", is_quiet: bool) -> None:
-        from workbench.tui.keyboard.dispatch import dispatch_key
-
-        event = arrival.event
-        if isinstance(event, events.Key):
-            self._arrived = arrival.press.at
-        if self.guarded.takes(event, arrival.press, is_text=self._typed.is_text(event)):
-            return
-        if isinstance(event, events.Key) and is_quiet and await dispatch_key(self, event):
-            return
-        await super().on_event(event)
 
     def set_terminal_title(self, title: str) -> None:
         """Say in the terminal's title what waits."""

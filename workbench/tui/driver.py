@@ -25,6 +25,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from workbench.tui.keyboard.keyboard_app import UnreadKeys
 from workbench.tui.terminal_input import PasteStalled, TerminalInput
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def writable_probe(file: IO[str]) -> WritableProbe | None:
     return probe
 
 
-class FrameDriver(LinuxDriver):
+class FrameDriver(LinuxDriver, UnreadKeys):
     """The framework's driver of Linux and macOS, which writes whole frames."""
 
     def __init__(
@@ -127,7 +128,6 @@ class FrameDriver(LinuxDriver):
 
     @property
     def has_unread(self) -> bool:
-        """Return whether something was typed that the thread which reads keys has not handed on yet."""
         return self._input.is_waiting or self._can_read(0)
 
     def write(self, data: str) -> None:

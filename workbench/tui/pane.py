@@ -447,6 +447,7 @@ class Pane(Vertical, KeyOwner):
     """The name in the tab row, when it is shorter."""
     SCOPES: ClassVar[tuple[str, ...]] = ("list",)
     """Scopes of the key table whose keys this pane can take, inner ones first."""
+    MARKS_REFUSED_LETTERS = True
     MOVING: ClassVar[frozenset[str]] = frozenset()
     """Keys that only move: what the others do stays the same, and the footer is not made anew for them."""
 
@@ -595,10 +596,6 @@ class Pane(Vertical, KeyOwner):
         """Return the scopes in force now, inner ones first; a mode adds or removes some."""
         return self.SCOPES
 
-    def label_of(self, key_id: str) -> str:
-        """Return what a key does now: the table's label unless a pane knows better (`approve 2 of 3`)."""
-        return keymap.key_of(key_id).label
-
     ONE_ORDER: ClassVar[str] = ""
     """Why its rows have no other order; empty where they have."""
     NO_FILTER: ClassVar[str] = ""
@@ -623,6 +620,8 @@ class Pane(Vertical, KeyOwner):
 
     is_past: bool = False
     """Whether it shows a recording: then it does not say how something is begun or answered."""
+    is_compared: bool = False
+    """Whether it shows one of two sessions side by side: then it has no `main`."""
 
     def why_not(self, key_id: str) -> str:
         """Return why a key does nothing now, for the screen or for the pane; empty when it is on."""
@@ -634,13 +633,10 @@ class Pane(Vertical, KeyOwner):
             return super().check_action(action, parameters)
         return keymap.is_innermost_key(str(parameters[0]), self.scopes())
 
-    def action_do(self, key_id: str) -> None:
-        """Do what the table says for a key, or say why it is off."""
-        if reason := self.why_not(key_id):
-            if not keymap.takes_as_text(key_id, self):
-                self.post_message(StatusMessage(sentence(reason)))
-            return
-        keymap.run_action(key_id, self)
+    def refuse(self, why: str) -> None:
+        self.post_message(StatusMessage(sentence(why)))
+
+    def after_key(self, key_id: str) -> None:
         if key_id not in self.MOVING:
             self.post_message(KeysChanged())
 

@@ -484,6 +484,10 @@ class ApprovalsPane(ActionDetailPane):
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
         return self.detail if self.standing.take(key) else None
 
+    @property
+    def is_armed(self) -> bool:
+        return self.standing.is_armed
+
     def asked_label_of(self, key_id: str) -> str:
         label, detail = self.label_of(key_id), self.detail
         is_whole = key_id == "approvals.approve" and label == "approve" and detail is not None

@@ -32,6 +32,7 @@ from workbench.text import human
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.backend import Backend, BackendError, error_text
+from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.pane import (
     BackToPane,
     CommandTyped,
@@ -134,7 +135,7 @@ class _InputRow(Horizontal):
         yield from self._composer.parts()
 
 
-class Composer(Vertical):
+class Composer(Vertical, KeyOwner):
     """The composer with its hint and the list of completions over it."""
 
     MAX_ROWS: ClassVar[int] = 8
@@ -184,6 +185,10 @@ class Composer(Vertical):
     def _offer(self) -> "Completions | None":
         """Return the completions on show."""
         return None if self._offers is None else self._offers.offer
+
+    def after_key(self, key_id: str) -> None:
+        del key_id
+        self.post_message(KeysChanged())
 
     def parts(self) -> Iterable[Widget]:
         """Yield what is right of the sign."""

@@ -12,7 +12,7 @@ from workbench.text import human
 from workbench.text.safe import safe_text
 from workbench.tui.conversation.composer import MAX_PASTE_LETTERS
 from workbench.tui.keyboard import keymap
-from workbench.tui.pane import KeysChanged, StatusMessage
+from workbench.tui.pane import StatusMessage
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
@@ -45,8 +45,7 @@ class ComposerInput(TextArea):
             self.action_do(key_id)
 
     def action_do(self, key_id: str) -> None:
-        keymap.run_action(key_id, self._composer)
-        self.post_message(KeysChanged())
+        self._composer.action_do(key_id)
 
     def type_in(self, text: str) -> None:
         """Write at the end of what stands here, as if it had been typed here."""

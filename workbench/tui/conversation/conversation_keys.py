@@ -33,7 +33,7 @@ def _undo_turn(pane: "ConversationPane") -> None:
 
 
 def _why_no_diff(pane: "ConversationPane") -> str:
-    if not hasattr(pane, "main"):
+    if pane.is_compared:
         return NOT_BESIDE_ANOTHER
     return "" if pane.main.state.current else NO_SESSION
 

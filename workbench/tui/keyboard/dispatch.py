@@ -62,9 +62,15 @@ def _bindings_in_order(nodes: list[DOMNode], key: str) -> Iterator[tuple[DOMNode
 
 def _may_handle_key(node: DOMNode, event: events.Key) -> bool:
     """Return whether a widget may handle a key itself."""
-    return not _leaves_keys_to_bindings(type(node)) or any(
-        hasattr(node, f"{prefix}{name}") for name in event.name_aliases for prefix in ("key_", "_key_")
-    )
+    kind = type(node)
+    return not _leaves_keys_to_bindings(kind) or not _keys_with_methods(kind).isdisjoint(event.name_aliases)
+
+
+@lru_cache(maxsize=256)
+def _keys_with_methods(kind: type[DOMNode]) -> frozenset[str]:
+    """Return the keys for which a class has a method, as the framework calls it: `key_a`."""
+    names = {name.removeprefix("_") for base in kind.__mro__ for name in vars(base)}
+    return frozenset(name.removeprefix("key_") for name in names if name.startswith("key_"))
 
 
 @lru_cache(maxsize=256)

@@ -14,6 +14,8 @@ from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key as key_name  # pyright: ignore[reportPrivateUsage] no public twin
 from textual.widget import Widget
 
+from workbench.tui.keyboard.keyboard_app import KeyboardApp
+
 OwnerT = TypeVar("OwnerT", contravariant=True)
 
 
@@ -116,7 +118,9 @@ def _paired_rows(scope: str) -> Mapping[str, str]:
 
 def user_keymap(widget: Widget) -> Mapping[str, str]:
     """Return the keymap that the user of an app has set; empty where it knows of none."""
-    return getattr(cast("Any", widget).app, "user_keys", {})
+    # Textual leaves the type of an app's return value open; nothing here depends on it.
+    app: object = cast("Any", widget).app
+    return app.user_keys if isinstance(app, KeyboardApp) else {}
 
 
 def own_keys(widget: Widget, labels: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -201,26 +205,22 @@ def ids_by_key(scope: str, users: Mapping[str, str]) -> dict[str, str]:
     return ids
 
 
+def is_key_of(key_id: str, key: str, users: Mapping[str, str]) -> bool:
+    """Return whether a key, as Textual names it, is one of those of a row.
+
+    Args:
+        key_id: The row.
+        key: The key.
+        users: Ids to keys, several with commas; a keymap without faults.
+    """
+    if key_id not in users:
+        return key in key_of(key_id).keys
+    return key in {normalized_key(name.strip()) for name in users[key_id].split(",")}
+
+
 def is_innermost_key(key_id: str, scopes: Sequence[str]) -> bool:
     """Return whether a key counts among the scopes in force."""
     return key_of(key_id).scope in scopes
-
-
-def run_action(key_id: str, owner: Any) -> None:
-    """Do what a key does to the pane or screen it belongs to; one that decides waits first."""
-    key, guard = key_of(key_id), _key_guard_of(owner)
-    if guard is None or not key.decides or not guard.holds(key_id, owner):
-        key.action(owner)
-
-
-def takes_as_text(key_id: str, owner: Any) -> bool:
-    """Return whether a key that is off was a letter of a text, which is offered to the composer then."""
-    guard = _key_guard_of(owner)
-    return guard is not None and guard.refuses(key_id)
-
-
-def _key_guard_of(owner: Any) -> Any:
-    return getattr(owner.app, "guarded", None)
 
 
 # --- what users set -------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from textual.app import App
 from textual.widget import Widget
 
 from workbench.tui.keyboard.press_log import KeyPress
+from workbench.tui.keyboard.text_field import is_text_for
 from workbench.tui.render_context import call_once_after
 
 LONGEST_WAIT: Final = 1.0
@@ -26,8 +27,6 @@ _SAME_BURST_SECONDS: Final = 0.02
 """Seconds after a key within which the next one came with it: what the first begins may not be seen yet."""
 _RECHECK_SECONDS: Final = 0.002
 _QUIET_LOOKS: Final = 2
-_TEXT_FIELD_NAMES: Final = frozenset({"Input", "TextArea"})
-"""The framework's text fields by name: a first frame without one does not load them."""
 
 
 class _LastKey(Struct, frozen=True):
@@ -35,11 +34,10 @@ class _LastKey(Struct, frozen=True):
 
     at: float
     is_text: bool
-    key: str = ""
 
 
 class QueuedEvent(Struct, frozen=True):
-    """A key or a paste that waits for its turn, as it was taken note of when it came."""
+    """A key or a paste that waits for its turn, as it was recorded at its arrival."""
 
     event: events.Key | events.Paste
     press: KeyPress
@@ -51,50 +49,43 @@ class KeyQueue:
     def __init__(
         self,
         app: App[Any],
-        give: Callable[[QueuedEvent, bool], Awaitable[None]],
-        arrived: Callable[[events.Event], KeyPress],
+        handle: Callable[[QueuedEvent, bool], Awaitable[None]],
+        record: Callable[[events.Key | events.Paste], KeyPress],
         has_focus: Callable[[], bool],
     ) -> None:
-        """Hand keys of an app to `give`, one by one, with whether no message is under way.
+        """Begin with no key.
 
         Args:
             app: Whose keys.
-            give: Takes each when its turn has come.
-            arrived: Is told of each at once, whatever waits before it.
-            has_focus: Whether what is to take them has the focus by now; until then they wait.
+            handle: Handles one when its turn has come; the flag says that no message is under way.
+            record: Records each at its arrival, whatever waits before it.
+            has_focus: Returns whether what takes the first keys has the focus; until then they wait.
         """
-        self._app, self._give, self._arrived, self._has_focus = app, give, arrived, has_focus
+        self._app, self._handle, self._record, self._has_focus = app, handle, record, has_focus
         self._held: deque[QueuedEvent] = deque()
         self._last = _LastKey(0.0, is_text=False)
         self._quiet_looks = 0
 
     async def take(self, event: events.Key | events.Paste) -> None:
         """Hand a key on, now or when its turn has come."""
-        arrival = QueuedEvent(event, self._arrived(event))
+        arrival = QueuedEvent(event, self._record(event))
         age = time.monotonic() - self._last.at
         is_quiet = age >= _SAME_BURST_SECONDS and self._is_quiet()
         is_free = self._has_focus() and (age >= LONGEST_WAIT or is_quiet)
-        if not self._held and (is_free or self._goes_on_writing(event)):
+        if not self._held and (is_free or self._continues_text(event)):
             await self._hand_on(arrival, is_quiet=is_quiet)
             return
         self._held.append(arrival)
         if len(self._held) == 1:
             self._look_soon()
 
-    def _goes_on_writing(self, event: events.Event) -> bool:
-        return self._last.is_text and self.is_text(event)
+    def _continues_text(self, event: events.Event) -> bool:
+        return self._last.is_text and is_text_for(self._app.focused, event)
 
     @property
     def has_waiting(self) -> bool:
         """Return whether keys wait for their turn."""
         return bool(self._held)
-
-    def is_text(self, event: events.Event) -> bool:
-        """Return whether an event only writes into the text field that has the focus."""
-        is_printable = isinstance(event, events.Key) and event.is_printable
-        return is_printable and any(
-            kind.__name__ in _TEXT_FIELD_NAMES for kind in type(self._app.focused).__mro__
-        )
 
     def _is_quiet(self) -> bool:
         """Return whether no message is under way, and no widget on its way onto the screen."""
@@ -109,11 +100,10 @@ class KeyQueue:
         return True
 
     async def _hand_on(self, arrival: QueuedEvent, *, is_quiet: bool = False) -> None:
-        event = arrival.event
-        key = event.key if isinstance(event, events.Key) else ""
-        self._last = _LastKey(time.monotonic(), is_text=self.is_text(event), key=key)
+        is_text = is_text_for(self._app.focused, arrival.event)
+        self._last = _LastKey(time.monotonic(), is_text=is_text)
         self._quiet_looks = 0
-        await self._give(arrival, is_quiet)
+        await self._handle(arrival, is_quiet)
 
     def _look_soon(self) -> None:
         # By the app's own queue: a timer's callback may run while a message is being handled.
@@ -127,7 +117,7 @@ class KeyQueue:
         is_late = time.monotonic() - self._last.at >= LONGEST_WAIT
         if is_late or self._quiet_looks >= _QUIET_LOOKS:
             await self._hand_on(self._held.popleft(), is_quiet=self._quiet_looks >= _QUIET_LOOKS)
-        while self._held and self._goes_on_writing(self._held[0].event):
+        while self._held and self._continues_text(self._held[0].event):
             await self._hand_on(self._held.popleft())
         if self._held:
             self._look_soon()

@@ -40,7 +40,7 @@ class FilterInput(Input, inherit_bindings=True):
     BINDINGS = keymap.bindings("find")
 
     def action_do(self, key_id: str) -> None:
-        keymap.run_action(key_id, self.query_ancestor(LibraryPane))
+        self.query_ancestor(LibraryPane).run_key(key_id)
 
 
 class LibraryPane(LibraryLoaderPane):

@@ -65,7 +65,7 @@ def open_help(screen: "MainScreen") -> None:
     name = pane.NAME if pane else "Composer"
     scopes = pane.scopes() if pane else ("composer",)
     keys = keymap.keys_of_scopes([*screen.INNER, *scopes, "app"])
-    screen.context.app.push_screen(HelpScreen(name, keys, pane, screen.why_off))
+    screen.context.app.push_screen(HelpScreen(name, keys, pane, screen.why_not))
 
 
 class HelpScreen(Dialog, inherit_bindings=False):

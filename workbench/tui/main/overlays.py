@@ -26,6 +26,7 @@ from workbench.text.width import cell_width
 from workbench.tui import render_context
 from workbench.tui.conversation.completion import Completions
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.keyboard.rule import ARM_SECONDS
 from workbench.tui.main.layout import LEAST_ROWS, NARROW, SHORT
 from workbench.tui.pane import LineWanted, StatusMessage
@@ -279,9 +280,8 @@ class MinSizeDialog(Dialog, inherit_bindings=False):
             Content(" ") + part for line in lines for part in wrap_line(line, max(1, size.width - 2))
         )
 
-    def action_do(self, key_id: str) -> None:
-        if self.fits or key_id == self.LEAVES:
-            super().action_do(key_id)
+    def reaches_key(self, key_id: str) -> bool:
+        return self.fits or key_id == self.LEAVES
 
 
 class PromptBarInput(Input, inherit_bindings=True):
@@ -297,7 +297,7 @@ class PromptBarInput(Input, inherit_bindings=True):
         self._bar = bar
 
     def action_do(self, key_id: str) -> None:
-        keymap.run_action(key_id, self._bar)
+        self._bar.action_do(key_id)
 
     def action_copy_or_leave(self) -> None:
         """Copy what is selected; without that leave the line, as ctrl+c does in a shell."""
@@ -326,7 +326,7 @@ _HISTORY_TITLES = {"reject": "earlier reasons", "batch": "earlier reasons", "ans
 """What the history of a line is called, by its purpose."""
 
 
-class PromptBar(Vertical):
+class PromptBar(Vertical, KeyOwner):
     """Title, field, earlier lines, keys."""
 
     def __init__(self, on_close: Callable[[LineWanted], None]) -> None:

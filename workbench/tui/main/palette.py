@@ -316,11 +316,11 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             self._try_theme(chosen.theme if chosen is not None else "")
         elif event.key in ("escape", "ctrl+p"):
             event.stop()
-            self._give_back()
+            self._return_text()
             self.leave()
         elif event.key == "enter":
             event.stop()
-            if self._main.app.guarded.follows_text() and self._give_back():
+            if self._main.app.guarded.follows_text() and self._return_text():
                 self.leave()
                 return
             if self._found_for != self._input.value:
@@ -328,12 +328,12 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                 self._find(self._input.value)
             self.do(self._list.cursor)
 
-    def _give_back(self) -> bool:
+    def _return_text(self) -> bool:
         """Return whether a text was typed here that began before the palette opened; the composer gets it."""
         text = self._before + self._input.value
         if not self._before or len(self._input.value.strip()) < _LEAST_TEXT:
             return False
-        self._main.app.call_later(self._main.app.guarded.give_back, text)
+        self._main.app.call_later(self._main.app.guarded.return_text, text)
         return True
 
     @on(RowList.Opened)

@@ -492,7 +492,7 @@ class Presenter(SessionPresenter):
             if key.id == "list.problem-next" and pane is approvals_pane and self._is_decided():
                 # The cursor stands on something decided while something else waits.
                 rank, label = (0, "next that waits") if self.state.pending else (rank, label)
-            waits = key.answers and not cast("Any", pane).standing.is_armed
+            waits = key.answers and not pane.is_armed
             ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
         return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
 

@@ -18,7 +18,7 @@ from workbench.tui.compositor import DirtyScreen
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.owner import KeyOwner
+from workbench.tui.keyboard.owner import KeyScreen
 from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
@@ -61,7 +61,7 @@ def live_widgets(backend: Backend) -> MainWidgets:
     )  # fmt: skip
 
 
-class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
+class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
     """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
 
     AUTO_FOCUS = ""
@@ -360,7 +360,7 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
 
     @on(tui_pane.NextPane)
     def _next_pane(self) -> None:
-        keymap.run_action("app.pane-next", self)
+        self.run_key("app.pane-next")
 
     @on(tui_pane.FirstWaiting)
     def _first_waiting(self) -> None:
@@ -500,18 +500,10 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
 
     # --- keys of everywhere ---------------------------------------------------------------------
 
-    def why_off(self, key_id: str) -> str:
-        """Return why a key does nothing on this screen, whatever has the focus; empty where it does."""
-        del key_id
-        return ""
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "do" and (key_id := str(parameters[0])).startswith(("first.", "demo.")):
             return self.first_page.takes(key_id)
         return super().check_action(action, parameters)
-
-    def action_do(self, key_id: str) -> None:
-        keymap.run_action(key_id, self)
 
     def focus_next_pane(self, step: int) -> None:
         """Give the next (1) or previous (-1) pane the focus."""
@@ -522,6 +514,13 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
         places = list(PANE_PLACES) if is_alone else [pane.PLACE for pane in self.focusable_panes()]
         index = places.index(self.place) if self.place in places else 0
         self.go_to(places[(index + step) % len(places)])
+
+    def stop_agent(self) -> bool:
+        current = None if self.is_recording else self.state.current
+        if current is None or current.status != "processing":
+            return False
+        self.post_message(tui_pane.StopAgent())
+        return True
 
     def compose_message(self) -> None:
         """Give the composer the focus."""
@@ -572,8 +571,14 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
         """Leave; agents keep working. What waits or works is said first, the same key again leaves."""
         from workbench.tui.main.notifications import ask_to_leave
 
-        if self.textual.guarded.is_committing or ask_to_leave(self.context):
+        if ask_to_leave(self.context):
             self.textual.exit()
+
+    def confirm(self, key_id: str) -> None:
+        if key_id == "app.leave":
+            self.textual.exit()
+        else:
+            super().confirm(key_id)
 
     def show_waiting(self, key_id: str, words: str) -> None:
         if key_id == "app.leave":
@@ -582,9 +587,17 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
             show_leave_notice(self.context, is_shown=bool(words))
 
     @property
+    def is_on_show(self) -> bool:
+        return self.is_active
+
+    @property
     def is_leaving(self) -> bool:
-        """Return whether it is asked just now whether to leave."""
         return self.context.is_leaving
+
+    def stay(self) -> None:
+        from workbench.tui.main.notifications import stay
+
+        stay(self.context)
 
     def suspend(self) -> None:
         """Stop this process and give the terminal to its shell; `fg` brings the screen back."""
@@ -598,9 +611,32 @@ class MainScreen(DirtyScreen, KeyOwner, inherit_bindings=False):
         self.textual.refresh(layout=True)
         self.refresh(repaint=True, layout=True)
 
+    # --- text that was typed where keys decide ------------------------------------------------------
+
+    @property
+    def keeps_text(self) -> bool:
+        return self.presenter.has_model
+
+    def remember_text(self, before: str, text: str) -> None:
+        self.composer.history.grow(before, text)
+
+    def focus_composer(self) -> None:
+        self.layout_controller.focus_composer()
+
+    def show_keys(self) -> None:
+        self.presenter.footer()
+
+    def restore_choices(self, since: float, done: Sequence[str]) -> None:
+        if done.count("approvals.folders") % 2:
+            self.context.folders.toggle()
+        if not self.approvals.choosing.restore_choices(since):
+            return
+        self.approvals.draw_detail()
+        if self.pipeline.is_answering:
+            self.pipeline.answer.draw_detail()
+
     @property
     def takes_text(self) -> bool:
-        """Return whether words can be written on this screen as it is now."""
         layout = self.layout_controller
         is_tiny = layout.arrangement is None or layout.is_tiny
         has_field = layout.has_composer and self.place in PANE_PLACES

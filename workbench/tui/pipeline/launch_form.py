@@ -346,10 +346,9 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     # --- what keys and mouse ask for ----------------------------------------------------------------
 
-    def action_do(self, key_id: str) -> None:
-        if self.focused is self._input and key_id not in _KEYS_IN_FIELD:
-            return
-        super().action_do(key_id)
+    def reaches_key(self, key_id: str) -> bool:
+        is_typed = self.focused is self._input and key_id not in _KEYS_IN_FIELD
+        return not is_typed and super().reaches_key(key_id)
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:

@@ -373,8 +373,11 @@ class PipelinePane(Pane):
         return self.answer.standing
 
     @property
+    def is_armed(self) -> bool:
+        return self.standing.is_armed
+
+    @property
     def subject(self) -> tuple[object, ...]:
-        """Return what a deciding key is about: it counts only while this stays the same."""
         return self._answer.subject if self._answer is not None else ()
 
     def why_early(self, key_id: str) -> str:

@@ -212,6 +212,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     NAME = "replay"
     INNER = ("replay",)
+    is_recording = True
     BINDINGS = keymap.bindings("replay", is_first=True) + keymap.bindings("app")
 
     def __init__(
@@ -496,7 +497,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         else:
             self.dismiss()
 
-    def why_off(self, key_id: str) -> str:
+    def why_not(self, key_id: str) -> str:
         """Return why a key does nothing here: it would answer, or begin, or lead out of the past."""
         return PLACES_UNAVAILABLE if key_id in _PLACE_KEYS_OFF else self._forbids(key_id)
 
@@ -514,13 +515,20 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             return not self.layout_controller.is_line_asked
         return super().check_action(action, parameters)
 
-    def action_do(self, key_id: str) -> None:
-        if why := self.why_off(key_id):
-            self.post_message(StatusMessage(human.sentence(why)))
-            return
+    def refuse(self, why: str) -> None:
+        self.post_message(StatusMessage(human.sentence(why)))
+
+    def before_key(self, key_id: str) -> None:
         if key_id.startswith("replay.") and key_id not in _KEYS_IN_PLACES:
             self.complete()
-        super().action_do(key_id)
+
+    @property
+    def keeps_text(self) -> bool:
+        return False
+
+    def remember_text(self, before: str, text: str) -> None:
+        """Keep nothing: no words are read here."""
+        del before, text
 
     def pose(self) -> None:
         """Take off what belongs to the keys: a picture of it is looked at where there are none."""

@@ -22,6 +22,7 @@ from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus
@@ -105,7 +106,7 @@ class ReplayColumn(Vertical):
         self.view: ComparedPart = "conversation"
         self._why = why
         for widget in self.panes:
-            widget.forbids, widget.is_past = self._forbids, True
+            widget.forbids, widget.is_past, widget.is_compared = self._forbids, True, True
 
     def _forbids(self, key_id: str) -> str:
         if key_id in _KEYS_OF_ONE_SESSION:
@@ -197,10 +198,11 @@ _FOOTER_KEYS: Final = (
 )  # fmt: skip
 
 
-class SideBySideScreen(Screen[None], inherit_bindings=False):
+class SideBySideScreen(Screen[None], KeyOwner, inherit_bindings=False):
     """Two recordings and one bar."""
 
     AUTO_FOCUS = ""
+    is_recording = True
     BINDINGS = keymap.bindings("beside", "replay", is_first=True) + keymap.bindings("app")
     DEFAULT_CSS = """
     SideBySideScreen #beside-body { height: 1fr; }
@@ -479,12 +481,15 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         timeline = self.player.timeline
         self.went(self.player.seek(timeline.index_played(timeline.length * message.share)))
 
-    def action_do(self, key_id: str) -> None:
+    def why_not(self, key_id: str) -> str:
         if is_off_in_replay(key_id):
-            self.say(self._why)
-        elif key_id == "app.redraw":
-            self.refresh(layout=True)
-        elif key_id.startswith("app."):
-            self.say(NOT_SIDE_BY_SIDE)
-        else:
-            keymap.run_action(key_id, self)
+            return self._why
+        is_elsewhere = key_id.startswith("app.") and key_id != "app.redraw"
+        return NOT_SIDE_BY_SIDE if is_elsewhere else ""
+
+    def refuse(self, why: str) -> None:
+        self.say(why)
+
+    def redraw(self) -> None:
+        """Draw the screen again."""
+        self.refresh(layout=True)

@@ -478,9 +478,9 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
 
     # --- what keys ask for ----------------------------------------------------------------------
 
-    def action_do(self, key_id: str) -> None:
-        if not self._input.display or key_id == "always.leave":
-            super().action_do(key_id)
+    def reaches_key(self, key_id: str) -> bool:
+        is_typed = self._input.display and key_id != "always.leave"
+        return not is_typed and super().reaches_key(key_id)
 
     def move(self, rows: int) -> None:
         """Go to another rule."""

@@ -285,13 +285,18 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     # --- what keys ask for ----------------------------------------------------------------------
 
-    def action_do(self, key_id: str) -> None:
-        if self._input.display and key_id != "rules.leave":
-            return
-        if reason := keymap.key_of(key_id).why_off(self):
-            self.say(reason)
-            return
-        super().action_do(key_id)
+    def reaches_key(self, key_id: str) -> bool:
+        is_typed = self._input.display and key_id != "rules.leave"
+        return not is_typed and super().reaches_key(key_id)
+
+    def why_not(self, key_id: str) -> str:
+        return keymap.key_of(key_id).why_off(self)
+
+    def refuse(self, why: str) -> None:
+        self.say(why)
+
+    def after_key(self, key_id: str) -> None:
+        del key_id
         self._show_keys()
 
     def why_no_row(self) -> str:

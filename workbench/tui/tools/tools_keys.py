@@ -15,7 +15,7 @@ NOT_SIDE_BY_SIDE: Final = "Agents are opened from a replay of one session: esc l
 
 def why_no_agent(pane: "ToolsPane | ConversationPane") -> str:
     """Return why no agent can be opened from the call under the cursor; empty where one can."""
-    if not hasattr(pane, "main"):
+    if pane.is_compared:
         return NOT_SIDE_BY_SIDE
     return "" if pane.agent_id else NO_AGENT
 

@@ -1,7 +1,7 @@
 """The base of dialogs, and the pager that scrolls lines to read."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,18 +13,14 @@ from textual.widget import Widget
 
 from workbench.render import cells
 from workbench.render.cells import safe_lines, wrap_code
-from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.owner import KeyOwner
+from workbench.tui.keyboard.owner import KeyDialog
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneRule, overflow_text
 
 
-class Dialog(ModalScreen[None], KeyOwner, inherit_bindings=False):
+class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
     """A box over another screen: the screen is `#NAME-screen`, the box `#NAME-box`."""
-
-    DECIDES: ClassVar[bool] = False
-    """Whether a key in it decides something: then text that is typed in it closes it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(id=f"{name}-screen")
@@ -62,11 +58,6 @@ class Dialog(ModalScreen[None], KeyOwner, inherit_bindings=False):
         self.said = words and f"{words} · esc cancels"
         self.show_said()
 
-    def reads_key(self, key: str) -> bool:
-        """Return whether it handles a key that no binding has."""
-        del key
-        return False
-
     def _end_saying(self, text: str) -> None:
         if text == self.said:
             self.said = ""
@@ -84,12 +75,15 @@ class Dialog(ModalScreen[None], KeyOwner, inherit_bindings=False):
         words = "  ".join(part for part in (more, self._subtitle) if part)
         self.box.border_subtitle = cells.safe_content(words)  # type: ignore[assignment]
 
-    def action_do(self, key_id: str) -> None:
-        keymap.run_action(key_id, self)
-
     def leave(self) -> None:
         """Go back."""
         self.dismiss()
+
+    def close(self) -> None:
+        self.leave()
+        if self.is_active:
+            # It went back by one level of its own, as from a field.
+            self.dismiss()
 
 
 _LINE_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
