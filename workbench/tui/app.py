@@ -294,7 +294,7 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen: another one below it would be made, styled and laid out for nothing."""
-        self.main = self.make_main()
+        self.key_screen = self.main = self.make_main()
         is_compact = self._ui is not None and self._ui.density == "compact"
         self.main.conversation.set_compact(is_compact=is_compact)
         return self.main
@@ -497,12 +497,8 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
 
     # --- keys -----------------------------------------------------------------------------------
 
-    @property
-    def key_screen(self) -> MainScreen:
-        return self.main
-
     def has_start_focus(self) -> bool:
-        return not any(screen.composer.is_awaited for screen in self._mains() if screen.is_current)
+        return not (self.main.composer.is_awaited and self.main.is_current)
 
     def set_terminal_title(self, title: str) -> None:
         """Say in the terminal's title what waits."""

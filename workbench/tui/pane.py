@@ -428,10 +428,6 @@ class PipelineModel(Struct, frozen=True, kw_only=True):
     """How many pipelines there are in the workspace; None while nobody has looked."""
 
 
-def _never_forbidden(_: str) -> str:
-    return ""
-
-
 class Pane(Vertical, KeyOwner):
     """A numbered place of the main screen.
 
@@ -615,7 +611,7 @@ class Pane(Vertical, KeyOwner):
         """Return why a key does nothing now; empty when it is on."""
         return keymap.key_of(key_id).why_off(self)
 
-    forbids: Callable[[str], str] = staticmethod(_never_forbidden)
+    forbids: Callable[[str], str] | None = None
     """Returns why a screen wants none of a key, empty where it does: in a replay nothing is answered."""
 
     is_past: bool = False
@@ -625,7 +621,7 @@ class Pane(Vertical, KeyOwner):
 
     def why_not(self, key_id: str) -> str:
         """Return why a key does nothing now, for the screen or for the pane; empty when it is on."""
-        return self.forbids(key_id) or self.why_off(key_id)
+        return (self.forbids(key_id) if self.forbids else "") or self.why_off(key_id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let only keys of scopes in force through, so that one key may mean another thing in a mode."""

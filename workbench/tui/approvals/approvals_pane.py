@@ -476,13 +476,13 @@ class ApprovalsPane(ActionDetailPane):
         return (detail.id, detail.digest, detail.is_pending, detail.is_stale, detail.again, mode)
 
     @property
-    def stands(self) -> bool:
+    def is_shown_with_focus(self) -> bool:
         """Return whether people can see it with the focus on it: no dialog is over it."""
         return self.has_pane_focus and self.screen.is_active and self.detail_view.display
 
     def armed_for(self, key: str) -> ActionDetail | None:
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
-        return self.detail if self.standing.take(key) else None
+        return self.detail if self.standing.confirm(key) else None
 
     @property
     def is_armed(self) -> bool:

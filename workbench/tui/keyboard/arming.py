@@ -1,7 +1,7 @@
 """Arming: a deciding key counts only for what has been on the screen, unchanged, for half a second.
 
-`KeyArming` is pure: it is told every moment and reads no clock. `PaneArming` tells it what a pane has drawn;
-the queue and gates that are answered beside their graph share it.
+`KeyArming` is pure: each moment is an argument, and it reads no clock. `PaneArming` records what a pane has
+drawn; the queue and the gates that are answered next to their graph share it.
 """
 
 from collections.abc import Hashable
@@ -18,20 +18,20 @@ TOO_QUICK = "Too quick: this one just appeared. Press {key} again."
 
 
 class KeyArming(Struct):
-    """What stands under the answering keys, and since when."""
+    """What the answering keys are about, and since when it has been drawn."""
 
     subject: Hashable = None
     since: float | None = None
 
     def drawn(self, subject: Hashable, at: float) -> bool:
-        """Note what was drawn with the focus at a moment; True if that starts the wait anew."""
+        """Record what was drawn with the focus at a moment; return whether the wait starts again."""
         if subject == self.subject and self.since is not None:
             return False
         self.subject, self.since = subject, at
         return True
 
     def disarm(self) -> None:
-        """Forget it: the focus left, the size or the mode changed."""
+        """Forget what was drawn: the focus left, the size or the mode changed."""
         self.subject, self.since = None, None
 
     def is_armed(self, subject: Hashable, at: float) -> bool:
@@ -39,12 +39,12 @@ class KeyArming(Struct):
         return self.since is not None and subject == self.subject and at - self.since >= ARM_SECONDS
 
     def count_again(self, at: float) -> None:
-        """Count from a moment on: a key came too early."""
+        """Start the wait again at a moment: a key came too early."""
         if self.since is not None:
             self.since = max(self.since, at)
 
     def take(self, subject: Hashable, at: float) -> bool:
-        """Return whether a key counts; one that does uses the arming up."""
+        """Return whether a key counts; a key that counts ends the arming."""
         if not self.is_armed(subject, at):
             return False
         self.disarm()
@@ -60,13 +60,13 @@ class ArmedPane(Protocol):
         ...
 
     @property
-    def stands(self) -> bool:
-        """Return whether it is on the screen with the focus."""
+    def is_shown_with_focus(self) -> bool:
+        """Return whether it is on the screen, with the focus and nothing over it."""
         ...
 
 
 class PaneArming:
-    """What stands under the answering keys of a pane."""
+    """The arming of one pane."""
 
     def __init__(self, pane: ArmedPane) -> None:
         self._pane = pane
@@ -78,18 +78,18 @@ class PaneArming:
         return self._pane
 
     def after_frame(self) -> None:
-        """Begin to count what the next frame shows."""
+        """Start the wait for what the next frame shows."""
         self._widget.call_after_refresh(self._drawn)
 
     def _drawn(self) -> None:
         pane, widget = self._pane, self._widget
-        if not pane.subject or not pane.stands:
+        if not pane.subject or not pane.is_shown_with_focus:
             return
         if self.arming.drawn(pane.subject, context_of(widget).monotonic()):
             widget.post_message(KeysChanged())
-            widget.set_timer(ARM_SECONDS, self._tell)
+            widget.set_timer(ARM_SECONDS, self._refresh_keys)
 
-    def _tell(self) -> None:
+    def _refresh_keys(self) -> None:
         self._widget.post_message(KeysChanged())
 
     @property
@@ -102,10 +102,10 @@ class PaneArming:
         """Return whether the key that is being handled came late enough."""
         return self.arming.is_armed(self._pane.subject, context_of(self._widget).key_time)
 
-    def take(self, key: str) -> bool:
-        """Return whether a key which just arrived counts; say why if it came too early."""
+    def confirm(self, key: str) -> bool:
+        """Return whether a key that just arrived counts; show why if it came too early."""
         pane, widget = self._pane, self._widget
-        if not pane.subject or not pane.stands:
+        if not pane.subject or not pane.is_shown_with_focus:
             return False
         counts = self.arming.take(pane.subject, context_of(widget).key_time)
         self.after_frame()
@@ -114,11 +114,11 @@ class PaneArming:
         return counts
 
     def count_again(self) -> None:
-        """Count from the key that is handled now: it came too early."""
+        """Start the wait again at the key that is handled now: it came too early."""
         self.arming.count_again(context_of(self._widget).key_time)
 
     def forget(self) -> None:
-        """Let nothing count until it was drawn anew."""
+        """Let no key count until the pane was drawn again."""
         self.arming.disarm()
         self.after_frame()
         self._widget.post_message(KeysChanged())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from textual import events
 
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.letters import ends_word, is_letter, row_of_key
+from workbench.tui.keyboard.dispatch import binding_of
+from workbench.tui.keyboard.letters import ends_word, is_letter
 from workbench.tui.keyboard.messages import (
     CANCELLED,
     LETTER_BEFORE_ENTER,
@@ -171,9 +172,10 @@ class KeyGuard:
         """Suspect a letter that means nothing here; move one in a word that opens a field as text."""
         if not press.text or is_text_field(self._app.focused):
             return False
-        is_bound, row = row_of_key(self._app, press.key)
-        if not is_bound:
+        binding = binding_of(self._app, press.key)
+        if binding is None:
             return self._is_unknown(press)
+        row = keymap.find_key(binding.id or "")
         if press.text.isdigit():
             # The number of a place is not a letter.
             press.is_used = True
@@ -243,7 +245,7 @@ class KeyGuard:
             return
         if keymap.key_of(key_id).decides and keymap.is_key_of(key_id, press.key, self._app.user_keys):
             press.is_letter = True
-            # As one that came too early: whoever presses it twice, as keys are pressed here, wrote no text.
+            # As one that came too early: pressing it twice, as keys are pressed here, is not writing a text.
             self._set_state(schedule(self.state, press.key, press.at, "early")[0])
 
     def defers(self, key_id: str, owner: KeyOwner) -> bool:

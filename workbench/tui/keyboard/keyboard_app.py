@@ -26,6 +26,9 @@ class UnreadKeys:
 class KeyboardApp(App[int], inherit_bindings=False):
     """An app whose deciding keys are guarded."""
 
+    key_screen: "KeyScreen"
+    """The screen that is there for as long as the app is."""
+
     def __init__(self, monotonic: Callable[[], float]) -> None:
         """Begin with no key.
 
@@ -41,11 +44,6 @@ class KeyboardApp(App[int], inherit_bindings=False):
         self.when_user_comes: Callable[[], object] | None = None
         """Called at each key and whenever the terminal gets the focus."""
         self._has_key = False
-
-    @property
-    def key_screen(self) -> "KeyScreen":
-        """Return the screen that is there for as long as the app is."""
-        raise NotImplementedError
 
     @cached_property
     def guarded(self) -> "KeyGuard":

@@ -47,16 +47,16 @@ class Key(Struct, Generic[OwnerT], frozen=True, kw_only=True):
     narrow: int = 0
     """Its place below 100 columns, where it is another; 0 is the same."""
     help: str = ""
-    """In help, where the row stands for more than itself; else the tooltip."""
+    """In help, where the row describes other rows too; else the tooltip."""
     is_override: bool = False
     """Whether it takes a key of an outer scope on purpose."""
     in_palette: bool = True
     aliases: str = ""
-    """Other words by which people look for it in the palette, with blanks between."""
+    """Other words by which people look for it in the palette, with spaces between."""
     decides: bool = False
     """Whether it answers, or has any effect outside of the screen: then it counts only if it came alone."""
     answers: bool = False
-    """Whether it is about what stands under the cursor: it counts only for what has stood on the screen."""
+    """Whether it is about the row under the cursor: it counts only after that was drawn for long enough."""
     kinds: tuple[str, ...] = ()
     """The kinds of action that can ever have it; empty is all of them."""
     stays: bool = False
@@ -220,7 +220,7 @@ def is_key_of(key_id: str, key: str, users: Mapping[str, str]) -> bool:
 
 def is_innermost_key(key_id: str, scopes: Sequence[str]) -> bool:
     """Return whether a key counts among the scopes in force."""
-    return key_of(key_id).scope in scopes
+    return key_id.partition(".")[0] in scopes
 
 
 # --- what users set -------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class KeyOwner:
         del key_id
         return False
 
-    # --- what it is told ----------------------------------------------------------------------------
+    # --- notifications ----------------------------------------------------------------------------
 
     def refuse(self, why: str) -> None:
         """Show why a key does nothing now."""
@@ -80,9 +80,6 @@ class KeyOwner:
     def show_waiting(self, key_id: str, words: str) -> None:
         """Show next to what a key is about that it has to be pressed again; empty words take that back."""
 
-    def before_key(self, key_id: str) -> None:
-        """Called before a key that is on does anything, or waits for its second press."""
-
     def after_key(self, key_id: str) -> None:
         """Called after a key did something, or began to wait."""
 
@@ -90,20 +87,19 @@ class KeyOwner:
 
     def action_do(self, key_id: str) -> None:
         """Do what a key does, or say why it is off; a deciding key that was pressed waits first."""
-        guard = guard_of(self)
-        if _is_on(self, key_id, guard):
-            self.before_key(key_id)
-            _run(self, key_id, guard)
+        if _is_on(self, key_id, is_pressed=True):
+            self.run_key(key_id)
             self.after_key(key_id)
 
     def run_key(self, key_id: str) -> None:
         """Do what a key does that is on in any case; a deciding key that was pressed waits first."""
-        _run(self, key_id, guard_of(self))
+        guard = guard_of(self)
+        if guard is None or not guard.defers(key_id, self):
+            keymap.key_of(key_id).action(self)
 
     def run_counted(self, key_id: str) -> None:
         """Do what a key does that was pressed as often as it has to be, if it is still on."""
-        if _is_on(self, key_id, None):
-            self.before_key(key_id)
+        if _is_on(self, key_id, is_pressed=False):
             self.confirm(key_id)
             self.after_key(key_id)
 
@@ -112,22 +108,18 @@ class KeyOwner:
         keymap.key_of(key_id).action(self)
 
 
-def _is_on(owner: KeyOwner, key_id: str, guard: "KeyGuard | None") -> bool:
+def _is_on(owner: KeyOwner, key_id: str, *, is_pressed: bool) -> bool:
     """Return whether a key does something now; its owner shows why where it does not."""
     if not owner.reaches_key(key_id):
         return False
     why = owner.why_not(key_id)
     if not why:
         return True
-    if guard is not None and owner.MARKS_REFUSED_LETTERS:
+    guard = guard_of(owner) if is_pressed and owner.MARKS_REFUSED_LETTERS else None
+    if guard is not None:
         guard.mark_refused(key_id)
     owner.refuse(why)
     return False
-
-
-def _run(owner: KeyOwner, key_id: str, guard: "KeyGuard | None") -> None:
-    if guard is None or not guard.defers(key_id, owner):
-        keymap.key_of(key_id).action(owner)
 
 
 def guard_of(owner: KeyOwner) -> "KeyGuard | None":

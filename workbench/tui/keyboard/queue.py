@@ -22,7 +22,7 @@ from workbench.tui.keyboard.text_field import is_text_for
 from workbench.tui.render_context import call_once_after
 
 LONGEST_WAIT: Final = 1.0
-"""Seconds after a key from which the next one waits for it no longer, whatever still goes on."""
+"""Seconds after a key from which the next one no longer waits for it, whatever is still under way."""
 _SAME_BURST_SECONDS: Final = 0.02
 """Seconds after a key within which the next one came with it: what the first begins may not be seen yet."""
 _RECHECK_SECONDS: Final = 0.002

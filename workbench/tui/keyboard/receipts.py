@@ -1,13 +1,14 @@
-"""Receipts: which rows of an action stood on the screen for as long as a deciding key needs.
+"""Receipts: which rows of an action were on the screen for as long as a deciding key needs.
 
-A part counts when every row of it that says what would happen was visible for 300 ms. It never reads a clock
-and never scrolls.
+A part counts when every row of it that says what would happen was visible for half a second. It never reads a
+clock and never scrolls.
 """
 
-# `a` approves what was seen. What was drawn is noted row by row, with how long it stood. `ctrl+y` approves
+# `a` approves what was seen. What was drawn is recorded row by row, with how long it was on. `ctrl+y` approves
 # the rest unseen and the record says so; an answer by id from the command line is recorded as that.
 
 from collections.abc import Collection, Hashable, Iterable
+from functools import cached_property
 
 from workbench.render.diff import Diff
 from workbench.tui.keyboard.rule import ARM_SECONDS
@@ -33,7 +34,7 @@ class RequiredRows:
         self._all = body if diff is None else range(len(diff))
         self._of: dict[int, Collection[int]] = {}
 
-    @property
+    @cached_property
     def parts(self) -> tuple[int, ...]:
         """Return the parts: each hunk, and `WHOLE` for what has none."""
         if self._diff is None or not self._has_hunks:
@@ -68,11 +69,11 @@ class LayoutReceipts:
         Args:
             action_id: whose rows they are.
             rows: the layout.
-            seen: its parts that have stood long enough, in whatever layout.
+            seen: its parts that were on the screen for long enough, in whatever layout.
         """
         self.action_id, self.rows = action_id, rows
         self.told = set(seen)
-        """Parts of which the rest of the screen knows that they were shown."""
+        """Parts that were reported as shown."""
         self._seen = seen
         self._stood: set[int] = set()
         self._since: dict[int, float] = {}
@@ -82,7 +83,7 @@ class LayoutReceipts:
 
         Args:
             rows: all of them.
-            at: the moment; None where something lies over them, and nobody knows for how long.
+            at: the moment; None where something lies over them, for an unknown time.
 
         Returns:
             The parts that count as seen now, and those that do not any more: they left too early.
@@ -116,12 +117,12 @@ class LayoutReceipts:
         return part not in self._seen and not all(self._counts(row) for row in rows)
 
     def is_settled(self, at: float) -> bool:
-        """Return whether all that counts as seen has stood long enough at a moment."""
-        return all(
-            row in self._stood or at - since >= ARM_SECONDS
-            for row, since in self._since.items()
-            if (part := self.rows.part_at(row)) not in self._seen and row in self.rows.of(part)
-        )
+        """Return whether all that counts as seen has been on the screen for long enough at a moment."""
+        needed = [self.rows.of(part) for part in self.rows.parts if part not in self._seen]
+        recent = [
+            row for row, since in self._since.items() if row not in self._stood and at - since < ARM_SECONDS
+        ]
+        return not any(row in rows for rows in needed for row in recent)
 
     def unseen_rows(self, parts: Iterable[int]) -> list[int]:
         """Return the rows of some parts that were not on the screen, from the top."""
@@ -158,7 +159,7 @@ class Receipts:
         Args:
             action_id: of the action.
             what: its content; other content was not seen.
-            layout: width and arrangement; rows are counted anew in another one.
+            layout: width and arrangement; rows are counted again in another one.
             rows: of that layout.
         """
         content = (action_id, what)

@@ -1,6 +1,6 @@
 """The one table of keys (UX section 7). Bindings, footer, help, palette and users' keymaps come from it.
 
-Each room has its rows beside its classes; those of a room that is not open are loaded when somebody asks.
+Each room has its rows next to its classes; those of a room that is not open are loaded when they are needed.
 """
 
 from collections.abc import Callable, Iterator, Mapping

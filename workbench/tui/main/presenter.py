@@ -424,10 +424,10 @@ class Presenter(SessionPresenter):
 
     def footer(self) -> None:
         """Show what the keys do where the focus is."""
-        screen, users = self._screen, keymap.user_keymap(self._screen)
         if urgent := self._urgent_keys():
             self._widgets.footer.show(urgent, None)
             return
+        screen, users = self._screen, keymap.user_keymap(self._screen)
         right = FooterKey(
             id="app.help",
             keys=keymap.printed_keys(keymap.key_of("app.help"), users),

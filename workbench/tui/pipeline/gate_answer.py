@@ -180,13 +180,13 @@ class GateAnswer(Vertical):
         return () if detail is None else (detail.id, detail.digest, detail.is_pending, self._step)
 
     @property
-    def stands(self) -> bool:
+    def is_shown_with_focus(self) -> bool:
         """Return whether people can see it with the focus on its pane: no dialog is over it."""
         is_drawn = self.display and self.detail_view.size.area > 0
         return is_drawn and self._pane.has_pane_focus and self.screen.is_active
 
     def armed_for(self, key: str) -> ActionDetail | None:
-        return self.detail if self.standing.take(key) else None
+        return self.detail if self.standing.confirm(key) else None
 
     def shows_part(self) -> bool:
         """Return whether an answer first shows a part that was not seen."""

@@ -518,9 +518,10 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def refuse(self, why: str) -> None:
         self.post_message(StatusMessage(human.sentence(why)))
 
-    def before_key(self, key_id: str) -> None:
+    def run_key(self, key_id: str) -> None:
         if key_id.startswith("replay.") and key_id not in _KEYS_IN_PLACES:
             self.complete()
+        super().run_key(key_id)
 
     @property
     def keeps_text(self) -> bool:
