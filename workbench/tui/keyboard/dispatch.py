@@ -65,7 +65,7 @@ async def dispatch_key(app: App[Any], event: events.Key) -> bool:
 
 
 def _bindings_in_order(nodes: list[DOMNode], key: str) -> list[tuple[DOMNode, Binding]]:
-    """Return the bindings of a key in the order in which they count: first those with priority, from outside."""
+    """Return the bindings of a key in the order in which they count: with priority first, from outside."""
     first: list[tuple[DOMNode, Binding]] = []
     then: list[tuple[DOMNode, Binding]] = []
     is_below_modal = False
@@ -85,7 +85,7 @@ _HANDLERS = frozenset({"on_key", "_on_key", "handle_key", "check_consume_key"})
 
 @lru_cache(maxsize=256)
 def _handled_keys(kind: type[DOMNode]) -> frozenset[str] | None:
-    """Return the keys that a class has methods for, such as `key_a`; None where it may handle any key itself."""
+    """Return the keys that a class has methods for, such as `key_a`; None where it may handle any key."""
     for base in kind.__mro__:
         defined = vars(base)
         is_listener = events.Key in defined.get("_decorated_handlers", {})

@@ -4,8 +4,8 @@ A part counts when every row of it that says what would happen was visible for h
 clock and never scrolls.
 """
 
-# `a` approves what was seen. What was drawn is recorded row by row, with how long it was on. `ctrl+y` approves
-# the rest unseen and the record says so; an answer by id from the command line is recorded as that.
+# `a` approves what was seen. What was drawn is recorded row by row, with its time on the screen. `ctrl+y`
+# approves the rest unseen and the record says so; an answer by id from the command line is recorded as that.
 
 from collections.abc import Collection, Hashable, Iterable
 from functools import cached_property
