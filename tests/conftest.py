@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -17,6 +18,9 @@ from workbench.journal.home import Home
 
 MAKES_TABLES = tuple(Path(__file__).parent / name for name in ("unit/journal", "faults"))
 """Tests of how the tables of a new home are made, and of what a kill leaves of that."""
+
+sys.dont_write_bytecode = False
+"""Tests are compiled once and not by each worker and run, also where images of containers say otherwise."""
 
 settings.register_profile("workbench", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("workbench")
@@ -39,12 +43,33 @@ def pytest_make_parametrize_id(val, argname):
     return argname if isinstance(val, bytes) and len(val) > 40 else None
 
 
-def pytest_collection_modifyitems(items):
-    """Skip the campaigns, each with its reason in the summary, unless they are asked for."""
-    asked_for = pytest.mark.skipif(not IS_CAMPAIGN, reason=f"a campaign: runs with {VARIABLE}=1")
-    for item in items:
-        if item.get_closest_marker("campaign") is not None:
-            item.add_marker(asked_for)
+LEFT_OUT = "tests_left_out"
+"""The number of campaign tests that are left out: of a configuration, and of what a worker reports at its end."""
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the campaigns unless they are asked for; the summary says how many."""
+    if IS_CAMPAIGN:
+        return
+    left_out = [item for item in items if item.get_closest_marker("campaign") is not None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.get_closest_marker("campaign") is None]
+    setattr(config, LEFT_OUT, len(left_out))
+    if hasattr(config, "workeroutput"):
+        config.workeroutput[LEFT_OUT] = len(left_out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Keep the number that a worker reports: all workers collect the same."""
+    setattr(node.config, LEFT_OUT, getattr(node, "workeroutput", {}).get(LEFT_OUT, 0))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many campaign tests were left out."""
+    if count := getattr(config, LEFT_OUT, 0):
+        terminalreporter.write_line(f"{count} tests of campaigns were left out: they run with {VARIABLE}=1")
 
 
 def pytest_collection_finish():

@@ -9,6 +9,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 
 from tests.support.sizes import size
+from tests.support.tables import each_row
 from workbench.tui.conversation.composer import MAX_PASTE_LETTERS
 from workbench.tui.terminal_input import PasteStalled, TerminalInput
 from workbench.tui.terminal_tokens import MAX_PASTE_CHARACTERS
@@ -320,12 +321,12 @@ BEGINNINGS = ("\x1b\x1b", "\x1b[", "\x1bO")
 WITH_ALT = [f"\x1b{chr(code)}" for code in range(32, 127)]
 
 
-@pytest.mark.parametrize("sequence", sorted({*ANSI_SEQUENCES_KEYS, *WITH_ALT} - {*BEGINNINGS}))
+@each_row("sequence", sorted({*ANSI_SEQUENCES_KEYS, *WITH_ALT} - {*BEGINNINGS}))
 def test_every_known_key_is_read_as_the_framework_reads_it(sequence):
     assert read(sequence) == framework(sequence)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sequence",
     [
         "\x1b[97u", "\x1b[97;5u", "\x1b[27u", "\x1b[13u", "\x1b[97;2;65u", "\x1b[1;5A", "\x1b[57376u", "\x1b[5;7R",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.config import problem_json
 from workbench.config.layers import load_config
 from workbench.config.types import LoadedConfig
@@ -118,14 +119,14 @@ BAD = [(path, value) for path, _, values in BOUNDS for value in values]
 
 
 @pytest.mark.spec(40, 41, 42, 43)
-@pytest.mark.parametrize(("path", "value"), GOOD)
+@each_row(("path", "value"), GOOD)
 def test_accepted(tmp_path: Path, path: str, value: object):
     result = read(tmp_path, at(path, value))
     assert result.problems == ()
 
 
 @pytest.mark.spec(39, 40, 41, 42, 43, 90)
-@pytest.mark.parametrize(("path", "value"), BAD)
+@each_row(("path", "value"), BAD)
 def test_refused_and_named(tmp_path: Path, path: str, value: object):
     result = read(tmp_path, at(path, value))
     assert path in result.problems[0].key or result.problems[0].key == path.rsplit(".", 1)[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import context, rule
 from workbench.domain.values import PermissionPattern
 from workbench.policy import autorun_files
@@ -28,14 +29,14 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", NAMED)
+@each_row("path", NAMED)
 def test_a_file_that_runs_by_itself_says_who_runs_it(tmp_path, path):
     assert re.search(
         r"runs|obeys|obey|starts", autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path))
     )
 
 
-@pytest.mark.parametrize("path", PLAIN)
+@each_row("path", PLAIN)
 def test_a_file_that_somebody_has_to_start_is_not_among_them(tmp_path, path):
     assert autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path)) == ""
 
@@ -47,16 +48,14 @@ def test_every_entry_of_the_table_is_written_in_small_letters_once_and_with_a_re
     assert all(len(why) > 20 for _, why in autorun_files.AUTORUN_PATTERNS)
 
 
-@pytest.mark.parametrize("pattern", [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS])
+@each_row("pattern", [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS])
 def test_every_entry_matches_a_file_that_it_names(tmp_path, pattern):
     name = pattern.replace("**", "a/b").replace("*", "x")
     for path in (name, f"deep/er/{name}"):
         assert autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    "pattern", [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS if "/" in pattern]
-)
+@each_row("pattern", [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS if "/" in pattern])
 def test_each_folder_above_an_entry_is_closed_as_a_destination_and_open_as_a_file(tmp_path, pattern):
     names = autorun_files.AutorunNames(str(tmp_path))
     parts = pattern.split("/")[:-1]

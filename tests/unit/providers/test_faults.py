@@ -7,11 +7,13 @@ import pytest
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, error, event, whole
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from tests.unit.providers.wires import (
     CLIENTS,
     LINES,
     START,
     ask,
+    client_module,
     item_events,
     message_end,
     parts_of,
@@ -24,10 +26,6 @@ from tests.unit.providers.wires import (
 )
 from workbench.domain.messages import FailurePart, StopPart
 from workbench.secrets import scrubber
-
-anthropic = pytest.importorskip("anthropic")
-ollama = pytest.importorskip("ollama")
-openai = pytest.importorskip("openai")
 
 SAID_KEY = "sk-made-up-" + "Kq7Zp2" * 5
 
@@ -152,16 +150,18 @@ async def official_text(wire, base_url, wait):
     more = {"max_retries": 0, "timeout": wait}
     root = base_url.removesuffix("/v1")
     if wire == "ollama":
-        client = ollama.AsyncClient(host=root, timeout=wait)
+        client = client_module("ollama").AsyncClient(host=root, timeout=wait)
         return "".join([part.message.content or "" async for part in await client.chat(**ASK, stream=True)])
     if wire == "anthropic":
-        client = anthropic.AsyncAnthropic(base_url=root, api_key="k", **more)
+        client = client_module("anthropic").AsyncAnthropic(base_url=root, api_key="k", **more)
         async with client, client.messages.stream(**ASK, max_tokens=9) as read:
             return "".join([text async for text in read.text_stream])
     if wire == "azure":
-        client = openai.AsyncAzureOpenAI(azure_endpoint=root, api_version="2024-10-21", api_key="k", **more)
+        client = client_module("openai").AsyncAzureOpenAI(
+            azure_endpoint=root, api_version="2024-10-21", api_key="k", **more
+        )
     else:
-        client = openai.AsyncOpenAI(base_url=base_url, api_key="k", **more)
+        client = client_module("openai").AsyncOpenAI(base_url=base_url, api_key="k", **more)
     async with client:
         if wire == "responses":
             read = await client.responses.create(model="m", input="hi", stream=True)
@@ -214,9 +214,11 @@ def test_what_is_a_fault_for_the_official_client_is_one_here(wire, fault):
     expected = {"anthropic": of_anthropic, "ollama": of_ollama}.get(wire, of_openai)
     if (wire, fault) == ("responses", "an error in the reply"):
         expected = "'a'"  # its client gives the error as one more event and raises nothing
-    assert official_outcome(wire, answer(wire), 0.3 if more else 10) == expected
+    # A head that a busy machine sends late is another fault than a stall behind it: then the wait was too short.
+    waits = (0.3, 3, 30) if more else (PATIENCE,)
+    assert expected in (official_outcome(wire, answer(wire), seconds) for seconds in waits)
 
 
 @each_row("wire", ["anthropic", "azure", "chat", "responses"])
 def test_the_official_client_keeps_what_came_of_a_filtered_reply(wire):
-    assert official_outcome(wire, filtered(wire), 10) == "'a'"
+    assert official_outcome(wire, filtered(wire), PATIENCE) == "'a'"

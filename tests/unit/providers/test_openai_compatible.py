@@ -342,7 +342,7 @@ def test_a_server_that_does_not_begin(serving, ask):
 
 def test_a_server_that_stalls(serving, ask):
     server = serving(Answer([event(chunk({"content": "a"})), Stall()]))
-    failure = failed(ask(server.base_url, silence_seconds=0.2, first_token_seconds=60))
+    failure = failed(ask(server.base_url, silence_seconds=0.2, first_token_seconds=PATIENCE))
     assert (failure.code, "silence_seconds" in failure.remedy) == ("server_stalled", True)
     assert server.gone.acquire(timeout=PATIENCE)
 
@@ -350,9 +350,9 @@ def test_a_server_that_stalls(serving, ask):
 def test_a_cold_load_is_not_cut(serving, ask):
     import time
 
-    pause = lambda: time.sleep(1.2)  # noqa: E731
-    server = serving(Answer([b": loading\n\n", pause, *said("warm").pieces]))
-    assert text_of(ask(server.base_url, silence_seconds=1, first_token_seconds=60)) == "warm"
+    pause = lambda: time.sleep(0.3)  # noqa: E731
+    server = serving(Answer([b": loading\n\n", pause, b"".join(said("warm").pieces)]))
+    assert text_of(ask(server.base_url, silence_seconds=0.1, first_token_seconds=PATIENCE)) == "warm"
 
 
 RETRY = [

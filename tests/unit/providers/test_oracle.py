@@ -3,12 +3,13 @@
 import asyncio
 import json
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.chat_server import Answer, ChatServer, chunk, error, event, usage, whole
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
+from tests.unit.providers.wires import client_module
 from workbench.domain.messages import (
     FailurePart,
     Message,
@@ -20,8 +21,6 @@ from workbench.domain.messages import (
 )
 from workbench.providers.base import Endpoint
 from workbench.providers.openai_compatible import OpenAICompatible
-
-openai = pytest.importorskip("openai")
 
 LETTERS = st.text(alphabet='aZ {}"\\:\n\r\t,ü🙂\u2028\u0085', max_size=8)
 
@@ -81,7 +80,7 @@ def streams(draw):
 
 
 async def ours(base_url):
-    provider = OpenAICompatible(Endpoint(name="local", base_url=base_url, silence_seconds=10))
+    provider = OpenAICompatible(Endpoint(name="local", base_url=base_url, silence_seconds=PATIENCE))
     request = ModelRequest(session_id="s", model="m", messages=(Message(role="user", content="hi"),))
     parts = [part async for part in provider.reply(request)]
     if isinstance(parts[-1], FailurePart):
@@ -97,7 +96,9 @@ async def ours(base_url):
 
 async def theirs(base_url):
     """Return the same of the official client, which leaves the adding up of deltas to its caller."""
-    async with openai.AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=10) as client:
+    async with client_module("openai").AsyncOpenAI(
+        base_url=base_url, api_key="none", max_retries=0, timeout=PATIENCE
+    ) as client:
         stream = await client.chat.completions.create(
             model="m", messages=[{"role": "user", "content": "hi"}], stream=True
         )
@@ -172,7 +173,9 @@ def test_a_reply_in_one_piece_is_read_by_both():
     }  # fmt: skip
 
     async def both():
-        async with openai.AsyncOpenAI(base_url=server.base_url, api_key="none", max_retries=0) as client:
+        async with client_module("openai").AsyncOpenAI(
+            base_url=server.base_url, api_key="none", max_retries=0
+        ) as client:
             found = await client.chat.completions.create(
                 model="m", messages=[{"role": "user", "content": "hi"}]
             )

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tests.support.chat_server import Answer, ChatServer, error, whole
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from tests.unit.providers.wires import (
     ASKED,
     CALLS,
@@ -18,6 +19,7 @@ from tests.unit.providers.wires import (
     ask,
     both,
     call_item,
+    client_module,
     cut,
     item_events,
     parts_of,
@@ -33,7 +35,6 @@ from workbench.domain.messages import Message, OpaquePart, StopPart, UsagePart
 from workbench.domain.values import Usage
 from workbench.providers.openai_responses import input_items
 
-openai = pytest.importorskip("openai")
 pydantic = pytest.importorskip("pydantic")
 
 
@@ -74,7 +75,9 @@ def response_streams(draw):
 
 async def official(base_url):
     """Return what the client's own helper makes of a stream."""
-    client = openai.AsyncOpenAI(base_url=f"{base_url}/v1", api_key="none", max_retries=0, timeout=10)
+    client = client_module("openai").AsyncOpenAI(
+        base_url=f"{base_url}/v1", api_key="none", max_retries=0, timeout=PATIENCE
+    )
     async with client, client.responses.stream(model="m", input="hi") as read:
         found = await read.get_final_response()
     thoughts = [part.text for item in found.output if item.type == "reasoning" for part in item.summary]
@@ -100,7 +103,7 @@ def test_what_is_sent_is_what_the_official_types_allow():
     assert summary(parts) == ("ok", "", [], (3, 7))
     assert (asked.path, asked.headers["authorization"]) == ("/v1/responses", "Bearer made-up-key")
     body = asked.json
-    types = openai.types.responses.response_create_params.ResponseCreateParamsStreaming
+    types = client_module("openai").types.responses.response_create_params.ResponseCreateParamsStreaming
     pydantic.TypeAdapter(types).validate_python(body)
     assert (body["stream"], body["store"], body["instructions"]) == (True, False, "You are careful.")
     assert body["include"] == ["reasoning.encrypted_content"]

@@ -25,6 +25,7 @@ from tests.unit.providers.wires import (
     block,
     both,
     call_block,
+    client_module,
     cut,
     line,
     message_end,
@@ -53,10 +54,6 @@ from workbench.providers.base import Endpoint, KeyMissing
 from workbench.providers.call_ids import unique_call_ids
 from workbench.providers.ollama_chat import keep_alive_value
 from workbench.providers.openai_compatible import OpenAICompatible
-
-anthropic = pytest.importorskip("anthropic")
-ollama = pytest.importorskip("ollama")
-openai = pytest.importorskip("openai")
 
 # --- replies of any shape, cut anywhere --------------------------------------------------------------
 
@@ -103,7 +100,9 @@ def line_streams(draw):
 
 async def official_message(base_url):
     async with (
-        anthropic.AsyncAnthropic(base_url=base_url, api_key="none", max_retries=0, timeout=10) as client,
+        client_module("anthropic").AsyncAnthropic(
+            base_url=base_url, api_key="none", max_retries=0, timeout=PATIENCE
+        ) as client,
         client.messages.stream(
             model="m", max_tokens=9, messages=[{"role": "user", "content": "hi"}]
         ) as stream,
@@ -120,7 +119,7 @@ async def official_message(base_url):
 
 
 async def official_lines(base_url):
-    client = ollama.AsyncClient(host=base_url, timeout=10)
+    client = client_module("ollama").AsyncClient(host=base_url, timeout=PATIENCE)
     text, thinking, calls, counts = "", "", [], None
     async for found in await client.chat(
         model="m", messages=[{"role": "user", "content": "hi"}], stream=True
@@ -164,9 +163,9 @@ def test_what_anthropic_is_sent_is_what_its_types_allow():
     )
     assert "authorization" not in {name.lower() for name in asked.headers}
     body = asked.json
-    pydantic.TypeAdapter(anthropic.types.message_create_params.MessageCreateParamsStreaming).validate_python(
-        body
-    )
+    pydantic.TypeAdapter(
+        client_module("anthropic").types.message_create_params.MessageCreateParamsStreaming
+    ).validate_python(body)
     assert [message["role"] for message in body["messages"]] == [
         "user",
         "assistant",
@@ -215,7 +214,9 @@ def test_what_ollama_is_sent_is_what_its_types_allow():
     assert asked.path == "/api/chat"
     body = asked.json
     assert (body["options"]["num_ctx"], body["truncate"], body["think"]) == (4096, False, False)
-    ollama._types.ChatRequest(**{name: value for name, value in body.items() if name != "truncate"})
+    client_module("ollama")._types.ChatRequest(
+        **{name: value for name, value in body.items() if name != "truncate"}
+    )
     assert [message.get("tool_name") for message in body["messages"] if message["role"] == "tool"] == [
         "read_file"
     ] * 3
@@ -259,7 +260,7 @@ def test_azure_is_asked_where_and_with_what_it_wants(case):
 
 def test_azures_client_asks_the_same_addresses():
     async def official(**named):
-        async with openai.AsyncAzureOpenAI(api_key="k", max_retries=0, **named) as client:
+        async with client_module("openai").AsyncAzureOpenAI(api_key="k", max_retries=0, **named) as client:
             async for _ in await client.chat.completions.create(
                 model="m", messages=[{"role": "user", "content": "hi"}], stream=True
             ):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import pytest
 from hypothesis import strategies as st
 
 from tests.support.chat_server import Answer, ChatServer, called, said, whole
@@ -56,11 +57,16 @@ TALK = (
 ASKED = ModelRequest(session_id="s", model="m", messages=TALK, tools=(READ,))
 
 
+def client_module(name):
+    """Return the module of an official client; imported by the tests that use it, as it takes a second to load."""
+    return pytest.importorskip(name)
+
+
 def provider(wire, server, path="/v1", **more):
     base_url = server.base_url.removesuffix("/v1") + ("" if wire == "ollama" else path)
     endpoint = Endpoint(
         name="local", base_url=base_url, kind=KINDS[wire],
-        **{"silence_seconds": 10, "context_tokens": 4096, **more},
+        **{"silence_seconds": PATIENCE, "context_tokens": 4096, **more},
     )  # fmt: skip
     return CLIENTS[wire](endpoint)
 
