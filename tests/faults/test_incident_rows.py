@@ -1,13 +1,11 @@
 """A driver of a list killed at every step: after a human lets it go on no incident is lost and none is done twice."""
 
 import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+from tests.support.fork_server import run_forked
 from tests.support.incident_lists import (
     FAULTS,
     FIX_NONE,
@@ -32,8 +30,6 @@ from workbench.host.incident_requests import continue_incidents
 
 pytestmark = pytest.mark.faults
 
-DRIVE = Path(__file__).resolve().parents[1] / "support" / "drive_a_list.py"
-ROOT = Path(__file__).resolve().parents[2]
 POINTS = [
     ("incidents.begun", 1), ("incident.before_started", 2), ("incident.started", 1), ("incident.before_check", 1),
     ("incident.checked", 2), ("incident.before_ended", 1), ("incident.ended", 3), ("turn.model_called", 1),
@@ -57,9 +53,10 @@ def here(tmp_path):
 
 
 def driven(here, list_id, faults=""):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "WORKBENCH_FAULTS": faults}
-    words = [sys.executable, str(DRIVE), str(here.home.path), str(here.root), list_id]
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    environment = {**os.environ, "WORKBENCH_FAULTS": faults}
+    return run_forked(
+        "tests.support.drive_a_list", str(here.home.path), str(here.root), list_id, env=environment
+    )
 
 
 @pytest.mark.spec(123, 131)

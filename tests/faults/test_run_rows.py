@@ -1,12 +1,10 @@
 """A coordinator killed at every step of a run (JOURNAL section 3): resume runs only what is not completed."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.support.fork_server import run_forked
 from tests.support.runs import USER, Runs
 from tests.support.sizes import rarely
 from workbench.host.steps.run_requests import resume_run
@@ -15,8 +13,6 @@ from workbench.pipelines.state import fold_run
 
 pytestmark = pytest.mark.faults
 
-DRIVE = Path(__file__).resolve().parents[1] / "support" / "drive_a_run.py"
-ROOT = Path(__file__).resolve().parents[2]
 
 STEPS = """
   - id: a
@@ -54,9 +50,8 @@ def here(tmp_path):
 
 
 def driven(here, run, faults=""):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "WORKBENCH_FAULTS": faults}
-    words = [sys.executable, str(DRIVE), str(here.home.path), str(here.root), run]
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    environment = {**os.environ, "WORKBENCH_FAULTS": faults}
+    return run_forked("tests.support.drive_a_run", str(here.home.path), str(here.root), run, env=environment)
 
 
 @pytest.mark.spec(123)

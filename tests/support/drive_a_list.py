@@ -15,8 +15,10 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
 
 
-def main(home, workspace, list_id):
-    journal = Journal.open(Home.open(home))
+def main(words):
+    home, workspace, list_id = words
+    os.environ.pop("WORKBENCH_HOME", None)
+    journal = Journal.open(Home.open(Path(home)))
     driver = driver_identity(journal, workspace, "run")
     context = open_driver_context(
         journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
@@ -28,5 +30,4 @@ def main(home, workspace, list_id):
 
 
 if __name__ == "__main__":
-    os.environ.pop("WORKBENCH_HOME", None)
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(sys.argv[1:])

@@ -6,6 +6,7 @@ With a fourth word its steps run elsewhere, below that folder, and the process d
 import asyncio
 import os
 import sys
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -20,8 +21,10 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
 
 
-def main(home, workspace, run, elsewhere=""):
-    journal = Journal.open(Home.open(home))
+def main(words):
+    home, workspace, run, elsewhere = (*words, "")[:4]
+    os.environ.pop("WORKBENCH_HOME", None)
+    journal = Journal.open(Home.open(Path(home)))
     driver = driver_identity(journal, workspace, "run")
     context = open_driver_context(
         journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
@@ -36,7 +39,4 @@ def main(home, workspace, run, elsewhere=""):
 
 
 if __name__ == "__main__":
-    from pathlib import Path
-
-    os.environ.pop("WORKBENCH_HOME", None)
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(sys.argv[1:])
