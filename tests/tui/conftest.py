@@ -6,8 +6,9 @@ import time
 import pytest
 from textual.css.stylesheet import Stylesheet
 
-from tests.support import idle
-from tests.tui import snapshots
+from tests.support import frames, idle
+from tests.support.kept_stages import KeptStages
+from tests.tui import screens, snapshots
 
 FRAMES_A_SECOND = 250
 """More than the 60 of a terminal: a test waits for a frame after every key."""
@@ -50,8 +51,21 @@ def styles_parsed_once():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def kept_stages(tmp_path_factory):
+    """Let tests share the work of the recorded agent: each has a copy of what it left behind."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(screens, "kept_stages", KeptStages(tmp_path_factory.mktemp("stages")))
+        yield
+
+
+@pytest.fixture
+def drawn_frames():
+    """Draw every frame: for tests of drawing itself, of what is written to a terminal, and when."""
+
+
 @pytest.fixture(autouse=True)
-def still_terminal(isolated, snapshot_settings, monkeypatch):
+def still_terminal(request, isolated, snapshot_settings, monkeypatch):
     for name, value in snapshot_settings.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("TZ", "UTC")
@@ -60,6 +74,8 @@ def still_terminal(isolated, snapshot_settings, monkeypatch):
     monkeypatch.delenv("TEXTUAL_THEME", raising=False)
     time.tzset()
     idle.install(monkeypatch)
+    if "drawn_frames" not in request.fixturenames:
+        frames.leave_undrawn(monkeypatch)
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / FRAMES_A_SECOND)
     for name in ("PREVIEW_AFTER", "REREAD_SECONDS"):
         monkeypatch.setattr(f"workbench.tui.library.library_list.{name}", SOON_SECONDS)

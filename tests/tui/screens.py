@@ -152,13 +152,22 @@ class Shown:
         return next(row for row in self.approvals.rows if target in row.target)
 
 
-def staged(root, script=THREE, files=None, **more):
-    """Return a stage on which an agent has asked for things and rests."""
-    stage = Stage(root, script, clock=ManualClock(), files=FILES if files is None else files, **more)
+def driven(stage):
     stage.trust()
     stage.begin()
     stage.drive()
     return stage
+
+
+kept_stages = None
+"""What gives out copies of stages that were driven once; set for the tests of the screen."""
+
+
+def staged(root, script=THREE, files=None, **more):
+    """Return a stage on which an agent has asked for things and rests; its folder may be another than the root."""
+    files = FILES if files is None else files
+    kept = kept_stages.stage(script, files, more, driven) if kept_stages is not None else None
+    return kept or driven(Stage(root, script, clock=ManualClock(), files=files, **more))
 
 
 def services(stage, **more):

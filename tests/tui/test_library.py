@@ -622,6 +622,7 @@ def test_the_palette_finds_sessions_here_and_anywhere(stage):
     play(stage, body)
 
 
+@pytest.mark.usefixtures("drawn_frames")
 def test_a_session_that_moves_is_drawn_anew_and_no_other(stage):
     async def body(shown):
         await opened(shown)

@@ -10,6 +10,8 @@ from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import THREE, play, staged
 from tests.tui.test_screen import play_golden
 
+pytestmark = pytest.mark.usefixtures("drawn_frames")
+
 WALK = (
     *"2jjkJK", "enter", *"jjjkt", "escape", *"z", *"jk", "z", *"1ggjjkk", *"3jjk", "enter", "escape",
     *"0jjk", *"4hjlk", "question_mark", "escape", "colon", "escape", *"2mM", "escape", "i", *"words", "escape",

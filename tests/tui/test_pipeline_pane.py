@@ -161,6 +161,7 @@ def test_deciding_the_row_changes_the_gate(play):
     play(body)
 
 
+@pytest.mark.usefixtures("drawn_frames")
 def test_a_change_of_state_draws_one_box_and_moves_nothing(play):
     async def body(s):
         await s.press("z", "g")

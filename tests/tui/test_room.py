@@ -232,6 +232,7 @@ def test_zoomed_sessions_say_what_they_do_and_said_last(tmp_path, size, keys):
     play(stage, body, size=size)
 
 
+@pytest.mark.usefixtures("drawn_frames")
 def test_the_board_reads_only_the_sessions_that_are_drawn(tmp_path):
     stage = staged(tmp_path)
     homes.add_sessions(stage.journal, str(stage.workspace), 190)

@@ -5,6 +5,8 @@ import pytest
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import EDIT, ROUTER, play, staged
 
+pytestmark = pytest.mark.usefixtures("drawn_frames")
+
 LINES = "".join(f"echo {n}\n" for n in range(1, 61)) + "rm -rf build"
 TEN = "".join(f"line {n}\n" for n in range(1, 201))
 TEN_CHANGED = "".join(f"line {n}{' new' if n % 20 == 10 else ''}\n" for n in range(1, 201))

@@ -29,6 +29,8 @@ from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, 
 from workbench.journal import decisions
 from workbench.tui.pane import SessionChosen
 
+pytestmark = pytest.mark.usefixtures("drawn_frames")
+
 USER, HOST, AGENT = Actor(kind="user", pid=1, via="screen"), Actor(kind="host", pid=2), Actor(kind="agent")
 WALK = ("0", "1", "2", "j", "enter", "escape", "3", "z", "]", "]", "]", "]", "z", "4", "2", "z", "M", "a", "escape", "?",
         "escape", ":", "escape")  # fmt: skip
