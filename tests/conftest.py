@@ -29,7 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Begun in the background of a shell, the run ignores ctrl+c, and so would every program that a test starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV", "NEED_LLAMA"}
+KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV", "NEED_LLAMA", "NEED_SHELLS"}
 
 
 def pytest_xdist_auto_num_workers(config):

@@ -71,7 +71,8 @@ class Prompt:
 @pytest.fixture(params=SHELLS)
 def prompt(shop, request):
     if shutil.which(request.param) is None:
-        pytest.fail(f"{request.param} is needed: .ci/run installs it")
+        missing = f"{request.param} is needed: .ci/run installs it"
+        pytest.fail(missing) if os.environ.get("NEED_SHELLS") else pytest.skip(missing)
     with ChatServer(answer(FIRST), answer(LAST), answer(THIRD)) as server:
         made = Prompt(shop, request.param, server)
         made.server = server
