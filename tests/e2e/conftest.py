@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fork_server import run_forked
 from tests.support.stage import call, exchange, recording, result, text
-from tests.support.waits import PATIENCE, until
+from tests.support.waits import until
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.journal.home import Home
@@ -56,10 +57,10 @@ class Shop:
         return process
 
     def call(self, *words, code=0, cwd=None, env=None, stdin=None):
-        done = subprocess.run(
-            self.argv(*words), cwd=cwd or self.project, env=env or self.env(), input=stdin, text=True,
-            capture_output=True, timeout=PATIENCE, check=False,
-        )  # fmt: skip
+        """Run a command to its end, in a fork of a process that has the program loaded; `start` starts it."""
+        done = run_forked(
+            "workbench.cli.main", *words, cwd=cwd or self.project, env=env or self.env(), stdin=stdin
+        )
         assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr
         return done
