@@ -1,7 +1,6 @@
 """The conversation: its arithmetic, its place on the screen while it grows, its keys, hostile words."""
 
 import asyncio
-import time
 
 import pytest
 from hypothesis import given
@@ -519,7 +518,7 @@ def test_a_finished_part_is_parsed_once(monkeypatch):
     play(scene, act)
 
 
-def test_a_long_conversation_opens_quickly(monkeypatch):
+def test_a_long_conversation_opens_without_drawing_all_of_it(monkeypatch):
     scene = Scene()
     for n in range(400):
         scene.turn(n)
@@ -535,9 +534,7 @@ def test_a_long_conversation_opens_quickly(monkeypatch):
         assert len(scene.pane.view.blocks) == 1200
         assert len(drawn) < 60
 
-    started = time.perf_counter()
     play(scene, act)
-    assert time.perf_counter() - started < 3
 
 
 @pytest.mark.parametrize("words", HOSTILE)

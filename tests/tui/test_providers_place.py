@@ -3,7 +3,6 @@
 import json
 import re
 import threading
-import time
 
 import pytest
 from msgspec.structs import replace
@@ -209,10 +208,9 @@ def test_it_opens_while_a_server_stalls_and_leaves_without_waiting(fresh):
 
     async def body(shown):
         await shown.press("escape")
-        began = time.monotonic()
         await shown.pilot.press("9")
         await seen(shown, lambda: "is asked" in shown.text)
-        assert time.monotonic() - began < 2.0, "what a server says is waited for"
+        assert not gate.is_set(), "what a server says is waited for"
         await shown.pilot.press("escape")
         await seen(shown, lambda: len(asked) == 4 and all(trial.is_cancelled for trial in asked))
         assert len(asked) == 4 and gate.is_set()

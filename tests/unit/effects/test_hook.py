@@ -1,11 +1,11 @@
 """Hooks: fed, timed, bounded, and ended with all they started."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.support.waits import PATIENCE
 from workbench.effects import child_processes
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 
@@ -47,27 +47,23 @@ def test_output_is_bounded_and_read_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("trap", ["", "trap '' TERM;", "trap 'exit 0' TERM;"])
 def test_a_hook_that_takes_too_long_never_counts_as_passed(tmp_path: Path, trap: str) -> None:
-    begun = time.monotonic()
     script = f"{trap} echo $$ > pid; echo up; while :; do :; done"
     done = run_hook(script, b"", str(tmp_path), ENV, 0.15, grace=0.1)
     assert done == HookExit(code=None, output=b"up\n", timed_out=True)
-    assert time.monotonic() - begun < 5
     assert not is_running(int((tmp_path / "pid").read_text()))
 
 
 @pytest.mark.parametrize(
     "how",
     [
-        "sleep 60 & echo $! > pid",
-        "(setsid sh -c 'echo $$ > pid; exec sleep 60' &); while ! test -s pid; do :; done",
-        "(trap '' TERM; exec sleep 60) & echo $! > pid",
+        "sleep 600 & echo $! > pid",
+        "(setsid sh -c 'echo $$ > pid; exec sleep 600' &); while ! test -s pid; do :; done",
+        "(trap '' TERM; exec sleep 600) & echo $! > pid",
     ],
 )
 def test_what_a_hook_leaves_is_ended_and_not_waited_for(tmp_path: Path, how: str) -> None:
-    begun = time.monotonic()
-    done = run_hook(f"{how}; echo x", b"", str(tmp_path), ENV, 20, grace=0.1)
+    done = run_hook(f"{how}; echo x", b"", str(tmp_path), ENV, PATIENCE, grace=0.1)
     assert (done.code, done.output) == (0, b"x\n")
-    assert time.monotonic() - begun < 5
     assert not is_running(int((tmp_path / "pid").read_text()))
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import tracemalloc
 import uuid
 from pathlib import Path
@@ -202,12 +201,15 @@ def test_if_we_are_killed_the_helper_exits_without_executing(tmp_path: Path) -> 
     assert not (tmp_path / "ran").exists()
 
 
-def test_another_command_does_not_hold_the_gate_open(tmp_path: Path) -> None:
+def test_another_command_does_not_hold_the_gate_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = ready("touch ran", tmp_path)
     second = ready("touch other", tmp_path)
-    begun = time.monotonic()
+    helper = first._child
+    # Its second may be over on a busy machine before the helper has had a processor.
+    wait = helper.wait
+    monkeypatch.setattr(helper, "wait", lambda timeout: wait(PATIENCE))
     first.abandon()
-    assert time.monotonic() - begun < 0.9
+    assert helper.returncode not in (None, -signal.SIGKILL), "it ended when its gate was closed"
     second.abandon()
     assert list(tmp_path.iterdir()) == []
 

@@ -156,12 +156,12 @@ def test_closing_lets_whoever_waits_go(journal: Journal) -> None:
     thread = threading.Thread(target=lambda: found.append(notifier.wait(10**9, 60)))
     notifier.on_change(lambda: None)
     rings = notifier.changes
-    thread = threading.Thread(target=lambda: found.append(notifier.wait(rings + 10**9, 60)))
+    thread = threading.Thread(target=lambda: found.append(notifier.wait(rings + 10**9, 10 * PATIENCE)))
     thread.start()
     notifier.close()
     thread.join()
     assert found == [True]
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < PATIENCE
 
 
 def test_drivers_are_woken_without_a_commit(journal: Journal) -> None:

@@ -1,7 +1,6 @@
 """Runs from their request to their end: order, artifacts, contracts, retries, gates, matrix, resume."""
 
 import json
-import time
 
 import pytest
 
@@ -618,11 +617,9 @@ def test_an_agent_gets_a_failed_contract_back(runs):
 def test_a_step_that_works_too_long_is_ended(runs, monkeypatch):
     monkeypatch.setattr("workbench.pipelines.model.Step.timeout_seconds", lambda step, manifest: 1)
     here = runs()
-    began = time.monotonic()
     row = here.run("""
-  - {id: a, exec: {type: command, source: "sleep 30"}, retry: {max_attempts: 2}}
+  - {id: a, exec: {type: command, source: "sleep 600"}, retry: {max_attempts: 2}}
 """)
-    assert time.monotonic() - began < 20
     assert (row.status, here.step(row.pipeline_id, "a").retry_count) == ("failed", 1)
     assert "longer" in row.error_message
 

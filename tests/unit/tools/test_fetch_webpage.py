@@ -120,7 +120,7 @@ def test_a_bomb_does_not_go_off(web, fetch):
     begun = time.monotonic()
     found = fetch(web.url("/x"))
     assert (found.metadata["bytes"], found.metadata["truncated"]) == (fetch_webpage.MAX_PAGE_BYTES, True)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_an_endless_answer_is_cut_at_its_limit(web, fetch):
@@ -171,7 +171,7 @@ def test_a_slow_server_is_given_up(web, fetch, monkeypatch, head):
     begun = time.monotonic()
     with pytest.raises(ToolRefused, match="took too long"):
         fetch(web.url("/x"))
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_a_call_that_is_stopped_ends_at_once(web, fetch):
@@ -181,7 +181,7 @@ def test_a_call_that_is_stopped_ends_at_once(web, fetch):
     begun = time.monotonic()
     with pytest.raises(ToolRefused, match=r"it was stopped|broke off"):
         fetch(web.url("/x"), is_stopped=stop.is_set)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_nobody_listens(web, fetch):
@@ -383,4 +383,4 @@ def test_a_hostile_page_costs_no_more_than_its_size(web, fetch, html):
     begun = time.monotonic()
     found = fetch(web.url("/x"))
     assert found.text.startswith("[http")
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < PATIENCE

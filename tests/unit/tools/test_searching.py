@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
+from tests.support.waits import PATIENCE
 from workbench.effects import folder_walk
 from workbench.effects.files import Root
 from workbench.policy.regex import LineFinder
@@ -151,7 +152,7 @@ def test_a_hostile_ignore_file_holds_nothing_up(tree):
     tree.put("a" * 200).put("x.log")
     begun = time.monotonic()
     assert tree.files("*") == [".gitignore", "a" * 200]
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_files_that_may_not_be_read_are_not_found_either(tree):
@@ -280,7 +281,7 @@ def test_a_runaway_pattern_does_not_run_away(tree):
     tree.put("f", "a" * 200_000 + "\n")
     begun = time.monotonic()
     assert tree.grep("(a*)*b|(a|aa)+$x", is_regex=True) == []
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < PATIENCE
 
 
 def test_results_are_bounded_and_say_so(tree):
