@@ -20,7 +20,7 @@ from pathlib import Path
 
 import workbench
 from tests.support.waits import PATIENCE
-from workbench.effects.runtime import FAULTS_VARIABLE, arm_faults_from
+from workbench.effects.fault_points import FAULTS_VARIABLE, arm_faults_from
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = (

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from tests.support.stage import Stage
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 
 
 class KeptStage:

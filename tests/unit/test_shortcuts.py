@@ -9,7 +9,7 @@ from tests.support.fork_server import run_forked
 from tests.support.kept_stages import KeptStages
 from tests.support.stage import Stage
 from tests.tui.screens import FILES, ROUTER, THREE, driven
-from workbench.effects.runtime import ManualClock
+from workbench.effects.clock import ManualClock
 
 
 def test_a_fork_says_and_ends_as_a_started_program_does(tmp_path):
