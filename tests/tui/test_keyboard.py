@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 import workbench.tui.keyboard
 from tests.support.tables import each_row
 from tests.tui.screens import play, staged
-from tests.tui.test_typing import STATES, composer, leaving
+from tests.tui.test_typing import STATES, batch, composer, leaving
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.dispatch import binding_of
@@ -145,3 +145,26 @@ def test_the_room_asks_no_object_by_the_name_of_an_attribute_or_of_a_class():
             called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
             assert called not in ("hasattr", "getattr"), (path.name, node.lineno)
             assert not (isinstance(node, ast.Attribute) and node.attr == "__name__"), (path.name, node.lineno)
+
+
+@pytest.mark.parametrize("keys", [["q", "q"], ["ctrl+q", "ctrl+q"], ["ctrl+q", "q", "q"]], ids=str)
+def test_who_has_pressed_the_leaving_key_twice_has_left_though_something_waits(stage, keys):
+    async def body(shown):
+        for key in keys:
+            assert shown.app.is_running
+            await shown.press_once(key, wait=0.3)
+        if shown.app.is_running:
+            await shown.pass_due()
+        assert not shown.app.is_running
+
+    play(stage, body)
+
+
+def test_one_letter_that_means_nothing_closes_a_dialog_that_decides_and_is_text(stage):
+    async def body(shown):
+        await batch(shown)
+        await shown.press_once("z")
+        assert (shown.app.screen, shown.main.composer.text) == (shown.main, "z")
+        assert len(shown.stage.waiting()) == 3
+
+    play(stage, body)
