@@ -28,8 +28,8 @@ from workbench.effects.clock import ManualClock
 from workbench.host import (
     command_output,
     executor,
+    incident_check,
     incident_driver,
-    incident_sessions,
     model_call,
     session_driver,
     session_provider,
@@ -237,7 +237,7 @@ def stillness(clock, turns):
             (session_driver, "SessionRunner", functools.partial(StillRunner, turns)),
             (session_driver, "running_clock", stopped_clock),
             (incident_driver, "running_clock", stopped_clock),
-            (incident_sessions, "prepare_command", _marked),
+            (incident_check, "prepare_command", _marked),
             (model_call, "DeltaWriter", functools.partial(StillText, clock)),
             (command_output, "DeltaWriter", functools.partial(StillLines, clock)),
             (executor, "prepare_command", _marked),

@@ -315,7 +315,7 @@ def test_without_colours_the_same_words_are_shown(tmp_path, monkeypatch, keys):
         seen.append(shown.text)
 
     # What is said of a mark stands for four seconds, which a busy machine may need for one of the two.
-    monkeypatch.setattr("workbench.tui.widgets.pane_frame.Rule.SECONDS", 600.0)
+    monkeypatch.setattr("workbench.tui.widgets.pane_frame.PaneRule.SECONDS", 600.0)
     play_golden("busy-queue", tmp_path / "one", body)
     monkeypatch.setenv("NO_COLOR", "1")
     play_golden("busy-queue", tmp_path / "two", body)

@@ -142,7 +142,7 @@ def test_a_workspace_that_vanished_while_its_host_starts_is_named(tmp_path, open
 
 def test_no_module_of_ours_starts_the_interpreter_by_itself():
     root = Path(__file__).parents[3] / "workbench"
-    allowed = {"effects/command_execution.py", "cli/demo.py"}
+    allowed = {"effects/own_processes.py", "cli/demo.py"}
     naming = {
         str(path.relative_to(root))
         for path in root.rglob("*.py")

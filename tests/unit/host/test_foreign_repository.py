@@ -71,6 +71,7 @@ def test_a_command_of_an_agent_finds_no_repository_in_a_folder_that_looks_like_o
 
 def test_a_command_of_an_agent_starts_no_monitor_that_the_repository_names(hostile, staged):
     environment = staged(recording(exchange(text("done")))).context().environment
+    os.utime(hostile.folder / "a.txt", (1, 1))  # git has to look into it, however late it is asked
     subprocess.run(["git", "status"], cwd=hostile.folder, env=environment, capture_output=True, check=False)
     assert "fsmonitor" not in hostile.ran
     assert "process" in hostile.ran, "filters are the user's own below commands"
