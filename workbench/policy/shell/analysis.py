@@ -505,7 +505,7 @@ class _OwnedWords(NamedTuple):
 def _words_by_command(
     tokens: Sequence[ShellToken], nodes: Sequence[grammar.GrammarCommand]
 ) -> list[_OwnedWords] | None:
-    """Return the words of each command up to the next operator; None where a word belongs to no command.
+    """Return the words of each command up to the next operator; None where words and commands do not match.
 
     The grammar takes a word after a redirect for one more target of it; to a shell it is one of the command.
     """
@@ -534,7 +534,7 @@ def _words_by_command(
             is_repeated = is_repeated or token.raw in _LOOPS
             is_list = token.raw in ("for", "case")
             between.append(token.raw)
-    return owned
+    return owned if len(owned) == len(nodes) else None
 
 
 def _has_all_words(node: grammar.GrammarCommand, words: Sequence[ShellToken]) -> bool:
