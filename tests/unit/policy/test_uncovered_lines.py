@@ -32,7 +32,10 @@ def reason(command):
         ("python setup.py --x $X", "an expansion; without that, Bash(python setup.py --x *) would cover it"),
         ("> out.txt", "it can be read in two ways"),
         # The grammar takes `E&&export` for the end of the here-document and finds a command more than a shell does.
-        ("ls <<-'E'\n\tx\n\tE&&export b <<-'E'\n\tx\n\tE", "it can be read in two ways"),
+        (
+            "ls <<-'E'\n\tx\n\tE&&export b <<-'E'\n\tx\n\tE",
+            "it can be read in two ways, in part 4 of 6: export b <<-E",
+        ),
         ("ls $X && (true", "an expansion, a syntax error, in part 1 of 3: ls $X"),
         ("git diff *.py", "file name patterns"),
         ("a 'b", "a quote that does not close, a syntax error"),
