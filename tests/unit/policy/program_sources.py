@@ -80,7 +80,7 @@ SOURCES: dict[str, Source] = {
     **_debian("mercurial", "hg", folder="hg", writes=rf"{_PY}|work/\.hg/(cache|wcache|tmp|\.?dirstate|undo|wlock|store/lock|branch).*"),
     **_debian("subversion", "svn", folder="svn", writes=r"home/\.subversion.*|work/wc/\.svn/wc\.db.*", needs="a network"),
     **_debian("golang-go", "go", folder="go", children=rf"go|compile|link|asm|cgo|vet|doc|buildid|cover|gofmt|pack|git|{_C}|.*\.test|test2json",
-              writes=rf"{_CACHE}|home/go.*|/tmp/go-.*|tmp/go.*|work/(a\.out|demo|go\.(mod|sum).*|.*\.go)", is_slow=True),
+              writes=rf"{_CACHE}|home/go.*|/tmp/go-.*|tmp/go.*|work/(a\.out|demo|demo-go-tmp-umask|go\.(mod|sum).*|.*\.go)", is_slow=True),
     **_debian("golang-go", "gofmt", folder="go", writes=r"work/.*\.go[^/]*"),
     **_debian("gh", "gh", folder="git", children=r"git", writes=_CACHE, needs="a network"),
     # --- builtins, tried in both shells
