@@ -213,8 +213,12 @@ def harm_of(key: str, words: Sequence[str], outcome: Outcome) -> Harm | None:
 
 def _writable(key: str, words: Sequence[str]) -> str:
     row = _of_row(key, ROW_WRITES, SOURCES[program_of(key)].writes)
-    names = (re.escape(os.path.normpath(f"work/{word}")) for word in words[1:])
-    operands = "(?:" + "|".join(names) + r")(?:/.*|\.\w+)?"
+    paths = [os.path.normpath(f"work/{word}") for word in words[1:]]
+    operands = "(?:" + "|".join(map(re.escape, paths)) + r")(?:/.*|\.\w+)?"
+    if key == "mkdir":  # with -p it makes the folders above them, too
+        operands = "|".join(
+            [operands, *(re.escape(str(above)) for path in paths for above in Path(path).parents)]
+        )
     own = r"tmp(?:/.*)?"
     return f"{own}|{row.replace(OPERANDS, operands)}" if row else own
 
