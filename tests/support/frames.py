@@ -14,7 +14,7 @@ from workbench.tui.approvals.action_detail import DetailView
 from workbench.tui.compositor import _uncovered_regions
 
 NOTES_WHAT_IS_DRAWN = (DetailView,)
-"""Widgets of which the program asks what of them was drawn."""
+"""Widgets whose drawn cells the program reads."""
 
 
 _render_update, _render_strips = Compositor.render_update, Compositor.render_strips

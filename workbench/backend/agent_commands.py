@@ -14,7 +14,7 @@ from workbench.text.safe import one_line
 
 
 def checked_agent_command(session: Session) -> AgentCommand:
-    """Return what continues a session, with what stands in its way here. Raises NotResumable."""
+    """Return the command that continues a session and what prevents it here; raises NotResumable."""
     command = agent_command(session)
     if not Path(command.folder).is_dir():
         return replace(command, problem=f"the folder {one_line(command.folder, 200)} is not there")

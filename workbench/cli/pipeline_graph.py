@@ -40,7 +40,7 @@ def configure_graph(parser: ArgumentParser) -> None:
 
 
 def execute_graph(options: Namespace, console: Console) -> int:
-    """Print the picture; 1 when the pipeline has errors, which are said beside it."""
+    """Print the picture, and errors of the pipeline on stderr; return 1 where there are any."""
     from workbench.graph.layout import compute_layout
     from workbench.graph.model import build_graph
 
@@ -152,7 +152,7 @@ def _input_of_run(
 
 
 def _find_run_or_explain(journal: "Journal", workspace: str, word: str, remedy: str) -> "PipelineState":
-    """Return a run; where the word is no pipeline either, say so and what may have been meant."""
+    """Return a run, or raise a Refusal that suggests similar names of pipelines."""
     try:
         return find_run(journal, workspace, word)
     except Refusal as refusal:

@@ -20,7 +20,7 @@ from workbench.text.human import counted
 from workbench.text.safe import one_line
 
 _MOST_LISTED_FILES = 20
-"""Governing files that are named one by one; of more the folders are told."""
+"""Most governing files that are listed by name; a longer list names their folders."""
 _MOST_PATH_CELLS = 200
 _NOTHING_TRUSTED = "nothing was trusted"
 
