@@ -16,6 +16,7 @@ from workbench.policy.permissions import first_permission_covering
 from workbench.policy.shell import command_risk, known_command_match, known_programs
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.known_command_match import TABLE_WORDS, _table_row, match_known_command
+from workbench.policy.shell.known_dev_tools import PACKAGERS
 from workbench.policy.shell.known_programs import (
     KNOWN_GIT,
     KNOWN_OPERANDS,
@@ -412,6 +413,14 @@ docker build github.com/x/y
 docker build git@example.com:x/y
 docker build https://x/y.git
 docker build example.com:x
+npm view owner/name
+npm info !./evil src
+npm --silent view git+ssh://git@example.com/x
+npm view x@github:owner/name
+npm i owner/name#main
+pnpm add x@owner/name
+yarn add x@npm:y
+npm install -- owner/name
 """
 
 
@@ -423,9 +432,13 @@ def test_an_operand_that_names_code_elsewhere_asks(line):
 
 @each_row(
     "line",
-    ["mvn test", "mvn clean verify -q", "mvn dependency:tree", "docker build .", "docker build -t a:1 src"],
-)
-def test_a_phase_a_goal_and_a_folder_pass(line):
+    [
+        "mvn test", "mvn clean verify -q", "mvn dependency:tree", "docker build .", "docker build -t a:1 src",
+        "npm view react versions --json", "npm view @types/node@^20 dist.tarball", "yarn add left-pad@1.3",
+        "npm i -D typescript@~5.4", "pnpm install ./lib",
+    ],
+)  # fmt: skip
+def test_a_phase_a_goal_a_folder_and_a_package_pass(line):
     words = line.split()
     assert verdict(line, f"Bash({' '.join(words[: 1 + (words[0] == 'docker')])} *)") == "allow"
 
@@ -533,6 +546,7 @@ def test_operands_that_are_not_known_ask():
         "git clone": "file:///x", "date": "01010101", "hostname": "evil", "env": "X=1", "ps": "auxe",
         "curl": "file:/etc/x", "jq": 'import "x" as y; .', "mvn": "a:b:c", "docker build": "github.com/x/y",
         **dict.fromkeys(("dotnet test", "dotnet build", "dotnet restore"), "/p:PreBuildEvent=./evil"),
+        **{f"{name} {sub}": "owner/name" for name in PACKAGERS for sub in ("view", "info", "install", "i", "add")},
     }  # fmt: skip
     assert bad.keys() == KNOWN_OPERANDS.keys()
     for key, operand in bad.items():

@@ -35,7 +35,7 @@ _GH_OPTIONS: Final = (
 )
 _SCRIPT_OPTIONS: Final = f"PASSES {_TEST_OPTIONS} --workspaces --workspace: -w: --ws --filter: --recursive -r"
 _PACKAGER_OPTIONS: Final = "SUB -v -s --silent --version --prefix/ -C/ --dir/ --cwd/"
-_PACKAGERS: Final = ("npm", "pnpm", "yarn")
+PACKAGERS: Final = ("npm", "pnpm", "yarn")
 _SCRIPT_SUBCOMMANDS: Final = ("test", "t", "run", "run-script", "start")
 _PACKAGE_SUBCOMMANDS: Final = (
     "ci", "install", "i", "add", "ls", "list", "outdated", "audit", "why", "dedupe",
@@ -131,9 +131,9 @@ KNOWN_DEV_TOOLS: Final[dict[str, str]] = {
         " --skip-missing-interpreters? --notest --version",
     # --- JavaScript
     **dict.fromkeys(("npm", "pnpm", "yarn"), _PACKAGER_OPTIONS),
-    **{f"{name} {sub}": _SCRIPT_OPTIONS for name in _PACKAGERS for sub in _SCRIPT_SUBCOMMANDS},
-    **{f"{name} {sub}": _PACKAGE_OPTIONS for name in _PACKAGERS for sub in _PACKAGE_SUBCOMMANDS},
-    **{f"{name} {sub}": f"TEXT {_TEST_OPTIONS}" for name in _PACKAGERS for sub in _QUERY_SUBCOMMANDS},
+    **{f"{name} {sub}": _SCRIPT_OPTIONS for name in PACKAGERS for sub in _SCRIPT_SUBCOMMANDS},
+    **{f"{name} {sub}": _PACKAGE_OPTIONS for name in PACKAGERS for sub in _PACKAGE_SUBCOMMANDS},
+    **{f"{name} {sub}": f"TEXT {_TEST_OPTIONS}" for name in PACKAGERS for sub in _QUERY_SUBCOMMANDS},
     "tsc": "WHOLE -p/ --project/ --noEmit -noEmit --strict --pretty --skipLibCheck --listFiles"
         " --listFilesOnly --showConfig -v --version --build/ -b/ --incremental --target: --module:"
         " --moduleResolution: --jsx: --lib: --types: --allowJs --checkJs --esModuleInterop --watch -w"

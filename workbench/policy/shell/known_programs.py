@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from workbench.policy.shell.known_dev_tools import KNOWN_DEV_TOOLS
+from workbench.policy.shell.known_dev_tools import KNOWN_DEV_TOOLS, PACKAGERS
 
 _COMMIT_OPTIONS: Final = (
     " --all --branches? --tags? --remotes? --not --max-count: --skip: --since: --after: --until: --before:"
@@ -423,6 +423,8 @@ KNOWN_VALUES: Final[dict[str, str]] = {
     "ps -u": r"x|(?!x)[\w.,-]+",
 }  # fmt: skip
 """Expressions for the harmless values of options that also have others."""
+_NPM_PACKAGE: Final = r"(?:@[\w.~-]+/)?[\w.~-]+(?:@[\w.^~<>=*|-]+)?"
+"""A package of the registry, with a version. `owner/name` and addresses start git, and git starts ssh."""
 KNOWN_OPERANDS: Final[dict[str, str]] = {
     "git clone": r"https://[A-Za-z0-9.-]+/[A-Za-z0-9_./-]+",
     "date": r"\+.*",
@@ -434,6 +436,9 @@ KNOWN_OPERANDS: Final[dict[str, str]] = {
     "mvn": r"[a-z][a-z-]*(?::[a-z][A-Za-z-]*)?",
     **dict.fromkeys(_DOTNET_BUILDS, r"(?!/)[\w./-]+"),
     "docker build": r"(?!github\.com/)[^:@]+",
+    **{f"{name} {sub}": rf"{_NPM_PACKAGE}|[\w.\[\]-]+" for name in PACKAGERS for sub in ("view", "info")},
+    **{f"{name} {sub}": rf"{_NPM_PACKAGE}|\.\.?(?:/[\w.@/-]*)?"
+       for name in PACKAGERS for sub in ("install", "i", "add")},
 }  # fmt: skip
 """Expressions for the harmless operands of programs that also have others."""
 MOST_OPERANDS: Final[dict[str, int]] = {"git symbolic-ref": 1}
