@@ -72,7 +72,7 @@ SOURCES: dict[str, Source] = {
     **_debian("cmake", "ctest", folder="c", children="true|ctest|cmake", writes=r"work/(build/)?Testing.*"),
     **_debian("gcc", "gcc", folder="c", children=_C, writes=r"work/([^/]*\.(o|s|d|gch)|a\.out)|tmp/cc.*"),
     **_debian("maven", "mvn", folder="maven", children=rf"{_SHELL}|java|dirname|uname|which|expr|basename|readlink|ls|mvn|tput|sed",
-              writes=rf"{_CACHE}|home/\.m2.*|work/target.*|/tmp/hsperf.*", is_slow=True, needs="a network"),
+              writes=rf"{_CACHE}|(home|/.*)/\.m2/.*|work/target.*|/tmp/hsperf.*", is_slow=True, needs="a network"),
     **_debian("gradle", "gradle", folder="gradle",
               children=rf"{_SHELL}|java|dirname|uname|which|expr|basename|readlink|ls|gradle|getopt|find|sed|ps|cut|grep|tr|dpkg|arch|stty",
               writes=rf"{_CACHE}|home/\.(gradle|java).*|work/(\.gradle|build|buildSrc).*|/tmp/hsperf.*|tmp/.*", is_slow=True),
