@@ -16,7 +16,7 @@ from workbench.tui.keyboard.dispatch import binding_of
 from workbench.tui.keyboard.guard import KeyGuard
 from workbench.tui.keyboard.table import all_rows
 from workbench.tui.keyboard.text_field import is_text_field
-from workbench.tui.main.overlays import PromptBarInput
+from workbench.tui.main.prompt_bar import PromptBarInput
 
 ROOM = Path(workbench.tui.keyboard.__file__).parent
 CHARACTERS = [keymap.normalized_key(chr(code)) for code in range(33, 127)]

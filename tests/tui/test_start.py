@@ -22,7 +22,7 @@ NOT_AT_START = {
     "workbench.tui.replay.replay_screen", "workbench.tui.main.palette", "workbench.tui.conversation.composer_input", "workbench.tui.main.info_pages", "workbench.tui.main.jump", "workbench.render.welcome",
     # What nobody asked for yet, and what begins when the start is over.
     "workbench.backend.runs", "workbench.journal.write_queue", "workbench.journal.transaction", "workbench.journal.decisions",
-    "workbench.journal.imports", "workbench.secrets", "workbench.host.workspace_config", "workbench.tui.tools.call_detail", "workbench.views.detail_pages", "workbench.tui.main.overlays", "workbench.tui.approvals.batch_dialog", "workbench.tui.rules.rule_dialog", "workbench.tui.rules.rules_screen",
+    "workbench.journal.imports", "workbench.secrets", "workbench.host.workspace_config", "workbench.tui.tools.call_detail", "workbench.views.detail_pages", "workbench.tui.main.prompt_bar", "workbench.tui.main.toast_box", "workbench.tui.main.too_small_page", "workbench.tui.conversation.completion_popup", "workbench.tui.widgets.dialog", "workbench.tui.approvals.batch_dialog", "workbench.tui.rules.rule_dialog", "workbench.tui.rules.rules_screen",
     "workbench.tui.rules.rule_keys", "workbench.tui.replay.replay_keys", "workbench.tui.providers",
     "workbench.views.provider_form", "workbench.tui.incidents", "workbench.views.incidents", "workbench.incidents",
 }  # fmt: skip

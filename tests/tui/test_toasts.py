@@ -7,7 +7,7 @@ from tests.tui.screens import play, staged
 from tests.tui.stills import HOST
 from workbench.domain.events import ErrorRaised
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.tui.main.overlays import ToastBox
+from workbench.tui.main.toast_box import ToastBox
 
 SAID = "The model stopped."
 

@@ -1,17 +1,13 @@
 """The dialog that decides several marked actions: each is seen here, and each gets its own decision."""
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.style import Style as RichStyle
 from textual import on
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
-from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.domain.values import Decision, DecisionVerdict
 from workbench.render import cells
@@ -20,16 +16,14 @@ from workbench.render.cells import Column
 from workbench.render.list_rows import line_counts, reads_as_path
 from workbench.render.theme import Glyphs, Ink
 from workbench.text import human
-from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_selection import ApprovalSelection
+from workbench.tui.approvals.table_dialog import TableDialog
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
+from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.keyboard.rule import ARM_SECONDS
-from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.pane import DecisionMade, PartsSeen
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueRow
 
@@ -182,17 +176,7 @@ def _column_header(
     return cells.row_strip(columns, width, colours.on("background"), glyphs=signs)
 
 
-def key_lines(parts: Sequence[Content], width: int) -> list[Content]:
-    """Return keys with what they do, in as many rows as it takes; none is broken."""
-    rows = [Content("")]
-    for part in parts:
-        if rows[-1] and rows[-1].cell_length + part.cell_length + 4 > max(width, 20):
-            rows.append(Content(""))
-        rows[-1] = Content.assemble(rows[-1], "   " if rows[-1] else " ", part)
-    return [Content("\n").join(rows)]
-
-
-class BatchDialog(MinSizeDialog, inherit_bindings=False):
+class BatchDialog(TableDialog, inherit_bindings=False):
     """The table over the main screen."""
 
     BINDINGS = keymap.bindings("batch")
@@ -202,32 +186,19 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
     def __init__(
         self, context: "MainContext", rows: list[BatchRow], left_out: list[QueueRow], verdict: DecisionVerdict
     ) -> None:
-        super().__init__("batch")
+        self._batch = BatchList()
+        super().__init__("batch", self._batch, self._draw_heads)
         self._left_out = left_out
         self._main, self._rows, self._verdict = context, rows, verdict
-        self._list, self._view = BatchList(), DetailView(key="batch-detail")
-        self._heads = ColumnHeader(
-            lambda width: _column_header(
-                width, self._list.left_cells, self._list.folder_cells, ink(self), glyphs(self)
-            ),
-            key="batch-heads",
-        )
-        self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
-        self._arming = KeyArming()
         self._opened_at = context_of(context.widgets.approvals).monotonic()
 
-    def compose_box(self) -> Iterable[Widget]:
-        with Vertical(id="batch-box"):
-            yield self._heads
-            yield self._list
-            yield self._note
-            yield self._keys
-            yield self._view
+    def _draw_heads(self, width: int) -> Strip:
+        batch = self._batch
+        return _column_header(width, batch.left_cells, batch.folder_cells, ink(self), glyphs(self))
 
-    def on_mount(self) -> None:
-        self.follow(self._list)
-        self._list.focus()
-        self._show()
+    def opened(self) -> None:
+        super().opened()
+        self.fill()
         unseen = [batch_row for batch_row in self._rows if self.choosing.unseen(batch_row.detail)]
         self._list.put_cursor((unseen or self._rows)[0].row.id)
         self.set_interval(1.0, self._count_on)
@@ -238,7 +209,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         rows = [replace(known, row=queue.get(known.row.id, known.row)) for known in self._rows]
         if rows != self._rows:
             self._rows = rows
-            self._list.show_rows(rows, self.choosing)
+            self._batch.show_rows(rows, self.choosing)
 
     @property
     def choosing(self) -> ApprovalSelection:
@@ -249,18 +220,22 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
     def subject(self) -> tuple[str, ...]:
         return tuple(batch_row.detail.digest for batch_row in self._rows)
 
+    @property
+    def decided(self) -> tuple[str, ...] | None:
+        return None if self._unseen() else self.subject
+
     def _unseen(self) -> int:
         return sum(bool(self.choosing.unseen(batch_row.detail)) for batch_row in self._rows)
 
     def show_said(self) -> None:
-        self._show()
+        self.fill()
 
-    def _show(self) -> None:
+    def fill(self) -> None:
         count, unseen, colours, signs = len(self._rows), self._unseen(), ink(self), glyphs(self)
         verb = "Approve" if self._verdict == "approve" else "Reject"
         self.set_titles(f"{verb} {count} actions together", f"seen {count - unseen} of {count}")
         self._list.styles.height = min(count, max(2, self.size.height // 3 - 2), 10)
-        self._list.show_rows(self._rows, self.choosing)
+        self._batch.show_rows(self._rows, self.choosing)
         sign = Content.styled(
             signs.of("waiting" if unseen else "ok"), colours.of("waiting" if unseen else "added")
         )
@@ -283,10 +258,9 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             ("m", "unmark"),
             ("esc", "back, nothing is done" if is_wide else "back"),
         )
-        parts = [Content.assemble(approve, "" if unseen else f" approve {count}")]
-        parts += [Content.assemble((keys, info), f" {words}") for keys, words in others]
-        self._keys.update(Content.assemble(*key_lines(parts, self._room), gap))
-        self.call_after_refresh(self._drawn)
+        first = Content.assemble(approve, "" if unseen else f" approve {count}")
+        self._keys.update(Content.assemble(self.key_rows(first, others, self._room), gap))
+        self.call_after_refresh(self.note_drawn)
 
     @property
     def _room(self) -> int:
@@ -309,31 +283,16 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             lines.append(Content.styled(f"{' ' * 12}and {more} more\n", muted))
         return Content("").join([*lines, "\n" if self._left_out else ""])
 
-    def _drawn(self) -> None:
-        if not self._unseen() and self.is_active:
-            self._arming.drawn(self.subject, context_of(self._list).monotonic())
-
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        batch_row = self._list.rows.get(message.row_id or "")
+    def row_moved(self, message: RowList.Moved) -> None:
+        batch_row = self._batch.rows.get(message.row_id or "")
         if batch_row is not None:
-            choosing = self.choosing
-            look = DetailViewState(
-                taken=choosing.taken_of(batch_row.detail),
-                hunk=choosing.hunk_of(batch_row.detail),
-                layout="unified",
-                has_focus=True,
-            )
-            self._view.show(batch_row.detail, look)
+            detail, choosing = batch_row.detail, self.choosing
+            self.show_diff(detail, choosing.taken_of(detail), choosing.hunk_of(detail))
 
     @on(PartsSeen)
     def _hunks_shown(self, message: PartsSeen) -> None:
         self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
-        self._show()
-
-    def resized(self) -> None:
-        self._arming.disarm()
-        self.call_after_refresh(self._show)
+        self.fill()
 
     # --- what keys ask for ----------------------------------------------------------------------
 
@@ -341,15 +300,10 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         unseen, is_approval = self._unseen(), key_id == "batch.approve"
         if is_approval and unseen:
             return f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet."
-        arrived = context_of(self._list).key_time
-        since_opened = arrived - self._opened_at >= ARM_SECONDS
-        is_armed = self._arming.is_armed(self.subject, arrived) if is_approval else since_opened
+        since_opened = context_of(self).key_time - self._opened_at >= ARM_SECONDS
+        is_armed = self.is_armed_for_key if is_approval else since_opened
         key = keymap.own_key(keymap.key_of(key_id), keymap.user_keymap(self))
         return "" if is_armed else TOO_QUICK.format(key=key)
-
-    def was_early(self, key_id: str) -> None:
-        del key_id
-        self._arming.count_again(context_of(self._list).key_time)
 
     def label_of(self, key_id: str) -> str:
         count = len(self._rows)
@@ -370,14 +324,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._main.widgets.approvals.marks_changed()
         self.dismiss()
 
-    def move(self, rows: int) -> None:
-        """Look at another row."""
-        self._list.move(rows)
-
-    def scroll_detail(self, rows: int) -> None:
-        """Scroll the detail."""
-        self._view.scroll_lines(rows)
-
     def unmark(self) -> None:
         """Take the row under the cursor out; the last one closes the table."""
         gone = self._list.cursor
@@ -387,7 +333,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             self.leave()
             return
         self._arming.disarm()
-        self._show()
+        self.fill()
 
     def leave(self) -> None:
         self._main.widgets.approvals.marks_changed()

@@ -47,8 +47,8 @@ from workbench.tui.pane import (
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.completion import Completions, PromptHistory, TypedWord
+    from workbench.tui.conversation.completion_popup import CompletionPopup
     from workbench.tui.conversation.composer_input import ComposerInput
-    from workbench.tui.main.overlays import CompletionPopup
 
 LONG_PASTE_LETTERS: Final = 6_000
 """Characters from which a text is folded: a text field lays all of its lines out anew at each key."""
@@ -171,7 +171,7 @@ class Composer(Vertical, KeyOwner):
     def offers(self) -> "CompletionPopup":
         """Return the list of completions, made when there are some for the first time."""
         if self._offers is None:
-            from workbench.tui.main.overlays import CompletionPopup
+            from workbench.tui.conversation.completion_popup import CompletionPopup
 
             self._offers = CompletionPopup()
             self.mount(self._offers, before=self._row)

@@ -3,12 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from textual import on
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
-from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.render import cells
 from workbench.render.cells import Column
@@ -16,14 +12,11 @@ from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
-from workbench.tui.approvals.action_detail import DetailView, DetailViewState
-from workbench.tui.approvals.batch_dialog import key_lines
+from workbench.tui.approvals.table_dialog import TableDialog
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
-from workbench.tui.main.overlays import MinSizeDialog
-from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.keyboard.arming import TOO_QUICK
+from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.action_detail import ActionDetail
 from workbench.views.file_changes import FileDetail
 from workbench.views.hunk_selection import HunkSelection
@@ -118,7 +111,7 @@ def _column_header(width: int, colours: Ink, signs: Glyphs) -> Strip:
     return cells.row_strip(columns, width, colours.on("background"), glyphs=signs)
 
 
-class UndoDialog(MinSizeDialog, inherit_bindings=False):
+class UndoDialog(TableDialog, inherit_bindings=False):
     """The table over the main screen."""
 
     BINDINGS = keymap.bindings("undo")
@@ -126,38 +119,28 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
     DECIDES = True
 
     def __init__(self, context: "MainContext", plan: UndoPlan) -> None:
-        super().__init__("undo")
+        self._files = UndoList()
+        super().__init__("undo", self._files, lambda width: _column_header(width, ink(self), glyphs(self)))
         self._main, self._plan, self._taken = context, plan, set(plan.ready)
-        self._list, self._view = UndoList(), DetailView(key="undo-detail")
-        self._heads = ColumnHeader(
-            lambda width: _column_header(width, ink(self), glyphs(self)), key="undo-heads"
-        )
-        self._note, self._keys = Static(id="undo-note"), Static(id="undo-keys")
-        self._arming = KeyArming()
 
-    def compose_box(self) -> Iterable[Widget]:
-        with Vertical(id="undo-box"):
-            yield self._heads
-            yield self._list
-            yield self._note
-            yield self._keys
-            yield self._view
-
-    def on_mount(self) -> None:
-        self.follow(self._list)
-        self._list.focus()
-        self._show()
+    def opened(self) -> None:
+        super().opened()
+        self.fill()
         self._list.put_cursor(self._plan.rows[0].path)
 
     @property
     def subject(self) -> tuple[object, ...]:
         return (self._plan.is_redo, *sorted(self._taken), *(row.plan.base for row in self._plan.rows))
 
-    def _show(self) -> None:
+    @property
+    def decided(self) -> tuple[object, ...] | None:
+        return self.subject if self._taken else None
+
+    def fill(self) -> None:
         plan, count, colours = self._plan, len(self._taken), ink(self)
         self.set_titles(plan.title, f"{count} of {len(plan.rows)} taken")
         self._list.styles.height = min(len(plan.rows), max(2, self.size.height // 3 - 2), 12)
-        self._list.show_rows(plan.rows, self._taken)
+        self._files.show_rows(plan.rows, self._taken)
         sign = Content.styled(glyphs(self).of("waiting"), colours.of("waiting"))
         sentences = [self.said] if self.said else undo_sentences(plan, self._taken)
         lines = [Content.assemble(" ", sign, " ", line) for line in sentences]
@@ -170,28 +153,16 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
         first = Content.assemble(("a", info), f" {label}") if count else Content.styled(
             "a nothing is taken", faint
         )  # fmt: skip
-        keys = [first, *(Content.assemble((key, info), f" {words}") for key, words in parts)]
-        self._keys.update(Content.assemble(*key_lines(keys, self._list.size.width)))
-        self.call_after_refresh(self._drawn)
+        self._keys.update(self.key_rows(first, parts, self._list.size.width))
+        self.call_after_refresh(self.note_drawn)
 
-    def _drawn(self) -> None:
-        if self._taken and self.is_active:
-            self._arming.drawn(self.subject, context_of(self._list).monotonic())
-
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
-        row = self._list.rows.get(message.row_id or "")
+    def row_moved(self, message: RowList.Moved) -> None:
+        row = self._files.rows.get(message.row_id or "")
         if row is not None:
             self._look_at(row)
 
     def _look_at(self, row: UndoRow) -> None:
-        look = DetailViewState(taken=HunkSelection.of(row.hunks), layout="unified", has_focus=True)
-        self._view.show(_detail(self._plan, row), look)
-
-    def resized(self) -> None:
-        self._arming.disarm()
-        self.call_after_refresh(self._show)
+        self.show_diff(_detail(self._plan, row), HunkSelection.of(row.hunks))
 
     # --- what keys ask for ----------------------------------------------------------------------
 
@@ -200,12 +171,7 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
             return ""
         if not self._taken:
             return "No file is taken. space takes one."
-        is_armed = self._arming.is_armed(self.subject, context_of(self._list).key_time)
-        return "" if is_armed else TOO_QUICK.format(key="a")
-
-    def was_early(self, key_id: str) -> None:
-        del key_id
-        self._arming.count_again(context_of(self._list).key_time)
+        return "" if self.is_armed_for_key else TOO_QUICK.format(key="a")
 
     def label_of(self, key_id: str) -> str:
         if key_id != "undo.answer":
@@ -214,7 +180,7 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
         return f"restore {files}" if self._plan.is_redo else f"undo {files}"
 
     def show_said(self) -> None:
-        self._show()
+        self.fill()
 
     def answer(self) -> None:
         """Have the taken files written, all or none, as they are shown."""
@@ -227,14 +193,14 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
 
     def toggle(self) -> None:
         """Take the file under the cursor, or leave it; say why where it cannot be taken."""
-        row = self._list.rows.get(self._list.cursor or "")
+        row = self._files.rows.get(self._list.cursor or "")
         if row is None:
             return
         if not row.can_be_taken:
             self._main.say(sentence(f"{one_line(row.path, 60)}: {row.why}"))
             return
         self._taken ^= {row.path}
-        self._show()
+        self.fill()
         self._list.move(1)
 
     def turn_round(self) -> None:
@@ -257,17 +223,9 @@ class UndoDialog(MinSizeDialog, inherit_bindings=False):
             self._main.say(nothing_to_undo(plan))
             return
         self._plan, self._taken = plan, set(plan.ready)
-        self._show()
+        self.fill()
         self._list.put_cursor(plan.rows[0].path)
         self._look_at(plan.rows[0])
-
-    def move(self, rows: int) -> None:
-        """Look at another file."""
-        self._list.move(rows)
-
-    def scroll_detail(self, rows: int) -> None:
-        """Scroll the diff."""
-        self._view.scroll_lines(rows)
 
 
 def _detail(plan: UndoPlan, row: UndoRow) -> ActionDetail:

@@ -1,12 +1,10 @@
 """An incident in full over the screen, and the page that says what agents would be asked and starts it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 from textual import events
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
@@ -19,9 +17,8 @@ from workbench.render.incidents import IncidentDetail, plan_lines
 from workbench.text.human import counted
 from workbench.tui.incidents.incident_list import IncidentDetailView
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
-from workbench.tui.main.overlays import MinSizeDialog
-from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.keyboard.arming import TOO_QUICK
+from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.incidents import IncidentRow, IncidentSnapshot, plan_incidents
@@ -39,19 +36,18 @@ _TIMES: Final = (60, 120, 300, 600, 1200, 3600)
 class IncidentScreen(Dialog, inherit_bindings=False):
     """A box over the main screen: one incident, with its neighbours by `[` and `]`."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("incident")
+    BOX_CLASSES = "dialog-box pager-box"
 
     def __init__(self, pane: "IncidentsPane") -> None:
         super().__init__("incident")
         self._pane = pane
         self._view = IncidentDetailView(key="incident-lines", can_focus=True)
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="incident-box", classes="pager-box"):
-            yield self._view
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._view
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles("Finding", "O its agent  [ ] finding  j k scroll  esc back")
         self.follow(self._view)
         self._view.focus()
@@ -103,10 +99,9 @@ class _PlanLines(LineView):
         return cells.line_strip(self._lines[line], width, ink(self).on("background"))
 
 
-class StartScreen(MinSizeDialog, inherit_bindings=False):
+class StartScreen(Dialog, inherit_bindings=False):
     """What would be asked, of how many agents; enter starts exactly what stood there."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("incident-start")
     LEAVES = "incident-start.leave"
     DECIDES = True
@@ -120,7 +115,6 @@ class StartScreen(MinSizeDialog, inherit_bindings=False):
         self._options, self._start = options, start
         self._view = _PlanLines(self._lines)
         self._keys = Static(id="incident-start-keys")
-        self._arming = KeyArming()
         self._make_plan()
 
     def _make_plan(self) -> None:
@@ -133,30 +127,29 @@ class StartScreen(MinSizeDialog, inherit_bindings=False):
         return plan_lines(self.plan, self._snapshot, self._which, model, width, ink(self))
 
     def compose_box(self) -> Iterable[Widget]:
-        with Vertical(id="incident-start-box"):
-            yield self._view
-            yield self._keys
+        yield self._view
+        yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles("Have findings fixed", glyphs(self).line("nothing has been asked yet"))
         self.follow(self._view)
         self._view.focus()
-        self._show()
+        self.fill()
 
-    def resized(self) -> None:
-        self._arming.disarm()
-        self.call_after_refresh(self._show)
+    @property
+    def decided(self) -> Hashable:
+        return self.plan
 
     def on_descendant_focus(self) -> None:
         """Count from when it stands there."""
-        self.call_after_refresh(self._drawn)
+        self.call_after_refresh(self.note_drawn)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Count from when it stands there."""
         del event
-        self.call_after_refresh(self._drawn)
+        self.call_after_refresh(self.note_drawn)
 
-    def _show(self) -> None:
+    def fill(self) -> None:
         width = max(20, self._view.width)
         self._view.on_width(width)
         self._view.styles.height = self._view.line_count + 1
@@ -165,17 +158,13 @@ class StartScreen(MinSizeDialog, inherit_bindings=False):
         parts = [key_hint("enter", f"start {count:,}" if count else "start", colours)]
         parts += [key_hint(key, words, colours) for key, words in pairs]
         self._keys.update(key_hint_row(parts, max(8, self._keys.size.width or width)))
-        self.call_after_refresh(self._drawn)
-
-    def _drawn(self) -> None:
-        if self.is_active:
-            self._arming.drawn(self.plan, context_of(self).monotonic())
+        self.call_after_refresh(self.note_drawn)
 
     def _change(self, **changes: object) -> None:
         self._options = msgspec.structs.replace(self._options, **changes)
         self._make_plan()
         self._arming.disarm()
-        self._show()
+        self.fill()
 
     def next_batch(self) -> None:
         """Have an agent for each finding, each file, each rule."""
@@ -203,7 +192,7 @@ class StartScreen(MinSizeDialog, inherit_bindings=False):
         if not self.plan.options.model and not self.plan.options.recording:
             self.say("No model is set up: 9 adds one.")
             return
-        if not self._arming.take(self.plan, context_of(self).key_time):
+        if not self.end_arming():
             self.say(TOO_QUICK.format(key="enter"))
             return
         count = len(self.plan.ids)

@@ -53,5 +53,3 @@ def _close_dialog(app: KeyboardApp) -> None:
     screen = app.screen
     if isinstance(screen, KeyDialog):
         screen.close()
-    else:
-        screen.dismiss()

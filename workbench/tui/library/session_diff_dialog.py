@@ -3,12 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from textual import on
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
-from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.domain.rows import Session
 from workbench.formats.session_diff import BINARY, FileDiff, SessionDiff
@@ -17,9 +13,8 @@ from workbench.render.cells import Column
 from workbench.render.list_rows import line_counts
 from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
-from workbench.tui.approvals.action_detail import DetailView, DetailViewState
+from workbench.tui.approvals.table_dialog import TableDialog
 from workbench.tui.keyboard import keymap
-from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.views.action_detail import ActionDetail
@@ -78,26 +73,19 @@ class SessionDiffList(RowList):
         return cells.row_strip(columns, width, style, glyphs=signs)
 
 
-class SessionDiffDialog(MinSizeDialog, inherit_bindings=False):
+class SessionDiffDialog(TableDialog, inherit_bindings=False):
     """The files above, the diff of one of them below."""
 
     BINDINGS = keymap.bindings("session-diff")
     LEAVES = "session-diff.leave"
 
     def __init__(self, title: str, changed: SessionDiff) -> None:
-        super().__init__("session-diff")
+        self._rows = SessionDiffList()
+        super().__init__("session-diff", self._rows)
         self._title, self._changed = title, changed
         self._files = (*changed.files, *changed.outside)
-        self._list, self._view = SessionDiffList(), DetailView(key="session-diff-detail")
-        self._note = Static(id="session-diff-note")
 
-    def compose_box(self) -> Iterable[Widget]:
-        with Vertical(id="session-diff-box"):
-            yield self._list
-            yield self._note
-            yield self._view
-
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         added, removed = (sum(getattr(file, name) for file in self._files) for name in ("added", "removed"))
         signs = glyphs(self)
         counts = signs.line(f"{counted(len(self._files), 'file')}  +{added:,} −{removed:,}")
@@ -105,32 +93,20 @@ class SessionDiffDialog(MinSizeDialog, inherit_bindings=False):
         if self._changed.sessions > 1:
             about += f"  of {self._changed.sessions} sessions"
         self.set_titles(signs.line(about), "j k file  J K scroll  esc back")
-        self.follow(self._list)
-        self._list.show_rows(self._files)
-        self._list.focus()
+        super().opened()
+        self._rows.show_rows(self._files)
         self.resized()
         self._list.put_cursor(self._files[0].path)
 
     def resized(self) -> None:
         self._list.styles.height = min(len(self._files), max(3, self.size.height // 3))
 
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
-        row = self._list.rows.get(message.row_id or "")
+    def row_moved(self, message: RowList.Moved) -> None:
+        row = self._rows.rows.get(message.row_id or "")
         if row is not None:
             notes = [note for note in row.notes if note != BINARY]
             self._note.update(cells.safe_content(sentence("; ".join(notes)) if notes else ""))
-            look = DetailViewState(taken=HunkSelection.of(row.hunks), layout="unified", has_focus=True)
-            self._view.show(_file_page(row), look)
-
-    def move(self, rows: int) -> None:
-        """Look at another file."""
-        self._list.move(rows)
-
-    def scroll_detail(self, rows: int) -> None:
-        """Scroll the diff."""
-        self._view.scroll_lines(rows)
+            self.show_diff(_file_page(row), HunkSelection.of(row.hunks))
 
 
 def _file_page(row: FileDiff) -> ActionDetail:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.style import Style
+from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.render import cells
@@ -21,7 +21,8 @@ from workbench.tui.main.notifications import LoggedMessage
 from workbench.tui.main.palette_commands import KEY_COMMANDS
 from workbench.tui.pane import Pane
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog, PagerScreen
+from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.pager import PagerScreen
 from workbench.views.status_icons import ICONS, IconName
 
 if TYPE_CHECKING:
@@ -92,15 +93,16 @@ class HelpScreen(Dialog, inherit_bindings=False):
         self._find = ""
         self._page = Static(id="help-page")
 
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help-box", can_focus=False):
-            yield self._page
+    def make_box(self) -> Widget:
+        return VerticalScroll(id=self._box_id, classes=self.BOX_CLASSES, can_focus=False)
 
-    def on_mount(self) -> None:
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._page
+
+    def opened(self) -> None:
         self._show()
 
-    def on_resize(self) -> None:
-        """Lay out in another width."""
+    def resized(self) -> None:
         self.box.styles.height = "auto"
         self._show()
 

@@ -12,13 +12,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.keyboard_app import KeyboardApp
+from workbench.tui.keyboard.messages import screen_on_show
 from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.pane import Pane, StatusMessage
 from workbench.tui.render_context import ink
+from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import JumpTarget
 
 if TYPE_CHECKING:
@@ -57,12 +59,8 @@ def open_jump(app: "WorkbenchApp") -> None:
     if not inside:
         app.screen.post_message(StatusMessage(NOTHING_TO_JUMP_TO))
         return
-    app.push_screen(JumpScreen(inside), _go)
-
-
-def _go(target: JumpTarget | None) -> None:
-    if target is not None:
-        target.go()
+    letters = JumpScreen(app, inside)
+    app.push_screen(letters, lambda _: letters.go())
 
 
 class JumpLabel(Widget):
@@ -87,20 +85,21 @@ class JumpLabel(Widget):
         return Content.styled(rest.ljust(len(self.code)), ink(self).reverse("info")).stylize("bold")
 
 
-class JumpScreen(ModalScreen[JumpTarget | None], inherit_bindings=False):
-    """The letters over a screen, which is seen below them."""
+class JumpScreen(Dialog, inherit_bindings=False):
+    """The letters over a screen, which is seen below them: a dialog without a box."""
 
-    AUTO_FOCUS = ""
     # Bound, so that letters typed quickly are not taken for a text.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(keymap.normalized_key(character), f"type({character!r})", show=False) for character in _BOUND
     ]
 
-    def __init__(self, targets: Sequence[JumpTarget]) -> None:
-        super().__init__(id="jump-screen")
+    def __init__(self, app: KeyboardApp, targets: Sequence[JumpTarget]) -> None:
+        super().__init__("jump")
+        self._keyboard = app
         codes = jump_codes(len(targets))
         self._labels = {code: JumpLabel(code, target) for code, target in zip(codes, targets, strict=True)}
         self._typed = ""
+        self._chosen: JumpTarget | None = None
         self._keys = Footer()
         self._drawn_for: Size | None = None
 
@@ -108,26 +107,36 @@ class JumpScreen(ModalScreen[JumpTarget | None], inherit_bindings=False):
         yield from self._labels.values()
         yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self._keys.show([FooterKey(keys="a … z", label="goes there")], FooterKey(keys="esc", label="back"))
 
-    def on_resize(self, event: events.Resize) -> None:
+    def resized(self) -> None:
         """Cancel in another size: what the letters stand on has moved."""
-        if self._drawn_for not in (None, event.size):
-            self.dismiss(None)
-        self._drawn_for = event.size
+        if self._drawn_for not in (None, self.size):
+            self.leave()
+        self._drawn_for = self.size
+
+    def say(self, text: str) -> None:
+        """Say a sentence on the screen below, which is seen."""
+        screen_on_show(self._keyboard).say(text, is_kept=False)
+
+    def go(self) -> None:
+        """Go where the letters that were typed lead; nowhere if they were cancelled."""
+        if self._chosen is not None:
+            self._chosen.go()
 
     def action_type(self, character: str) -> None:
         """Take a letter: go where it leads, or show what two letters are left."""
         typed = self._typed + character
         if typed in self._labels:
-            self.dismiss(self._labels[typed].target)
+            self._chosen = self._labels[typed].target
+            self.leave()
         elif any(code.startswith(typed) for code in self._labels):
             self._typed = typed
             for label in self._labels.values():
                 label.show_rest(typed)
         else:
-            self.dismiss(None)
+            self.leave()
 
     def on_key(self, event: events.Key) -> None:
         """Take a letter; let every other key cancel."""
@@ -135,4 +144,4 @@ class JumpScreen(ModalScreen[JumpTarget | None], inherit_bindings=False):
         if event.character is not None and event.character in _BOUND:
             self.action_type(event.character)
         else:
-            self.dismiss(None)
+            self.leave()

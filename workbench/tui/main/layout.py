@@ -17,15 +17,14 @@ from textual.widget import Widget
 
 from workbench.tui.main.places import PANE_PLACES
 from workbench.tui.pane import LineWanted, Pane
+from workbench.tui.widgets.screen_sizes import LEAST_ROWS, MEDIUM, NARROW, SHORT, TALL, WIDE
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
-    from workbench.tui.main.overlays import PromptBar, TooSmallPage
+    from workbench.tui.main.prompt_bar import PromptBar
+    from workbench.tui.main.too_small_page import TooSmallPage
 
 WidthClass = Literal["tiny", "narrow", "medium", "wide"]
-NARROW, MEDIUM, WIDE = 60, 100, 140
-LEAST_ROWS, SHORT, TALL = 10, 18, 30
-"""Rows from which one pane has room at all, dialogs have it too, and panes stand over one another."""
 FIRST_PAGE_SIZE: Final = (40, 8)
 """Columns and rows from which the first page is shown."""
 SIDEBAR_WIDTH: Final = 25
@@ -162,7 +161,7 @@ class LayoutController:
         if not self.is_tiny:
             return
         if self._small is None:
-            from workbench.tui.main.overlays import TooSmallPage
+            from workbench.tui.main.too_small_page import TooSmallPage
 
             self._small = TooSmallPage()
             self._screen.mount(self._small, after=self._widgets.footer)
@@ -172,7 +171,7 @@ class LayoutController:
     def line_bar(self) -> "PromptBar":
         """Return where a line is typed for a pane, made when one is first asked for."""
         if self._line_bar is None:
-            from workbench.tui.main.overlays import PromptBar
+            from workbench.tui.main.prompt_bar import PromptBar
 
             self._line_bar = PromptBar(self._line_closed)
             self._line_bar.display = False

@@ -8,7 +8,7 @@ from workbench.tui.main.places import PLACE_OF_KEY, PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
 
 if TYPE_CHECKING:
-    from workbench.tui.main.overlays import PromptBar
+    from workbench.tui.main.prompt_bar import PromptBar
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.main.sidebar import Sidebar
     from workbench.tui.pane import Pane

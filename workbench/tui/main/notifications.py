@@ -30,7 +30,7 @@ from workbench.views.toasts import (
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
-    from workbench.tui.main.overlays import ToastBox
+    from workbench.tui.main.toast_box import ToastBox
 
 BELL_BURST_SECONDS: Final = 2.0
 _MAX_LOGGED: Final = 100
@@ -127,7 +127,7 @@ class ToastController:
     def box(self) -> "ToastBox":
         """Return the toast, made for the first trouble."""
         if self._box is None:
-            from workbench.tui.main.overlays import ToastBox
+            from workbench.tui.main.toast_box import ToastBox
 
             self._box = ToastBox(self.room)
             self._screen.mount(self._box)
@@ -202,7 +202,7 @@ class ToastController:
 
     def room(self) -> Region | None:
         """Return where a toast may stand now; None where everything is diff or composer."""
-        from workbench.tui.main.overlays import MIN_TOAST_HEIGHT
+        from workbench.tui.main.toast_box import MIN_TOAST_HEIGHT
 
         widgets, layout = self._context.widgets, self._context.layout
         if layout.arrangement is None or layout.is_tiny or widgets.approvals.is_full:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 from textual import events, on, work
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.journal.session_queries import listed_sessions
@@ -36,7 +35,7 @@ from workbench.tui.main.palette_commands import (
     ranked_entries,
 )
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.dialog import ListDialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.views.sessions import session_title
 
@@ -204,17 +203,17 @@ class EntryList(RowList):
         return text
 
 
-class PaletteScreen(Dialog, inherit_bindings=False):
+class PaletteScreen(ListDialog, inherit_bindings=False):
     """A field and what it finds."""
 
     def __init__(self, main: "MainScreen", page: "RulesScreen | None" = None) -> None:
-        super().__init__("palette")
+        self._entries = EntryList()
+        super().__init__("palette", self._entries)
         self._commands = PaletteCommands(main.context, main.INNER, main.focused_pane, page)
         self._screen_below, self._main = main, main.context
         self._before = main.context.app.guarded.words_before_field()
         """What was typed in one go before it opened: then what comes is text too, and no command."""
         self._input = Input(placeholder="a command, file, session or word", id="palette-input")
-        self._list = EntryList()
         self._input.cursor_blink = False
         self._files: list[PaletteEntry] | None = None
         self._library: list[PaletteEntry] | None = None
@@ -224,21 +223,20 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         self._findings = PaletteSources(main.context, self._show)
         self._said, self._hint = Static(id="palette-found"), Static(id="palette-hint")
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="palette-box"):
-            yield self._input
-            yield self._list
-            yield self._said
-            yield self._hint
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._input
+        yield self._list
+        yield self._said
+        yield self._hint
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles("Find and do", "")
         self._main.app.theme_changed_signal.subscribe(self, lambda _: self._show_hint())
         self.follow(self._list)
         self._input.focus()
         self._find("")
 
-    def on_resize(self) -> None:
+    def resized(self) -> None:
         """Stand at the top where there is no room below."""
         self.box.styles.margin = (max(0, min(4, self.size.height - _ROWS)), 0, 0, 0)
         self._show_hint()
@@ -284,7 +282,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
     def _take(self, text: str, entries: Sequence[PaletteEntry]) -> None:
         """Show what was read, unless something else is looked for by now."""
         if self.is_attached and text == self._found_for and entries:
-            self._list.add_entries(entries)
+            self._entries.add_entries(entries)
             self._say_found()
 
     def _drawable(self, entries: Iterable[PaletteEntry]) -> Iterator[PaletteEntry]:
@@ -294,14 +292,14 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             yield replace(entry, words=line(entry.words), about=line(entry.about))
 
     def _show_found(self, entries: Sequence[PaletteEntry]) -> None:
-        self._list.show_entries(entries, self._found_for.lstrip("@#"))
+        self._entries.show_entries(entries, self._found_for.lstrip("@#"))
         self._say_found()
 
     def _say_found(self) -> None:
         """Say how many of what were found: rows below the last one are not seen."""
         typed, counts = (
             self._found_for.lstrip("@#").strip(),
-            Counter(map(_kind_of_entry, self._list.entries.values())),
+            Counter(map(_kind_of_entry, self._entries.entries.values())),
         )
         said = ", ".join(f"{n} {kind[:-1] if n == 1 else kind}" for kind, n in counts.items() if kind)
         words = (said or "Nothing here matches.") if typed else ""
@@ -312,7 +310,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         if event.key in ("down", "up"):
             event.stop()
             self._list.move(1 if event.key == "down" else -1)
-            chosen = self._list.entries.get(self._list.cursor or "")
+            chosen = self._entries.entries.get(self._list.cursor or "")
             self._try_theme(chosen.theme if chosen is not None else "")
         elif event.key in ("escape", "ctrl+p"):
             event.stop()
@@ -336,14 +334,16 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         self._main.app.call_later(self._main.app.guarded.return_text, text)
         return True
 
-    @on(RowList.Opened)
+    def row_opened(self, row_id: str) -> None:
+        self.do(row_id)
+
     @on(RowList.Clicked)
-    def _picked(self, message: RowList.Opened | RowList.Clicked) -> None:
+    def _clicked(self, message: RowList.Clicked) -> None:
         self.do(message.row_id)
 
     def do(self, entry_id: str | None) -> None:
         """Leave, then do what was chosen."""
-        entry = self._list.entries.get(entry_id or "")
+        entry = self._entries.entries.get(entry_id or "")
         if entry is not None:
             self._theme = entry.theme or self._theme
             self.leave()

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.approvals.decision_writer import DecisionHandler
     from workbench.tui.main.notifications import Notifications, ToastController
-    from workbench.tui.main.overlays import ToastBox
     from workbench.tui.main.redraw_timer import RedrawTimer
+    from workbench.tui.main.toast_box import ToastBox
     from workbench.views.action_detail import CommandParts
 
 _CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines")
@@ -482,7 +482,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     @on(tui_pane.PipeWanted)
     def _pipe_asked(self, message: tui_pane.PipeWanted) -> None:
-        from workbench.tui.main.overlays import PipePrompt
+        from workbench.tui.main.pipe_prompt import PipePrompt
 
         PipePrompt(self.context, message.text).ask()
 

@@ -3,14 +3,13 @@
 All others are set in config.json: the page names the file, the value now and what it may be.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
+from textual.widget import Widget
 
 from workbench.config.describe import plain_json
 from workbench.config.keys import kind_parts, kind_words
@@ -21,8 +20,9 @@ from workbench.text.canonical import dumps
 from workbench.text.human import sentence
 from workbench.tui.backend import SettingValue, setting_value_text
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog, WrappedLines
+from workbench.tui.widgets.dialog import LINE_KEYS, PAGE_KEYS, ListDialog
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+from workbench.tui.widgets.pager import WrappedLines
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -132,46 +132,46 @@ class SettingChoiceList(RowList):
         return cells.line_strip(words, width, style)
 
 
-_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
-_PAGES: Final = {"ctrl+d": 1, "pagedown": 1, "ctrl+u": -1, "pageup": -1}
-_READ_KEYS: Final = frozenset({*_STEPS, *_PAGES, "g", "G", "q"})
+_READ_KEYS: Final = frozenset({*LINE_KEYS, *PAGE_KEYS, "g", "G", "q"})
 
 
-class _ListDialog(Dialog, inherit_bindings=False):
-    """A dialog with a list that has the keys, or with words to scroll."""
+class _SettingDialog(ListDialog, inherit_bindings=False):
+    """A page of settings: its keys are those of every list, and enter."""
+
+    BOX_CLASSES = "dialog-box pager-box"
 
     def reads_key(self, key: str) -> bool:
         return key in _READ_KEYS
 
-    def move(self, view: LineView, key: str) -> bool:
-        """Move in a list, or scroll words; return whether the key does that."""
-        rows = _STEPS.get(key, 0) + _PAGES.get(key, 0) * max(1, view.size.height // 2)
-        rows += {"g": -10_000, "home": -10_000, "G": 10_000, "end": 10_000}.get(key, 0)
-        if isinstance(view, RowList):
-            view.move(rows)
+    def on_key(self, event: events.Key) -> None:
+        """Move, choose, leave."""
+        event.stop()
+        if event.key in ("escape", "q"):
+            self.leave()
+        elif event.key == "enter":
+            self.enter()
         else:
-            view.scroll_to_line(view.first_line + rows)
-        return bool(rows)
+            self.move_by_key(event.key)
+
+    def enter(self) -> None:
+        """Do what enter does."""
+        raise NotImplementedError
 
 
-class SettingsScreen(_ListDialog, inherit_bindings=False):
+class SettingsScreen(_SettingDialog, inherit_bindings=False):
     """All settings; enter explains the one under the cursor."""
 
-    AUTO_FOCUS = ""
-
     def __init__(self, context: "MainContext") -> None:
-        super().__init__("settings")
+        self._settings = SettingList()
+        super().__init__("settings", self._settings)
         self._main = context
-        self._list = SettingList()
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id=self._box_id, classes="pager-box"):
-            yield self._list
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._list
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles("Settings", glyphs(self).line("enter explains, sets  j k  esc back"))
-        self.follow(self._list)
-        self._list.focus()
+        super().opened()
         self._read()
 
     def on_screen_resume(self) -> None:
@@ -180,49 +180,41 @@ class SettingsScreen(_ListDialog, inherit_bindings=False):
 
     def _read(self) -> None:
         backend = self._main.backend
-        self._list.show_values({key.path: backend.setting(key.path) for key in CONFIG_KEYS})
+        self._settings.show_values({key.path: backend.setting(key.path) for key in CONFIG_KEYS})
 
-    def on_key(self, event: events.Key) -> None:
-        """Move, open, leave."""
-        event.stop()
-        if event.key in ("escape", "q"):
-            self.leave()
-        elif event.key == "enter" and self._list.cursor:
+    def enter(self) -> None:
+        if self._list.cursor:
             open_setting(self._main, self._list.cursor)
-        else:
-            self.move(self._list, event.key)
 
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        open_setting(self._main, message.row_id)
+    def row_opened(self, row_id: str) -> None:
+        open_setting(self._main, row_id)
 
 
-class SettingScreen(_ListDialog, inherit_bindings=False):
+class SettingScreen(_SettingDialog, inherit_bindings=False):
     """One setting: what it does, its value, where that is from, and what it can be."""
 
-    AUTO_FOCUS = ""
-
     def __init__(self, context: "MainContext", path: str) -> None:
-        super().__init__("setting")
+        self._values = SettingChoiceList()
+        super().__init__("setting", self._values)
         self._main, self._path = context, path
         self._choices = setting_choices(path, context.app.theme_names)
-        self._list = SettingChoiceList()
         self._about = WrappedLines(self._lines(context.backend.setting(path)))
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id=self._box_id, classes="pager-box"):
-            yield self._about
-            if self._choices:
-                yield self._list
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._about
+        if self._choices:
+            yield self._list
 
-    def on_mount(self) -> None:
+    @property
+    def moved_view(self) -> LineView:
+        return self._list if self._choices else self._about
+
+    def opened(self) -> None:
         hint = "enter sets it  j k  esc back" if self._choices else "j k scroll  esc back"
         self.set_titles(f"Setting: {self._path}", glyphs(self).line(hint))
         self._about.styles.height = "auto" if self._choices else "1fr"
-        view = self._list if self._choices else self._about
-        self._list.show_choices(self._choices, self._value)
-        self.follow(view)
-        view.focus()
+        self._values.show_choices(self._choices, self._value)
+        super().opened()
 
     @property
     def _value(self) -> object:
@@ -252,22 +244,15 @@ class SettingScreen(_ListDialog, inherit_bindings=False):
                     "says something else.", ""]  # fmt: skip
         return [*lines, *_how_to_set(self._path, value.value)]
 
-    def on_key(self, event: events.Key) -> None:
-        """Choose, set, leave."""
-        event.stop()
-        if event.key in ("escape", "q"):
-            self.leave()
-        elif event.key == "enter":
-            self._set()
-        else:
-            self.move(self._list if self._choices else self._about, event.key)
+    def enter(self) -> None:
+        self._set()
 
     @on(RowList.Clicked)
     def _clicked(self) -> None:
         self._set()
 
     def _set(self) -> None:
-        choice = self._list.choices.get(self._list.cursor or "")
+        choice = self._values.choices.get(self._list.cursor or "")
         if choice is None:
             self.leave()
             return

@@ -25,11 +25,11 @@ from workbench.render.launch_plan import LaunchRows, plan_columns
 from workbench.text.human import counted
 from workbench.tui.backend import BackendError, error_text
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
-from workbench.tui.main.overlays import MinSizeDialog
+from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pipeline.graph_view import GraphView
-from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.dialog import ListDialog
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import call_after_layout
 from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, planned_run, with_input
@@ -151,18 +151,17 @@ def _plan_captions(plan: LaunchPlan) -> Mapping[str, tuple[str, str]]:
     }
 
 
-class LaunchScreen(MinSizeDialog, inherit_bindings=False):
+class LaunchScreen(ListDialog, inherit_bindings=False):
     """The form over the main screen."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("launch")
     LEAVES = "launch.leave"
     DECIDES = True
 
     def __init__(self, context: "MainContext", choices: Sequence[PipelineChoice], first: str) -> None:
-        super().__init__("launch")
-        self._main, self._file = context, first
         self._choices, self._plan_list = PipelineChoiceList(choices), PlanList()
+        super().__init__("launch", self._choices)
+        self._main, self._file = context, first
         self._body, self._graph = Vertical(id="launch-body"), GraphView(key="launch-graph")
         self._graph.can_focus, self._graph.display = False, False
         self._graph_of: object = None
@@ -172,24 +171,22 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._input.cursor_blink = False
         self._label, self._words = Static(" input   ", id="launch-label"), Static(id="launch-words")
         self._keys = Static(id="launch-keys")
-        self._arming = KeyArming()
         self._said, self._is_starting = "", False
         self._whole: str | None = None
         """The input where it has several lines; the field shows the first."""
 
     def compose_box(self) -> Iterable[Widget]:
-        with Vertical(id="launch-box"):
-            yield self._choices
-            with Horizontal(id="launch-row"):
-                yield self._label
-                yield self._input
-            with self._body:
-                yield self._plan_list
-                yield self._graph
-            yield self._words
-            yield self._keys
+        yield self._choices
+        with Horizontal(id="launch-row"):
+            yield self._label
+            yield self._input
+        with self._body:
+            yield self._plan_list
+            yield self._graph
+        yield self._words
+        yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles("Start a pipeline", f"{len(self._choices.choices)} found")
         self._choices.set_ids(list(self._choices.choices))
         self._choices.focus()
@@ -199,9 +196,8 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._read()
 
     def resized(self) -> None:
-        self._arming.disarm()
         self._fit()
-        self.call_after_refresh(self._say)
+        super().resized()
 
     def _fit(self) -> None:
         most = _MOST_CHOICES if self.size.height >= 30 else _MOST_CHOICES // 2
@@ -245,7 +241,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         file, backend, app = self._file, self._main.backend, self._main.app
         self._plan_list.show_plan(None)
         self._arming.disarm()
-        self._say()
+        self.fill()
 
         def work() -> None:
             try:
@@ -267,7 +263,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def _show(self, plan: LaunchPlan) -> None:
         self._plan_list.show_plan(plan)
-        self._say()
+        self.fill()
 
     @property
     def plan(self) -> LaunchPlan | None:
@@ -279,12 +275,13 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """Return the input as it would be given."""
         return self._input.value if self._whole is None else self._whole
 
-    def _subject(self) -> tuple[object, ...]:
-        return (self._file, self.plan, self.input_text, self._said)
+    @property
+    def decided(self) -> tuple[object, ...] | None:
+        return None if self.plan is None else (self._file, self.plan, self.input_text, self._said)
 
     # --- words ----------------------------------------------------------------------------------
 
-    def _say(self) -> None:
+    def fill(self) -> None:
         """Say what keeps the run from beginning, or the row under the cursor in full; then the keys."""
         self._plan_list.fill_in(self.input_text)
         width, colours, plan = max(20, self._line_cells - 2), ink(self), self.plan
@@ -296,7 +293,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
         self._keys.update(self._key_line(plan))
         self.call_after_refresh(self._fit_graph)
-        self.call_after_refresh(self._drawn)
+        self.call_after_refresh(self.note_drawn)
 
     @property
     def _line_cells(self) -> int:
@@ -336,13 +333,9 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             parts.insert(0, key_hint("enter", "start", colours) if can_start else off)
         return key_hint_row(parts, max(8, self._line_cells))
 
-    def _drawn(self) -> None:
-        if self.is_active and self.plan is not None:
-            self._arming.drawn(self._subject(), context_of(self).monotonic())
-
     def _tell(self, text: str) -> None:
         self._said = text
-        self._say()
+        self.fill()
 
     # --- what keys and mouse ask for ----------------------------------------------------------------
 
@@ -350,18 +343,17 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         is_typed = self.focused is self._input and key_id not in _KEYS_IN_FIELD
         return not is_typed and super().reaches_key(key_id)
 
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
+    def row_moved(self, message: RowList.Moved) -> None:
+        row_id = message.row_id
         self._said = ""
-        if message.view is self._choices and message.row_id and message.row_id != self._file:
-            self._file = message.row_id
+        if message.view is self._choices and row_id and row_id != self._file:
+            self._file = row_id
             self._read()
         else:
-            kind, _, position = (message.row_id or "").partition(":")
+            kind, _, position = (row_id or "").partition(":")
             if self.plan is not None and kind == "step":
                 self._graph.put_cursor(self.plan.steps[int(position)].id)
-            self._say()
+            self.fill()
 
     @on(RowList.Clicked)
     def _clicked(self, message: RowList.Clicked) -> None:
@@ -371,14 +363,14 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def on_descendant_focus(self) -> None:
         """Say the keys of what has the focus."""
-        self._say()
+        self.fill()
 
     @on(Input.Changed)
     def _typed(self, message: Input.Changed) -> None:
         message.stop()
         self._whole, self._said = None, ""
         self._arming.disarm()
-        self._say()
+        self.fill()
 
     @on(Input.Submitted)
     def _entered(self, message: Input.Submitted) -> None:
@@ -398,19 +390,11 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             self._input.value = lines[0] + (f"  (and {len(lines) - 1} lines more)" if len(lines) > 1 else "")
         self._whole = text if len(lines) > 1 else None
         self._arming.disarm()
-        self._say()
+        self.fill()
 
     @property
-    def _list(self) -> RowList:
+    def moved_view(self) -> RowList:
         return self._choices if self.focused is self._choices else self._plan_list
-
-    def move(self, rows: int) -> None:
-        """Go to another row."""
-        self._list.move(rows)
-
-    def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or the last row."""
-        self._list.move_to_end(is_last=is_last)
 
     def scroll_plan(self, rows: int) -> None:
         """Scroll the dry run."""
@@ -463,7 +447,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         if plan.why_not:
             self._tell(f"No run can start: {plan.why_not}.")
             return
-        if not self._arming.take(self._subject(), context_of(self).key_time):
+        if not self.end_arming():
             self._tell(TOO_QUICK.format(key="enter"))
             return
         self._is_starting = True

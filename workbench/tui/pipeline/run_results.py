@@ -188,6 +188,7 @@ class CompareScreen(RunTableScreen, inherit_bindings=False):
     """The table over the main screen."""
 
     BINDINGS = keymap.bindings("compare")
+    SAYS_EXTENT = False
 
     def __init__(self, context: "MainContext", run_id: str, others: Sequence[str]) -> None:
         self._steps = CompareList()
@@ -201,8 +202,8 @@ class CompareScreen(RunTableScreen, inherit_bindings=False):
     def table(self) -> Sequence[Widget]:
         return self._heads, self._steps, self._totals
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def opened(self) -> None:
+        super().opened()
         self._read()
 
     def _read(self) -> None:

@@ -1,18 +1,15 @@
 """A table of steps over the main screen, with words on the step under the cursor and a row of keys."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.tui.render_context import ink
-from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.dialog import ListDialog
 from workbench.tui.widgets.line_view import RowList
 
 if TYPE_CHECKING:
@@ -22,16 +19,13 @@ _MOST_WORDS: Final = 3
 """Lines of words under the table."""
 
 
-class RunTableScreen(Dialog, inherit_bindings=False):
+class RunTableScreen(ListDialog, inherit_bindings=False):
     """A list whose rows are steps of the run that the main screen shows; the cursor leads to its graph."""
 
-    AUTO_FOCUS = ""
-
     def __init__(self, context: "MainContext", name: str, rows: RowList) -> None:
-        super().__init__(name)
-        self._main, self._list = context, rows
+        super().__init__(name, rows)
+        self._main = context
         self._words, self._keys = Static(id=f"{name}-words"), Static(id=f"{name}-keys")
-        self._name = name
 
     def table(self) -> Sequence[Widget]:
         """Return the list with what stands above and below it."""
@@ -45,19 +39,13 @@ class RunTableScreen(Dialog, inherit_bindings=False):
         """Return the keys of the table and what they do."""
         raise NotImplementedError
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id=f"{self._name}-box"):
-            yield from self.table()
-            yield self._words
-            yield self._keys
+    def compose_box(self) -> Iterable[Widget]:
+        yield from self.table()
+        yield self._words
+        yield self._keys
 
-    def on_mount(self) -> None:
-        self._list.focus()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Wrap anew."""
-        del event
-        self.call_after_refresh(self.describe_step)
+    def fill(self) -> None:
+        self.describe_step()
 
     def describe_step(self) -> None:
         """Say what there is to know of the step under the cursor, and which keys there are."""
@@ -67,23 +55,13 @@ class RunTableScreen(Dialog, inherit_bindings=False):
         parts = [key_hint(keys, words, ink(self)) for keys, words in self.hints()]
         self._keys.update(key_hint_row(parts, max(8, self._keys.size.width)))
 
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
+    def row_moved(self, message: RowList.Moved) -> None:
+        del message
         self.describe_step()
 
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        message.stop()
+    def row_opened(self, row_id: str) -> None:
+        del row_id
         self.open_step()
-
-    def move(self, rows: int) -> None:
-        """Go to another step."""
-        self._list.move(rows)
-
-    def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or the last step."""
-        self._list.move_to_end(is_last=is_last)
 
     def open_step(self) -> None:
         """Go to the step in the graph of the run on show."""

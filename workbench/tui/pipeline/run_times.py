@@ -102,9 +102,8 @@ class TimesScreen(RunTableScreen, inherit_bindings=False):
     def table(self) -> Sequence[Widget]:
         return self._heads, self._bars
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.follow(self._bars)
+    def opened(self) -> None:
+        super().opened()
         self._bars.put_cursor(self._main.widgets.pipeline.graph.cursor)
         self._read()
         self.set_interval(1.0, self._read)

@@ -3,14 +3,14 @@
 # What is typed here is text: only f2, ctrl+r and esc do anything. A key is never typed: a text that
 # looks like one is refused before it is drawn, and what follows it at once is refused with it.
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.render import cells
@@ -51,7 +51,6 @@ _KEPT: Final = "The form is kept. p on the first page or /provider add opens it 
 class ProviderDialog(Dialog, inherit_bindings=False):
     """The form over the main screen."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("provider")
 
     def __init__(
@@ -90,32 +89,27 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         self._scroll = VerticalScroll(id="provider-fields", can_focus=False)
         self._said_line, self._keys = Static(id="provider-said"), Static(id="provider-keys")
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="provider-box"):
-            with self._scroll:
-                yield from self._fields.values()
-            yield self._said_line
-            yield self._keys
+    def compose_box(self) -> Iterable[Widget]:
+        with self._scroll:
+            yield from self._fields.values()
+        yield self._said_line
+        yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles(f"Change {self._first.name}" if self._is_change else "Add a provider", "")
         self._suggest()
         if self._is_change:
             self._fields["base_url"].input.focus()
-            self._show()
+            self.fill()
             return
         first = next((spec for spec in FIELDS[1:] if not self._fields[spec.id].input.value), FIELDS[1])
         self._fields["model" if self._first.base_url and not self._first.model else first.id].input.focus()
-        self._show()
+        self.fill()
 
     def on_unmount(self) -> None:
         """Wait for no server when the program ends."""
         if self._trial is not None:
             self._trial.cancel()
-
-    def on_resize(self) -> None:
-        """Lay out in another size."""
-        self.call_after_refresh(self._show)
 
     # --- what stands in the form ----------------------------------------------------------------
 
@@ -163,7 +157,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
 
     # --- what is shown --------------------------------------------------------------------------
 
-    def _show(self) -> None:
+    def fill(self) -> None:
         if not self.is_attached:
             return
         problems, is_roomy = self._problems, self.size.height >= _ROOMY_FROM
@@ -267,7 +261,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
 
     def _tell(self, text: str, *, is_error: bool = False) -> None:
         self._said, self._is_error = text, is_error
-        self._show()
+        self.fill()
 
     # --- typing ---------------------------------------------------------------------------------
 
@@ -281,14 +275,14 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         if field.spec.id == "model":
             field.choices = matching_models(self._models, message.value)
         self._suggest()
-        self._show()
+        self.fill()
 
     @on(FieldInput.KeyRefused)
     def _key_refused(self, message: FieldInput.KeyRefused) -> None:
         message.stop()
         is_variable = message.field_id == "key_env"
         self._fields[message.field_id].refusal = KEY_REFUSED if is_variable else KEY_REFUSED_ELSEWHERE
-        self._show()
+        self.fill()
 
     @on(Input.Submitted)
     def _entered(self, message: Input.Submitted) -> None:
@@ -304,14 +298,14 @@ class ProviderDialog(Dialog, inherit_bindings=False):
                 self._ask_models()
             elif field.spec.id == "is_default":
                 field.choices = _YES_NO
-        self._show()
+        self.fill()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Say what is wrong in the field that was left."""
         for field in self._fields.values():
             if field.input is event.widget and field.input.value:
                 field.is_checked = True
-        self._show()
+        self.fill()
 
     def to_field(self, step: int) -> None:
         """Go to the field after (1) or before (-1)."""
@@ -331,7 +325,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         self._put(field.spec.id, choices[max(0, min(at, len(choices) - 1))])
         field.suggestion, self._said = "", ""
         self._suggest()
-        self._show()
+        self.fill()
 
     # --- the server -----------------------------------------------------------------------------
 
@@ -378,7 +372,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         elif field.input.value and models and field.input.value not in models:
             self._models_said = f"The server does not list it. {count} offered: ↑ ↓ chooses."
         field.choices = matching_models(models, "")
-        self._show()
+        self.fill()
 
     def try_it(self) -> None:
         """Ask for the models, and make one small request with a tool; every step is told with its seconds."""
@@ -404,7 +398,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
             work, group="trial", description="try a provider", thread=True, exit_on_error=False,
             exclusive=True,
         )  # fmt: skip
-        self._show()
+        self.fill()
 
     def _trial_says(self, trial: Trial, text: str) -> None:
         if self.is_attached and trial is self._trial:
@@ -460,7 +454,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         self._is_saving = True
         write = self._main.providers.change if self._is_change else self._main.providers.save
         write(self.fields, self._saved)
-        self._show()
+        self.fill()
 
     def _saved(self, why_not: str) -> None:
         self._is_saving = False

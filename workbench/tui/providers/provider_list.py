@@ -25,8 +25,9 @@ from workbench.tui.backend import Trial, error_text
 from workbench.tui.keyboard import keymap
 from workbench.tui.main.places import PLACE_OF_KEY, PROVIDERS_KEY
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog, PagerScreen
+from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pager import PagerScreen
 from workbench.views.provider_form import SETUP_TEXT
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
 from workbench.views.status_icons import StatusName
@@ -166,7 +167,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         """What the last test of a provider came to, or why there was none."""
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="providers-box"):
+        with Vertical(id="providers-box", classes="dialog-box"):
             yield self._list
             yield self._detail
             yield self._keys

@@ -26,8 +26,8 @@ from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus
-from workbench.tui.main.overlays import PromptBar
 from workbench.tui.main.presenter import SessionPresenter
+from workbench.tui.main.prompt_bar import PromptBar
 from workbench.tui.main.tasks import BackgroundTasks
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane

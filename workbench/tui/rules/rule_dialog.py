@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 from textual import on
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -28,10 +28,10 @@ from workbench.render.rule_dialog import rule_dialog_lines
 from workbench.text.human import SECOND_MICROS, sentence
 from workbench.tui.backend import AskedCall, Backend
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
-from workbench.tui.main.overlays import MinSizeDialog
+from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.pane import DecisionMade
-from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import ListExtent
 from workbench.tui.widgets.pane_frame import extent_text
 from workbench.views.action_detail import ActionDetail
@@ -337,10 +337,9 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     context.app.push_screen(RuleDialog(context, detail, draft))
 
 
-class RuleDialog(MinSizeDialog, inherit_bindings=False):
+class RuleDialog(Dialog, inherit_bindings=False):
     """The dialog over the main screen."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("always")
     LEAVES = "always.leave"
     DECIDES = True
@@ -351,40 +350,35 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._main, self._detail, self._ruling = context, detail, made
         self._asked: Sequence[AskedCall] | None = None
         self._past: dict[tuple[object, ...], Backtest] = {}
-        self._arming = KeyArming()
         self._page, self._keys = Static(id="always-page"), Static(id="always-keys")
         self._scroll = VerticalScroll(self._page, id="always-scroll", can_focus=False)
         self._input = Input(id="always-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
 
     def compose_box(self) -> Iterable[Widget]:
-        with Vertical(id="always-box"):
-            yield self._scroll
-            yield self._input
-            yield self._keys
+        yield self._scroll
+        yield self._input
+        yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self._title = f"Always… {self._ruling.candidate.tool}"
         self.set_titles(self._title, _ORDER)
         self._input.display = False
         self.set_focus(None)
-        self._show()
+        self.fill()
         self._count()
-
-    def resized(self) -> None:
-        self._arming.disarm()
-        self.call_after_refresh(self._show)
 
     # --- what is shown --------------------------------------------------------------------------
 
-    def _subject(self) -> tuple[object, ...]:
-        return (self._detail.digest, *self._ruling.subject)
+    @property
+    def decided(self) -> tuple[object, ...] | None:
+        return None if self._input.display else (self._detail.digest, *self._ruling.subject)
 
     def _past_key(self) -> tuple[object, ...]:
         candidate = self._ruling.candidate
         return (candidate.pattern_kind, candidate.pattern, self._ruling.chosen_effect)
 
-    def _show(self) -> None:
+    def fill(self) -> None:
         model = self._ruling.shown(
             self._past.get(self._past_key()), self._main.state.source.now(), self._on_save()
         )
@@ -446,10 +440,9 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._say_more()
         if self._scroll.size.width != self._width:
             # The first frame knew no width.
-            self._show()
+            self.fill()
             return
-        if self.is_active and not self._input.display:
-            self._arming.drawn(self._subject(), context_of(self).monotonic())
+        self.note_drawn()
 
     # --- the past -------------------------------------------------------------------------------
 
@@ -474,7 +467,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._asked = asked
         self._past[key] = backtest
         if self.is_attached:
-            self._show()
+            self.fill()
 
     # --- what keys ask for ----------------------------------------------------------------------
 
@@ -490,7 +483,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     def to_field(self, step: int) -> None:
         """Go to another field."""
         self._ruling.to_field(step)
-        self._show()
+        self.fill()
 
     def choose(self, step: int) -> None:
         """Choose in the field."""
@@ -498,7 +491,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._changed()
 
     def _changed(self) -> None:
-        self._show()
+        self.fill()
         self._count()
 
     def scroll_page(self, rows: int) -> None:
@@ -512,7 +505,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._input.display = True
         self._input.value = self._ruling.candidate.pattern
         self._input.focus()
-        self._show()
+        self.fill()
 
     @on(Input.Submitted)
     def _written(self, message: Input.Submitted) -> None:
@@ -529,7 +522,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     def leave(self) -> None:
         if self._input.display:
             self._close_input()
-            self._show()
+            self.fill()
             return
         self.dismiss()
 
@@ -539,7 +532,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         if why := self._ruling.refused(candidate):
             self.say(f"Not saved: {candidate.pattern} {why}")
             return
-        if not self._arming.take(self._subject(), context_of(self).key_time):
+        if not self.end_arming():
             self.say(TOO_QUICK.format(key="enter"))
             return
         self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())

@@ -1,39 +1,129 @@
-"""The base of dialogs, and the pager that scrolls lines to read."""
+"""The two bases of everything that lies over a screen: a box with a body, and one with rows and a cursor."""
 
-from collections.abc import Sequence
-from typing import Final
+# A dialog in which something is decided has to be read first: on a screen below 60×18 it shows why not, and
+# only the key that goes back counts. Its deciding keys count for what was drawn, unchanged, for long enough.
 
-from textual import events
+from collections.abc import Hashable, Iterable
+from typing import ClassVar, Final
+
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
 from workbench.render import cells
-from workbench.render.cells import safe_lines, wrap_code
+from workbench.render.cells import wrap_line
+from workbench.tui.keyboard.arming import KeyArming
 from workbench.tui.keyboard.owner import KeyDialog
-from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneRule, overflow_text
+from workbench.tui.widgets.screen_sizes import NARROW, SHORT
+
+LINE_KEYS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
+PAGE_KEYS: Final = {"ctrl+d": 1, "pagedown": 1, "ctrl+u": -1, "pageup": -1}
+END_KEYS: Final = {"g": -1, "home": -1, "G": 1, "end": 1}
+_MORE_THAN_ALL: Final = 1_000_000_000
+"""More rows than any list or text has."""
+
+
+def rows_of_key(key: str, page: int) -> int:
+    """Return by how many rows a key that moves in lists or text does so; 0 for any other key.
+
+    Args:
+        key: As Textual names it.
+        page: Rows of a page.
+    """
+    return LINE_KEYS.get(key, 0) + PAGE_KEYS.get(key, 0) * page + END_KEYS.get(key, 0) * _MORE_THAN_ALL
 
 
 class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
     """A box over another screen: the screen is `#NAME-screen`, the box `#NAME-box`."""
+
+    AUTO_FOCUS = ""
+    BOX_CLASSES: ClassVar[str] = "dialog-box"
+    """Classes of the box in the stylesheet."""
+    LEAVES: ClassVar[str] = ""
+    """Id of the key that goes back, the only one on a small screen; empty where every size will do."""
 
     def __init__(self, name: str) -> None:
         super().__init__(id=f"{name}-screen")
         self._box_id = f"{name}-box"
         self._subtitle = ""
         self._followed: LineView | None = None
+        self._too_small = Static(classes="too-small")
+        self._arming = KeyArming()
         self.said = ""
         """A sentence for a few seconds."""
+
+    # --- its widgets ------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        with self.make_box():
+            yield from self.compose_box()
+        if self.LEAVES:
+            yield self._too_small
+
+    def make_box(self) -> Widget:
+        """Return the box, still empty."""
+        return Vertical(id=self._box_id, classes=self.BOX_CLASSES)
+
+    def compose_box(self) -> Iterable[Widget]:
+        """Yield the widgets in the box."""
+        return ()
+
+    def on_mount(self) -> None:
+        self.opened()
+
+    def opened(self) -> None:
+        """Called when its widgets exist: focus one and show the content."""
+
+    def fill(self) -> None:
+        """Write the present content into the widgets; called again in another size."""
 
     @property
     def box(self) -> Widget:
         """Return the box that holds the dialog's widgets."""
         return self.query_one(f"#{self._box_id}")
+
+    # --- size -------------------------------------------------------------------------------------
+
+    @property
+    def fits(self) -> bool:
+        """Return whether all that has to be read fits on the screen."""
+        return not self.LEAVES or (self.size.width >= NARROW and self.size.height >= SHORT)
+
+    def on_resize(self) -> None:
+        """Show the box, or why the screen is too small for it."""
+        if self.LEAVES:
+            self.box.display = self.fits
+            self._too_small.display = not self.fits
+            self._too_small.update(self._too_small_text())
+        self._arming.disarm()
+        self.resized()
+
+    def resized(self) -> None:
+        """Lay out in another size."""
+        self.call_after_refresh(self.fill)
+
+    def _too_small_text(self) -> Content:
+        colours, signs, size = ink(self), glyphs(self), self.size
+        lines = [
+            Content(signs.line(f"{size.width}×{size.height} is too small to decide here.")),
+            Content(signs.line(f"Make it {NARROW}×{SHORT} or more; nothing was done.")),
+            Content.assemble(("esc", colours.of("info", bold=True)), " back"),
+        ]
+        return Content("\n").join(
+            Content(" ") + part for line in lines for part in wrap_line(line, max(1, size.width - 2))
+        )
+
+    def reaches_key(self, key_id: str) -> bool:
+        return self.fits or key_id == self.LEAVES
+
+    # --- the borders ------------------------------------------------------------------------------
 
     def set_titles(self, title: str, subtitle: str) -> None:
         """Write into the upper and the lower border of the box."""
@@ -75,6 +165,33 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         words = "  ".join(part for part in (more, self._subtitle) if part)
         self.box.border_subtitle = cells.safe_content(words)  # type: ignore[assignment]
 
+    # --- when a deciding key counts ---------------------------------------------------------------
+
+    @property
+    def decided(self) -> Hashable:
+        """Return what its deciding keys are about, as it is drawn; None where they decide nothing now."""
+        return None
+
+    def note_drawn(self) -> None:
+        """Start the wait of the deciding keys for what was drawn just now."""
+        if self.is_active and self.decided is not None:
+            self._arming.drawn(self.decided, context_of(self).monotonic())
+
+    @property
+    def is_armed_for_key(self) -> bool:
+        """Return whether the key that is being handled came late enough."""
+        return self._arming.is_armed(self.decided, context_of(self).key_time)
+
+    def end_arming(self) -> bool:
+        """Return whether the key that is being handled counts; one that counts is the last one that does."""
+        return self._arming.take(self.decided, context_of(self).key_time)
+
+    def was_early(self, key_id: str) -> None:
+        del key_id
+        self._arming.count_again(context_of(self).key_time)
+
+    # --- going back -------------------------------------------------------------------------------
+
     def leave(self) -> None:
         """Go back."""
         self.dismiss()
@@ -86,74 +203,54 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
             self.dismiss()
 
 
-_LINE_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
-_PAGE_STEPS: Final = {"ctrl+d": 1, "pagedown": 1, "space": 1, "ctrl+u": -1, "pageup": -1}
-_LEAVE_KEYS: Final = frozenset({"escape", "q", "enter"})
-_END_KEYS: Final = frozenset({"g", "home", "G", "end"})
+class ListDialog(Dialog, inherit_bindings=False):
+    """A dialog whose keys move a cursor over rows."""
 
+    SAYS_EXTENT: ClassVar[bool] = True
+    """Whether the lower border says which rows are not on the screen."""
 
-class WrappedLines(LineView):
-    """Lines, wrapped; plain text is untrusted and made safe."""
-
-    def __init__(self, lines: Sequence[str | Content]) -> None:
-        super().__init__(key="pager-lines")
-        self._lines = [part for line in lines for part in _safe_contents(line)]
-        self._rows: list[Content] = []
-
-    def on_width(self, width: int) -> None:
-        self._rows = wrap_code(self._lines, max(1, width - 2))
-        self.set_line_count(len(self._rows))
-
-    def draw_line(self, line: int, width: int) -> Strip:
-        return cells.line_strip(Content(" ") + self._rows[line], width, ink(self).on("background"))
-
-
-def _safe_contents(line: str | Content) -> list[Content]:
-    return [line] if isinstance(line, Content) else [cells.safe_content(text) for text in safe_lines(line)]
-
-
-class PagerScreen(Dialog, inherit_bindings=False):
-    """A title and lines to read."""
-
-    def __init__(
-        self,
-        title: str,
-        lines: Sequence[str | Content],
-        *,
-        name: str = "pager",
-        begins_at_end: bool = False,
-        opened_by: str = "",
-    ) -> None:
-        """Show lines; the key it was `opened_by` closes it too."""
+    def __init__(self, name: str, rows: RowList) -> None:
         super().__init__(name)
-        self._leave_keys = _LEAVE_KEYS | {opened_by}
-        self._title, self._view, self._begins_at_end = title, WrappedLines(lines), begins_at_end
+        self._list = rows
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id=self._box_id, classes="pager-box"):
-            yield self._view
+    @property
+    def moved_view(self) -> LineView:
+        """Return what the keys move in; a dialog without rows at the moment has its text here."""
+        return self._list
 
-    def on_mount(self) -> None:
-        self.set_titles(glyphs(self).line(self._title), "j k scroll  g G ends  esc back")
-        self.follow(self._view)
-        self._view.focus()
-        if self._begins_at_end:
-            self.call_after_refresh(lambda: self._view.scroll_to_line(self._view.line_count))
+    def opened(self) -> None:
+        if self.SAYS_EXTENT:
+            self.follow(self.moved_view)
+        self.moved_view.focus()
 
-    def reads_key(self, key: str) -> bool:
-        return key in {*self._leave_keys, *_LINE_STEPS, *_PAGE_STEPS, *_END_KEYS}
+    def move(self, rows: int) -> None:
+        """Go to another row; scroll where there is only text."""
+        view = self.moved_view
+        if isinstance(view, RowList):
+            view.move(rows)
+        else:
+            view.scroll_to_line(view.first_line + rows)
 
-    def on_key(self, event: events.Key) -> None:
-        """Scroll or leave."""
-        event.stop()
-        view, height = self._view, max(1, self._view.size.height - 1)
-        if event.key in self._leave_keys:
-            self.leave()
-        elif event.key in _LINE_STEPS:
-            view.scroll_to_line(view.first_line + _LINE_STEPS[event.key])
-        elif event.key in _PAGE_STEPS:
-            view.scroll_to_line(view.first_line + _PAGE_STEPS[event.key] * height)
-        elif event.key in ("g", "home"):
-            view.scroll_to_line(0)
-        elif event.key in ("G", "end"):
-            view.scroll_to_line(view.line_count)
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last row."""
+        self.move(_MORE_THAN_ALL if is_last else -_MORE_THAN_ALL)
+
+    def move_by_key(self, key: str) -> None:
+        """Go where a key leads that moves in every list; half the rows on the screen are a page."""
+        self.move(rows_of_key(key, max(1, self.moved_view.size.height // 2)))
+
+    @on(RowList.Moved)
+    def _row_moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self.row_moved(message)
+
+    def row_moved(self, message: RowList.Moved) -> None:
+        """Called when the cursor of a list came to another row."""
+
+    @on(RowList.Opened)
+    def _row_opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.row_opened(message.row_id)
+
+    def row_opened(self, row_id: str) -> None:
+        """Called when a row was clicked twice."""
