@@ -21,9 +21,9 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import Backend
-from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_screen import TAIL_EVENTS
 from workbench.tui.replay.replay_source import ReplaySource
+from workbench.tui.replay_app import ReplayApp
 from workbench.tui.state import ScreenState
 
 SEEKS = 100

@@ -28,7 +28,7 @@ from workbench.formats.film import Film, FilmFrame
 from workbench.formats.film.svg import frame_svg
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.render.theme import UNICODE_GLYPHS
+from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import Backend
 from workbench.tui.journal_source import JournalSource

@@ -11,7 +11,8 @@ from textual.message import Message
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
-from workbench.render.theme import UNICODE_GLYPHS, own_theme, own_theme_ink
+from workbench.render.glyphs import UNICODE_GLYPHS
+from workbench.render.theme import own_theme, own_theme_ink
 from workbench.tui import pane
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"

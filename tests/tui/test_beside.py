@@ -11,8 +11,8 @@ from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.approvals.decision_writer import DecisionWriter
-from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.side_by_side import NOT_SIDE_BY_SIDE, SideBySideScreen
+from workbench.tui.replay_app import ReplayApp
 from workbench.views.replay import Player, SyncedReplay
 from workbench.views.timeline import Timeline
 

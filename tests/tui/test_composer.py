@@ -15,7 +15,6 @@ from workbench.tui.backend import BackendError, SuggestedText
 from workbench.tui.conversation.completion import (
     ADD_PROVIDER,
     CompletionSources,
-    PromptHistory,
     best_file_matches,
     completions_of,
     mistyped_command_hint,
@@ -23,6 +22,7 @@ from workbench.tui.conversation.completion import (
     word_before_cursor,
 )
 from workbench.tui.conversation.composer import Composer
+from workbench.tui.conversation.prompt_history import PromptHistory
 from workbench.tui.pane import (
     BackToPane,
     CommandTyped,

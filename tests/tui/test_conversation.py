@@ -37,7 +37,7 @@ from workbench.tui.pane import (
     RetryModelCall,
     StatusMessage,
 )
-from workbench.tui.widgets.line_view import HeightIndex
+from workbench.tui.widgets.height_index import HeightIndex
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import CallBlock, PromptBlock, TextBlock, ThoughtBlock
 

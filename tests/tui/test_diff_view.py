@@ -8,7 +8,7 @@ from tests.support.stage import USER, call
 from tests.tui.screens import CREATE, EDIT, ROUTER, play
 from tests.tui.test_seen import TEN, TEN_CHANGED, edit, one
 from workbench.domain.events import ActionOpened
-from workbench.tui.approvals.diff_margins import MapMark, mark_strip
+from workbench.tui.approvals.change_map import MapMark, mark_strip
 from workbench.tui.render_context import ink
 
 FILES = {"router.py": ROUTER}

@@ -9,7 +9,7 @@ from tests.support.stage import Stage, call, exchange, recording, text
 from tests.tui.screens import FILES, THREE, play, services, staged
 from workbench.domain.events import PromptSubmitted
 from workbench.host import workspace_trust
-from workbench.render.theme import glyphs_for
+from workbench.render.glyphs import glyphs_for
 from workbench.tui.backend import Backend
 
 SHOWN = glyphs_for("unicode", "utf-8").of("shown")

@@ -13,7 +13,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from workbench.tui.compositor import (
+from workbench.tui.terminal_contents import (
     ChangedCellsUpdate,
     FullUpdate,
     SgrWriter,

@@ -8,7 +8,7 @@ from benchmarks import homes
 from tests.tui.screens import play
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui import journal_source
+from workbench.tui import journal_source, transcript_window
 from workbench.tui.journal_source import JournalSource
 from workbench.tui.state import TAIL_EVENTS, ScreenState
 
@@ -45,7 +45,7 @@ def test_every_block_is_reached_going_up_and_again_going_down(state):
     while state.look_back("earlier"):
         here = ids(state)
         assert set(here) & set(up), "two parts in a row share what is being read"
-        assert len(here) <= journal_source.WINDOW_SPAN
+        assert len(here) <= transcript_window.WINDOW_SPAN
         up = [key for key in here if key not in up] + up
     assert up == wanted
     down = ids(state)

@@ -17,7 +17,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.library.library_list import LibraryModel, LibraryQuery
-from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay_app import ReplayApp
 
 CALLS = 10
 

@@ -6,7 +6,7 @@ from tests.support import golden
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.screens import Hand
-from workbench.render.theme import ASCII_GLYPHS
+from workbench.render.glyphs import ASCII_GLYPHS
 from workbench.tui.app import WorkbenchApp
 
 SIZES = stills.SIZES

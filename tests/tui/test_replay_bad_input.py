@@ -27,8 +27,8 @@ from workbench.domain.events import (
 from workbench.domain.values import SYSTEM_SESSION, Actor, GateVerdict, Hunk, ReplyCall
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_source import ReplaySource
+from workbench.tui.replay_app import ReplayApp
 from workbench.views.replay import Player, replay_status
 
 SECOND = 1_000_000

@@ -15,8 +15,8 @@ from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_source import ReplaySource
+from workbench.tui.replay_app import ReplayApp
 
 STILL = UiSettings(theme="workbench-dark", density="normal", glyphs="unicode", motion="none", keymap={},
            notify=NotifySettings(bell=False, title=False, desktop="off"))  # fmt: skip

@@ -17,8 +17,8 @@ from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.approvals.decision_writer import DecisionWriter
 from workbench.tui.main.places import PLACES_UNAVAILABLE
-from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_screen import ReplayScreen
+from workbench.tui.replay_app import ReplayApp
 from workbench.views.conversation import Transcript
 
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}

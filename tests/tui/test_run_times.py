@@ -10,8 +10,9 @@ from workbench.domain.values import Actor, GateVerdict, ReplyCall, StepPlan
 from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.render.run_times import span_bar
-from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS, Ink
+from workbench.render.theme import OWN_THEMES, Ink
 from workbench.views.pipeline import last_started_step_plans, pipeline_run
 from workbench.views.run_history import RunTimes, StepSpan, StepTimes, run_times
 

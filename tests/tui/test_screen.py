@@ -297,7 +297,7 @@ def test_other_themes_show_the_same_words(tmp_path, theme):
 
 
 def test_ascii_signs_are_ascii(tmp_path):
-    from workbench.render.theme import ASCII_GLYPHS
+    from workbench.render.glyphs import ASCII_GLYPHS
 
     async def body(shown):
         rest = {character for character in shown.text if not character.isascii()}

@@ -83,7 +83,7 @@ def show(*given, real=command._show_replay):
     from textual.drivers.headless_driver import HeadlessDriver
 
     from workbench.journal import replay as stored
-    from workbench.tui.replay.replay_app import ReplayApp
+    from workbench.tui.replay_app import ReplayApp
     from workbench.tui.replay.replay_screen import ReplayScreen
 
     seen, read = {"collects_before": gc.isenabled()}, stored.ReplayReader._events

@@ -6,8 +6,9 @@ from tests.tui.screens import CONTROL, play, staged
 from tests.tui.test_library import HOSTILE, add, shows, titles
 from workbench.domain.rows import ActionFact, UsageFact
 from workbench.domain.values import Usage
+from workbench.render.glyphs import ASCII_GLYPHS
 from workbench.render.statistics import StatisticsFrame, column_chart
-from workbench.render.theme import ASCII_GLYPHS, own_theme_ink
+from workbench.render.theme import own_theme_ink
 from workbench.text.human import DAY_MICROS
 from workbench.views.statistics import insights, tokens_by_day
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui import stills
 from tests.tui.screens import Hand
-from workbench.render.theme import ASCII_GLYPHS
+from workbench.render.glyphs import ASCII_GLYPHS
 
 SIZES = stills.SIZES
 RENAME = ("0", "g", "j", "enter", "2", "l", "space")

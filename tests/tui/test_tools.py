@@ -10,7 +10,7 @@ from tests.unit.render.inks import styles_at
 from workbench.domain.events import CallExecuting, CallFinished, CallProposed
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
-from workbench.render.theme import SyntaxHighlighter
+from workbench.render.syntax import SyntaxHighlighter
 from workbench.text.width import cell_width
 from workbench.tui.pane import (
     CallDetailModel,

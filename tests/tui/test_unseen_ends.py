@@ -8,7 +8,8 @@ from tests.tui.screens import play, staged
 from workbench.config.types import NotifySettings
 from workbench.domain.events import RunChanged, SessionChanged, SessionCreated, TurnEnded
 from workbench.domain.rows import Session
-from workbench.tui.main.unseen_ends import AWAY_SECONDS, UnseenEnd, ends_sentence, session_end
+from workbench.tui.main.unseen_ends import AWAY_SECONDS
+from workbench.views.unseen_ends import UnseenEnd, ends_sentence, session_end
 
 
 @pytest.fixture

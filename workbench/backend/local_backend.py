@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from workbench.domain.values import Usage
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
-    from workbench.tui.main.unseen_ends import UnseenEnd
     from workbench.views.action_detail import QuestionCounts
+    from workbench.views.unseen_ends import UnseenEnd
 
 MOST_FILES = 20_000
 MOST_PROMPTS = 200
@@ -478,7 +478,7 @@ _MAX_LAST_EVENTS: Final = 30
 
 def ends_since(journal: Journal, workspace: str, since: int) -> "list[UnseenEnd]":
     """Return the last end of each session of a workspace that ended after a moment, oldest first."""
-    from workbench.tui.main.unseen_ends import session_end
+    from workbench.views.unseen_ends import session_end
 
     ends: list[UnseenEnd] = []
     for session in journal.sessions(workspace=workspace, archived=False, limit=_MAX_LEFT_SESSIONS):

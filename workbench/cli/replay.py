@@ -160,7 +160,7 @@ class OpenedSession(Struct, frozen=True, kw_only=True):
 
 
 def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "Namespace") -> int:
-    from workbench.tui.replay.replay_app import ReplayApp
+    from workbench.tui.replay_app import ReplayApp
 
     journal, session = opened.journal, opened.session
     config = _replay_config(opened)

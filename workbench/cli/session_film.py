@@ -22,15 +22,15 @@ from workbench.config.types import UiSettings
 from workbench.domain.rows import Session
 from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, ScreenRow, TextStyle, screen_row
 from workbench.journal.journal import Journal
-from workbench.render.theme import UNICODE_GLYPHS
+from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.text.human import SECOND_MICROS, duration_text
 from workbench.tui.backend import Backend
 from workbench.tui.journal_source import JournalFeed
 from workbench.tui.main.redraw_timer import seconds_until_change
 from workbench.tui.main.screen import MainScreen
-from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_screen import ReplayScreen
 from workbench.tui.replay.replay_source import ReplaySource
+from workbench.tui.replay_app import ReplayApp
 from workbench.views.status_icons import ICONS
 from workbench.views.timeline import (
     MAX_FRAMES,

@@ -20,7 +20,8 @@ from workbench.render.cells import (
     wrap_code,
     wrap_plain_text,
 )
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.text.human import clock_time
 from workbench.text.safe import marked_spaces
 from workbench.views.action_detail import ActionDetail, CommandPartRow, CommandParts, NamedList

@@ -15,6 +15,7 @@ from workbench.render.cells import (
     shorten_line,
     styled,
 )
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import (
     END_COLUMN,
     cursor_column,
@@ -23,7 +24,7 @@ from workbench.render.list_rows import (
     list_row_style,
     reads_as_path,
 )
-from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.render.theme import ColorName, Ink
 from workbench.text import human
 from workbench.text.width import cell_width
 from workbench.views.action_detail import (

@@ -14,7 +14,8 @@ from textual.content import Content, Span
 from textual.strip import Strip
 from textual.style import Style
 
-from workbench.render.theme import UNICODE_GLYPHS, Glyphs, Ink
+from workbench.render.glyphs import UNICODE_GLYPHS, Glyphs
+from workbench.render.theme import Ink
 from workbench.text.safe import one_line, safe_text
 from workbench.text.width import cell_width, cut_path_to_width, cut_to_width
 

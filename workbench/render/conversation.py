@@ -18,9 +18,11 @@ from workbench.render.cells import (
     wrap_line,
     wrap_plain_text,
 )
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import END_COLUMN, reads_as_path
 from workbench.render.markdown import markdown_lines
-from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
+from workbench.render.syntax import SyntaxHighlighter
+from workbench.render.theme import Ink
 from workbench.text.human import countdown_text, duration_text, size_text, token_text
 from workbench.text.width import cell_width
 from workbench.views.conversation_blocks import (

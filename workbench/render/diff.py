@@ -23,8 +23,10 @@ from workbench.render.diff_layout import (
     left_out_shift,
     widened_hunks,
 )
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import line_counts
-from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
+from workbench.render.syntax import SyntaxHighlighter
+from workbench.render.theme import Ink
 from workbench.views.file_changes import FileDetail
 from workbench.views.hunk_selection import HunkSelection, HunkState
 from workbench.views.status_icons import IconName

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from workbench.domain.values import Hunk
 from workbench.render.cells import code_breaks, hanging_indent
-from workbench.render.theme import SyntaxHighlighter, SyntaxSpan
+from workbench.render.syntax import SyntaxHighlighter, SyntaxSpan
 from workbench.text.safe import one_line, safe_text
 
 DiffLayout = Literal["unified", "split"]

@@ -10,8 +10,9 @@ from textual.strip import Strip
 from workbench.domain.incidents import IncidentSeverity
 from workbench.render import cells
 from workbench.render.cells import Column, hanging_lines, safe_content, styled, wrap_plain_text
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import END_COLUMN, cursor_column, icon_column, list_row_style
-from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.render.theme import ColorName, Ink
 from workbench.text.human import counted, duration_text
 from workbench.text.safe import one_line
 from workbench.views.incidents import (

@@ -8,8 +8,9 @@ from textual.strip import Strip
 
 from workbench.render import cells
 from workbench.render.cells import Column, safe_content, styled
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import cursor_column
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.theme import Ink
 from workbench.text.width import cell_width
 from workbench.views.pipeline import GrantOffer, LaunchProblem, PipelineChoice, PlannedStep
 

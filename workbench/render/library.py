@@ -9,7 +9,8 @@ from textual.style import Style
 
 from workbench.render import cells, list_rows
 from workbench.render.cells import Column, hanging_lines, safe_content, styled, wrap_code
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.text import human
 from workbench.text.human import SECOND_MICROS, duration_text
 from workbench.text.width import cell_width

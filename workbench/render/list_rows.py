@@ -14,7 +14,8 @@ from textual.style import Style
 
 from workbench.render import cells
 from workbench.render.cells import Column, safe_content, styled, wrap_plain_text
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.text import human
 from workbench.text.human import duration_text
 from workbench.text.safe import LINE_END_SYMBOL

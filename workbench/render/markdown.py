@@ -24,7 +24,9 @@ from workbench.render.cells import (
     wrap_line,
     wrap_plain_text,
 )
-from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
+from workbench.render.glyphs import Glyphs
+from workbench.render.syntax import SyntaxHighlighter
+from workbench.render.theme import Ink
 from workbench.text.safe import safe_text
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from workbench.render.cells import styled
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.text.human import countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.pipeline import PipelineRun

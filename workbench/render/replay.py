@@ -9,7 +9,8 @@ from textual.strip import Strip
 from textual.style import Style
 
 from workbench.render import cells
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.views.replay import ReplayStatus
 from workbench.views.status_icons import IconName, StatusName
 

@@ -14,7 +14,8 @@ from workbench.render.cells import (
     wrap_code,
     wrap_plain_text,
 )
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.text.human import clock_time, counted
 from workbench.views.rules import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
 from workbench.views.status_icons import StatusName

@@ -16,8 +16,9 @@ from workbench.render.cells import (
     styled,
     wrap_code,
 )
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import cursor_column
-from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.render.theme import ColorName, Ink
 from workbench.text.human import counted
 from workbench.views.rules import (
     PAST_STATES,

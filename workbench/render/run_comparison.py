@@ -6,8 +6,9 @@ from textual.style import Style
 
 from workbench.render import cells
 from workbench.render.cells import Column, safe_content, styled
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import cursor_column
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.theme import Ink
 from workbench.text.human import duration_text, token_text
 from workbench.views.run_comparison import ComparedStep, ComparisonRow, RunComparison
 

@@ -8,8 +8,9 @@ from textual.strip import Strip
 
 from workbench.render import cells
 from workbench.render.cells import Column, safe_content, styled
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import cursor_column
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.theme import Ink
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
 from workbench.views.run_history import RunTimes, SpanKind, StepTimes
 from workbench.views.status_icons import StatusName

@@ -11,7 +11,8 @@ from textual.style import Style
 from workbench.render import cells, list_rows
 from workbench.render.approvals import URGENCY_COLORS
 from workbench.render.cells import Column, safe_content, styled
-from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import ColorName, Ink
 from workbench.text.human import clock_time, countdown_text, duration_text, time_left_text, token_text
 from workbench.views.session_board import HOUR, BoardRow, hour_cells
 from workbench.views.status_icons import StatusName

@@ -11,8 +11,9 @@ from textual.content import Content
 
 from workbench.render import cells, list_rows
 from workbench.render.cells import Column, safe_content, styled, wrap_plain_text
+from workbench.render.glyphs import Glyphs
 from workbench.render.library import OUTCOME_ICONS, count_bar
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.theme import Ink
 from workbench.text.human import duration_text, token_text
 from workbench.views.statistics import (
     DecisionTimes,

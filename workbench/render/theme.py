@@ -1,7 +1,6 @@
-"""Themes and what the terminal can show: colours, colour depth, glyphs, encodings, syntax highlighting.
+"""Themes: colours, contrast, and as many of them as the terminal shows.
 
-Colours derived for foreign themes are adjusted until they have contrast. Only our own lines and icons are
-translated to ASCII, never untrusted text.
+Colours derived for foreign themes are adjusted until they have contrast.
 """
 
 # Fewer colours are chosen, not rounded. A terminal of 256 (any without `COLORTERM`: ssh, tmux) would round
@@ -9,27 +8,17 @@ translated to ASCII, never untrusted text.
 # colours. The command line asks the terminal and passes the answer in, so that tests draw the same
 # everywhere.
 
-import os
-from codecs import lookup
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from functools import cache, lru_cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
-from rich.segment import Segment
 from textual.color import Color
-from textual.filter import LineFilter
 from textual.style import Style
 from textual.theme import Theme
 
-from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL, one_line
-from workbench.text.width import cell_width
-from workbench.views.status_icons import ASCII_EQUIVALENTS, COUNTDOWN_BARS, ICONS, IconName, StatusName
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
+from workbench.text.safe import one_line
+from workbench.views.status_icons import StatusName
 
 ColorName = Literal[
     "background", "surface", "panel", "cursor_row", "cursor_blur", "rule", "foreground", "muted", "faint",
@@ -258,184 +247,3 @@ def css_variables_at_depth(theme: Theme, depth: ColorDepth) -> dict[str, str]:
 def theme_name_at_depth(theme: Theme, depth: ColorDepth) -> str:
     """Return the name of the theme to take for one that is wanted: with 16 colours the terminal's own."""
     return _ANSI_THEME_NAMES[theme.dark] if depth == "16" and not theme.ansi else theme.name
-
-
-GlyphSetting = Literal["auto", "unicode", "ascii"]
-COUNTDOWN_BAR_SECONDS: Final = 300
-
-
-class Glyphs(Struct, frozen=True, kw_only=True):
-    """The glyphs of one terminal."""
-
-    is_ascii: bool = False
-
-    def of(self, name: IconName) -> str:
-        """Return a sign, one cell wide."""
-        sign = ICONS[name]
-        return sign.ascii if self.is_ascii else sign.unicode
-
-    def line(self, text: str) -> str:
-        """Return our own text with its signs, lines and punctuation as this terminal shows them."""
-        if not self.is_ascii or text.isascii():
-            return text
-        return "".join(_ASCII_OF.get(character, character) for character in text)
-
-    def target(self, text: str) -> str:
-        """Return what a call acts on with the sign of a line end that this terminal shows."""
-        return text.replace(LINE_END_SYMBOL, ASCII_LINE_END_SYMBOL) if self.is_ascii else text
-
-    def countdown_bar(self, left_seconds: float | None) -> str:
-        """Return the bar of the last five minutes, one cell; a blank before, and in ASCII."""
-        if self.is_ascii or left_seconds is None or not 0 < left_seconds < COUNTDOWN_BAR_SECONDS:
-            return " "
-        return COUNTDOWN_BARS[
-            max(0, int(left_seconds * (len(COUNTDOWN_BARS) + 1) / COUNTDOWN_BAR_SECONDS) - 1)
-        ]
-
-
-_ASCII_OF: Final = {**{sign.unicode: sign.ascii for sign in ICONS.values()}, **ASCII_EQUIVALENTS}
-UNICODE_GLYPHS: Final = Glyphs()
-ASCII_GLYPHS: Final = Glyphs(is_ascii=True)
-
-
-def is_unicode_encoding(encoding: str | None) -> bool:
-    """Return whether an encoding has every character; one that nobody knows has not."""
-    return (encoding or "").lower().replace("-", "").startswith("utf")
-
-
-def glyphs_for(setting: GlyphSetting, encoding: str | None, env: Mapping[str, str] = os.environ) -> Glyphs:
-    """Return the glyphs for a setting; `auto` is ASCII without UTF or where ambiguous characters are wide."""
-    if setting != "auto":
-        return ASCII_GLYPHS if setting == "ascii" else UNICODE_GLYPHS
-    is_wide = any(env.get(name) in ("1", "wide") for name in ("VTE_CJK_WIDTH", "WORKBENCH_CJK_WIDTH"))
-    return UNICODE_GLYPHS if is_unicode_encoding(encoding) and not is_wide else ASCII_GLYPHS
-
-
-MISSING_CHARACTER = "?"
-"""Stands for a character that the terminal cannot show, once a cell."""
-_REPLACEMENTS = {
-    **{line: plain for line, plain in ASCII_EQUIVALENTS.items() if len(plain) == 1},
-    **{sign.unicode: sign.ascii for sign in ICONS.values()},
-    "…": ".", "═": "=", "║": "|", "▔": "-", "▁": "_",
-    LINE_END_SYMBOL: "^",
-}  # fmt: skip
-
-
-class EncodingFilter(LineFilter):
-    """Puts signs of the encoding where characters are that it does not have."""
-
-    def __init__(self, encoding: str) -> None:
-        """Take the encoding as Python names it; an unknown one is taken for ASCII."""
-        super().__init__()
-        self._encoding = _known_encoding(encoding)
-        self._shown = lru_cache(4096)(self._translated)
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments with texts that can be encoded, each as wide as before."""
-        del background
-        return [
-            segment if segment.text.isascii() else Segment(self.text(segment.text), *segment[1:])
-            for segment in segments
-        ]
-
-    def text(self, text: str) -> str:
-        return text if text.isascii() else self._shown(text)
-
-    def _translated(self, text: str) -> str:
-        return "".join(self._character(character) for character in text)
-
-    def _character(self, character: str) -> str:
-        try:
-            character.encode(self._encoding)
-        except UnicodeEncodeError:
-            return _REPLACEMENTS.get(character) or MISSING_CHARACTER * cell_width(character)
-        return character
-
-
-def _known_encoding(encoding: str) -> str:
-    try:
-        return lookup(encoding).name
-    except LookupError:
-        return "ascii"
-
-
-SyntaxSpan = tuple[int, int, ColorName]
-MAX_HIGHLIGHTED_CHARS: Final = 64_000
-MAX_HIGHLIGHTED_LINE: Final = 1_000
-_MAX_REMEMBERED: Final = 200
-_NO_SPANS: Sequence[Sequence[SyntaxSpan]] = ()
-
-
-@lru_cache(maxsize=256)
-def lexer_for(name: str) -> "Lexer | None":
-    """Return the lexer of a file name, else of a language as fences name it; None for neither.
-
-    The first call compiles Pygments' patterns of names, 0.4 s: the screen makes it in a thread.
-    """
-    from pygments.util import ClassNotFound
-
-    lexers: Any = import_module("pygments.lexers")
-    for find_lexer in (lexers.get_lexer_for_filename, lexers.get_lexer_by_name):
-        with suppress(ClassNotFound):
-            return find_lexer(name, stripnl=False, ensurenl=False)
-    return None
-
-
-class SyntaxHighlighter:
-    """Paints lines of code; remembers what it painted."""
-
-    def __init__(self) -> None:
-        self._painted: dict[tuple[str, tuple[str, ...]], Sequence[Sequence[SyntaxSpan]]] = {}
-
-    def lines(self, path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[SyntaxSpan]]:
-        """Return the colours of each line; none for a language nobody knows or a text too big."""
-        if sum(map(len, lines)) > MAX_HIGHLIGHTED_CHARS or any(
-            len(line) > MAX_HIGHLIGHTED_LINE for line in lines
-        ):
-            return _NO_SPANS
-        key = (path_or_language, tuple(lines))
-        if key not in self._painted:
-            if len(self._painted) >= _MAX_REMEMBERED:
-                self._painted.pop(next(iter(self._painted)))
-            self._painted[key] = _highlight(path_or_language, lines)
-        return self._painted[key]
-
-
-def _highlight(path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[SyntaxSpan]]:
-    lexer = lexer_for(path_or_language.rpartition("/")[2])
-    if lexer is None:
-        return _NO_SPANS
-    spans: list[list[SyntaxSpan]] = [[] for _ in lines]
-    line, start = 0, 0
-    for offset, kind, value in lexer.get_tokens_unprocessed("\n".join(lines)):
-        token = _color_of_token(kind)
-        for number, piece in enumerate(value.split("\n")):
-            if number:
-                line, start = line + 1, offset
-            if piece and token and line < len(spans):
-                spans[line].append((offset - start, offset - start + len(piece), token))
-            offset += len(piece) + 1
-    return spans
-
-
-@cache
-def _color_of_token(kind: object) -> ColorName | None:
-    name = str(kind)
-    return next(
-        (token for prefix, token in _COLOR_OF_TOKEN.items() if name.startswith("Token." + prefix)), None
-    )
-
-
-_COLOR_OF_TOKEN: Final[Mapping[str, ColorName]] = {
-    "Keyword": "keyword",
-    "Operator.Word": "keyword",
-    "Literal.String": "string",
-    "Literal.Number": "number",
-    "Comment": "comment",
-    "Name.Function": "function",
-    "Name.Class": "function",
-    "Name.Builtin": "function",
-    "Name.Decorator": "function",
-    "Name.Tag": "keyword",
-    "Name.Attribute": "function",
-}

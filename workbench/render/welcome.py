@@ -18,7 +18,9 @@ from workbench.render.cells import (
     wrap_plain_text,
 )
 from workbench.render.diff import Diff, DiffDisplay
-from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
+from workbench.render.glyphs import Glyphs
+from workbench.render.syntax import SyntaxHighlighter
+from workbench.render.theme import Ink
 from workbench.views.approvals import QueueRow
 from workbench.views.file_changes import FileDetail
 from workbench.views.hunk_selection import HunkSelection

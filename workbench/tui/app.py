@@ -40,23 +40,20 @@ from textual.widget import AwaitMount
 from workbench.config.types import UiSettings
 from workbench.journal.journal import Journal
 from workbench.render import markdown
+from workbench.render.encoding_filter import EncodingFilter
+from workbench.render.glyphs import Glyphs, glyphs_for, is_unicode_encoding
+from workbench.render.syntax import SyntaxHighlighter
 from workbench.render.theme import (
     OWN_THEMES_256,
     ColorDepth,
-    EncodingFilter,
-    Glyphs,
     Ink,
-    SyntaxHighlighter,
     colors_at_depth,
     css_variables_at_depth,
-    glyphs_for,
-    is_unicode_encoding,
     own_theme,
     theme_name_at_depth,
     theme_problem,
 )
 from workbench.tui.backend import Backend
-from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.journal_source import JournalFeed, JournalSource
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.dialog_keys import (
@@ -71,6 +68,7 @@ from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.pane import JumpWanted, SourceChanged
 from workbench.tui.state import ScreenState
+from workbench.tui.terminal_contents import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.data_source import DataSource
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
-    from workbench.tui.main.unseen_ends import UnseenEnd
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
         ProviderUsage,
     )
     from workbench.views.undo_plan import UndoPlan
+    from workbench.views.unseen_ends import UnseenEnd
     from workbench.views.welcome import ImportOffer
 
 EXIT_FOR_DEMO: Final = 10

@@ -8,7 +8,9 @@ from textual.geometry import Offset
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
-from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
+from workbench.render.glyphs import Glyphs
+from workbench.render.syntax import SyntaxHighlighter
+from workbench.render.theme import Ink
 
 THEMES: Final = ("workbench-dark", "workbench-light")
 """Our own; every theme of Textual works as well."""

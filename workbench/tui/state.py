@@ -27,9 +27,10 @@ from workbench.domain.events import (
 )
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject
-from workbench.tui import journal_source
-from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource, TranscriptWindow
+from workbench.tui import transcript_window
+from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource
 from workbench.tui.run_store import RunStore
+from workbench.tui.transcript_window import TranscriptWindow
 from workbench.views.approvals import ProposeAgain, propose_again_of, queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
@@ -203,7 +204,7 @@ class ScreenState:
     def look_back(self, where: TranscriptPart) -> bool:
         """Show another part of the conversation; False when that is what is shown already."""
         source, current = self.source, self.current
-        if current is None or not isinstance(source, journal_source.EventArchive):
+        if current is None or not isinstance(source, transcript_window.EventArchive):
             return False
         was, window = self.window, self.window
         first = self._first if was is None else was.first
@@ -213,11 +214,11 @@ class ScreenState:
             case "later":
                 # What is read is in the last events too as soon as its window reaches into them.
                 is_far = was is not None and was.last < self._first
-                window = journal_source.window_after(source, current.id, was) if was and is_far else None
+                window = transcript_window.window_after(source, current.id, was) if was and is_far else None
             case "first" if first > 1:
-                window = journal_source.first_window(source, current.id)
+                window = transcript_window.first_window(source, current.id)
             case "earlier" if first > 1:
-                window = journal_source.window_before(source, current.id, first) or was
+                window = transcript_window.window_before(source, current.id, first) or was
             case _:
                 pass
         self.window = window
@@ -226,10 +227,10 @@ class ScreenState:
     def look_at(self, number: int) -> bool:
         """Show the part of the conversation that an event is in; False when it is shown already."""
         source, current, was = self.source, self.current, self.window
-        if current is None or not isinstance(source, journal_source.EventArchive):
+        if current is None or not isinstance(source, transcript_window.EventArchive):
             return False
         self.window = (
-            None if number >= self._first else journal_source.window_around(source, current.id, number)
+            None if number >= self._first else transcript_window.window_around(source, current.id, number)
         )
         return self.window is not was
 

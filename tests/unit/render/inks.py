@@ -1,8 +1,8 @@
 """What drawing tests share: inks, glyphs, hostile text, and what a strip looks like where."""
 
 from workbench.changes.diff import FileChange, make_hunks
-from workbench.render.theme import ASCII_GLYPHS as ASCII
-from workbench.render.theme import UNICODE_GLYPHS as UNICODE
+from workbench.render.glyphs import ASCII_GLYPHS as ASCII
+from workbench.render.glyphs import UNICODE_GLYPHS as UNICODE
 from workbench.render.theme import Ink, own_theme_ink, theme_colors
 from workbench.views.file_changes import FileDetail
 

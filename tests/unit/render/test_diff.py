@@ -10,7 +10,8 @@ from workbench.domain.values import Hunk
 from workbench.render import diff_layout
 from workbench.render.diff import Diff, DiffDisplay, split_heads_strip
 from workbench.render.diff_layout import widened_hunks
-from workbench.render.theme import LIGHT_COLORS, OWN_THEMES_256, Ink, SyntaxHighlighter
+from workbench.render.syntax import SyntaxHighlighter
+from workbench.render.theme import LIGHT_COLORS, OWN_THEMES_256, Ink
 from workbench.views.file_changes import FileDetail
 from workbench.views.hunk_selection import HunkSelection
 

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from workbench.render.theme import EncodingFilter
+from workbench.render.encoding_filter import EncodingFilter
 from workbench.text.width import cell_width
 
 BLACK = Color(0, 0, 0)

@@ -3,7 +3,7 @@
 import pygments.lexers
 
 from tests.support.tables import each_row
-from workbench.render.theme import lexer_for
+from workbench.render.syntax import lexer_for
 
 NAMES = [
     "a.py", "a.pyi", "SConstruct", "BUILD.bazel", "a.c", "a.h", "a.hpp", "a.m", "a.pl", "a.t", "a.sql",

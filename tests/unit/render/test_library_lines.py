@@ -3,9 +3,9 @@
 import pytest
 
 from tests.unit.render.inks import DARK
+from workbench.render.glyphs import UNICODE_GLYPHS as UNICODE
 from workbench.render.library import preview_lines
 from workbench.render.statistics import StatisticsFrame, decision_time_lines, outcome_lines, token_lines
-from workbench.render.theme import UNICODE_GLYPHS as UNICODE
 from workbench.views.statistics import SessionPreview, session_statistics
 
 NONE = session_statistics((), (), (), ())

@@ -9,7 +9,7 @@ from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
 from workbench.render import markdown
 from workbench.render.cells import line_strip
-from workbench.render.theme import SyntaxHighlighter
+from workbench.render.syntax import SyntaxHighlighter
 
 
 def shown(text, width=40, glyphs=UNICODE, painter=None):

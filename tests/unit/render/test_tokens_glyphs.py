@@ -16,6 +16,7 @@ from workbench.render.derived_colors import (
     TEXT_NAMES,
     contrast_ratio,
 )
+from workbench.render.glyphs import glyphs_for
 from workbench.render.theme import (
     DARK_COLORS,
     LIGHT_COLORS,
@@ -23,7 +24,6 @@ from workbench.render.theme import (
     Ink,
     colors_at_depth,
     css_variables,
-    glyphs_for,
     own_theme,
     theme_colors,
 )

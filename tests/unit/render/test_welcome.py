@@ -3,7 +3,8 @@
 import pytest
 
 from tests.unit.views.making import action
-from workbench.render.theme import ASCII_GLYPHS, UNICODE_GLYPHS, own_theme_ink
+from workbench.render.glyphs import ASCII_GLYPHS, UNICODE_GLYPHS
+from workbench.render.theme import own_theme_ink
 from workbench.render.welcome import welcome_rows
 from workbench.text.width import cell_width
 from workbench.views.providers import FoundModel

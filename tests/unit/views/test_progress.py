@@ -6,7 +6,8 @@ from tests.unit.views.making import NOW, SECOND, event
 from workbench.domain import events as e
 from workbench.domain.values import GateVerdict, Usage
 from workbench.render.conversation import block_lines
-from workbench.render.theme import ASCII_GLYPHS, UNICODE_GLYPHS, own_theme_ink
+from workbench.render.glyphs import ASCII_GLYPHS, UNICODE_GLYPHS
+from workbench.render.theme import own_theme_ink
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import CallBlock, ProgressBlock
 

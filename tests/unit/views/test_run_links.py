@@ -5,8 +5,9 @@ from tests.unit.views.test_pipeline import PLANS, RUN, row
 from tests.unit.views.test_step_page import page, section
 from workbench.domain.events import ArtifactStored, ContractChecked, StepChanged
 from workbench.domain.values import RunLink
+from workbench.render.glyphs import Glyphs
 from workbench.render.pipeline import run_title_facts
-from workbench.render.theme import OWN_THEMES_256, Glyphs, Ink
+from workbench.render.theme import OWN_THEMES_256, Ink
 from workbench.views.pipeline import pipeline_run, step_links
 
 PR = RunLink(type="pr", label="Pull Request", kind="address", target="https://code.example/pull/1")

@@ -26,8 +26,9 @@ from workbench.render.diff_layout import DiffLayout
 from workbench.text.human import sentence
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
+from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
 from workbench.tui.approvals.context_fit import ContextFit
-from workbench.tui.approvals.diff_margins import ChangeMap, FileColumn, MapSubject, mark_strip
+from workbench.tui.approvals.file_column import FileColumn
 from workbench.tui.keyboard.arming import PaneArming
 from workbench.tui.keyboard.receipts import LayoutReceipts, Receipts, RequiredRows
 from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage

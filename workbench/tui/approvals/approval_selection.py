@@ -12,7 +12,8 @@ from textual.content import Content
 
 from workbench.domain.values import Decision, Hunk, SeenExtent
 from workbench.render.approvals import URGENCY_COLORS
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.text.human import time_left_text
 from workbench.text.safe import one_line
 from workbench.tui.pane import DecisionMade, DecisionReported

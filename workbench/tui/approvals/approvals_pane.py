@@ -24,7 +24,14 @@ from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK, PaneArming
-from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
+from workbench.tui.pane import (
+    DecisionReported,
+    DetailWanted,
+    KeysChanged,
+    LineWanted,
+    QueueModel,
+    StatusMessage,
+)
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
@@ -345,7 +352,11 @@ class ApprovalsPane(ActionDetailPane):
             ),
             key="queue-heads",
         )
-        self.standing = PaneArming(self)
+        self.standing = PaneArming(
+            self,
+            on_change=lambda: self.post_message(KeysChanged()),
+            refuse=lambda why: self.post_message(StatusMessage(why)),
+        )
         self.ordering, self.written = QueueOrder(), ReasonInput()
         self.is_zoomed = False
         self._shown: QueueModel | None = None

@@ -13,8 +13,9 @@ from workbench.domain.values import Decision, DecisionVerdict
 from workbench.render import cells
 from workbench.render.approvals import folder_column_cells
 from workbench.render.cells import Column
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import line_counts, reads_as_path
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.theme import Ink
 from workbench.text import human
 from workbench.tui.approvals.approval_selection import ApprovalSelection
 from workbench.tui.approvals.table_dialog import TableDialog

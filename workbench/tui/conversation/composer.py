@@ -46,9 +46,10 @@ from workbench.tui.pane import (
 )
 
 if TYPE_CHECKING:
-    from workbench.tui.conversation.completion import Completions, PromptHistory, TypedWord
+    from workbench.tui.conversation.completion import Completions, TypedWord
     from workbench.tui.conversation.completion_popup import CompletionPopup
     from workbench.tui.conversation.composer_input import ComposerInput
+    from workbench.tui.conversation.prompt_history import PromptHistory
 
 LONG_PASTE_LETTERS: Final = 6_000
 """Characters from which a text is folded: a text field lays all of its lines out anew at each key."""
@@ -160,7 +161,7 @@ class Composer(Vertical, KeyOwner):
     @cached_property
     def history(self) -> "PromptHistory":
         """Return what was said before."""
-        from workbench.tui.conversation.completion import PromptHistory
+        from workbench.tui.conversation.prompt_history import PromptHistory
 
         return PromptHistory()
 
@@ -571,7 +572,7 @@ class Composer(Vertical, KeyOwner):
 
     def edit(self) -> None:
         """Write in the user's editor; what was saved there replaces the text."""
-        from workbench.tui.main.tasks import edit_in_external_editor
+        from workbench.tui.external_editor import edit_in_external_editor
 
         try:
             original = self._pastes.expand(self.text).encode()

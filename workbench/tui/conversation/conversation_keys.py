@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall, StopAgent
-from workbench.tui.tools.tools_keys import why_no_agent
+from workbench.tui.sub_agents import why_no_agent
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from textual import on
 from textual.content import Content
@@ -15,7 +15,7 @@ from workbench.render.cells import safe_content
 from workbench.render.list_rows import folder_prefix
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
-from workbench.tui import journal_source, render_context
+from workbench.tui import render_context, transcript_window
 from workbench.tui.conversation.transcript_view import TranscriptView
 from workbench.tui.conversation.turn_list import TurnNavigation
 from workbench.tui.keyboard import keymap
@@ -51,13 +51,33 @@ from workbench.views.conversation_blocks import (
 from workbench.views.data_source import DataSource
 
 if TYPE_CHECKING:
-    from workbench.tui.main.presenter import SessionPresenter
+    from workbench.tui.state import ScreenState
     from workbench.views.conversation_search import BlockHit, ConversationSearch
     from workbench.views.welcome import WelcomeFacts
 
 _WHOLE_SESSION: Final = 1_000_000
 
 _NEXT_MESSAGE_LINES: Final = ("Write below what you want done;", "enter sends it.")
+
+
+class ConversationPresenter(Protocol):
+    """What shows other parts of the conversation, and what depends on the turn in view."""
+
+    state: "ScreenState"
+
+    @property
+    def is_driven(self) -> bool:
+        """Return whether a process drives the session."""
+        ...
+
+    def tools(self) -> None:
+        """Show the calls of the turn in view."""
+
+    def another_part(self) -> None:
+        """Show the part that the state keeps now."""
+
+    def part(self, wanted: TranscriptPartWanted) -> None:
+        """Read the part before or behind the one on show."""
 
 
 class ConversationPane(Pane):
@@ -79,7 +99,7 @@ class ConversationPane(Pane):
         self.turns = TurnNavigation(self.view)
         self._is_asked = False
         self._folding = CompactView()
-        self.presenter: SessionPresenter | None = None
+        self.presenter: ConversationPresenter | None = None
         """Shows other parts of the conversation; None where there is nothing but this pane."""
         self._is_far_wanted = False
         """Whether the reader has sent the words: then a hit is shown wherever it is."""
@@ -540,7 +560,7 @@ def _plain_block_text(block: Block) -> str:
 
 
 def _search_batches(source: DataSource, session_id: str) -> Iterator[Sequence[Event]]:
-    if isinstance(source, journal_source.EventArchive):
-        yield from journal_source.event_batches(source, session_id)
+    if isinstance(source, transcript_window.EventArchive):
+        yield from transcript_window.event_batches(source, session_id)
     else:
         yield source.events(session_id, 0, _WHOLE_SESSION)

@@ -20,7 +20,8 @@ from textual.strip import Strip
 from workbench.render import cells, conversation, markdown
 from workbench.render.conversation import REPLY_INDENT, blank_rows_before, block_lines
 from workbench.tui import render_context
-from workbench.tui.widgets.line_view import HeightIndex, JumpTarget, LineView
+from workbench.tui.widgets.height_index import HeightIndex
+from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.views.conversation_blocks import (
     Block,
     CallBlock,

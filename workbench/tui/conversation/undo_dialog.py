@@ -8,8 +8,9 @@ from textual.strip import Strip
 
 from workbench.render import cells
 from workbench.render.cells import Column
+from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import line_counts
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.theme import Ink
 from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
 from workbench.tui.approvals.table_dialog import TableDialog

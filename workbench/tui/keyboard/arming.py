@@ -4,14 +4,13 @@
 drawn; the queue and the gates that are answered next to their graph share it.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from msgspec import Struct
 from textual.widget import Widget
 
 from workbench.tui.keyboard.rule import ARM_SECONDS
-from workbench.tui.pane import KeysChanged, StatusMessage
 from workbench.tui.render_context import context_of
 
 TOO_QUICK = "Too quick: this one just appeared. Press {key} again."
@@ -68,8 +67,17 @@ class ArmedPane(Protocol):
 class PaneArming:
     """The arming of one pane."""
 
-    def __init__(self, pane: ArmedPane) -> None:
-        self._pane = pane
+    def __init__(
+        self, pane: ArmedPane, *, on_change: Callable[[], object], refuse: Callable[[str], object]
+    ) -> None:
+        """Arm nothing yet.
+
+        Args:
+            pane: The pane.
+            on_change: Called when what its keys do now may have changed.
+            refuse: Shows why a key does not count.
+        """
+        self._pane, self._on_change, self._refuse = pane, on_change, refuse
         self.arming = KeyArming()
 
     @property
@@ -86,11 +94,8 @@ class PaneArming:
         if not pane.subject or not pane.is_shown_with_focus:
             return
         if self.arming.drawn(pane.subject, context_of(widget).monotonic()):
-            widget.post_message(KeysChanged())
-            widget.set_timer(ARM_SECONDS, self._refresh_keys)
-
-    def _refresh_keys(self) -> None:
-        self._widget.post_message(KeysChanged())
+            self._on_change()
+            widget.set_timer(ARM_SECONDS, self._on_change)
 
     @property
     def is_armed(self) -> bool:
@@ -110,7 +115,7 @@ class PaneArming:
         counts = self.arming.take(pane.subject, context_of(widget).key_time)
         self.after_frame()
         if not counts:
-            widget.post_message(StatusMessage(TOO_QUICK.format(key=key)))
+            self._refuse(TOO_QUICK.format(key=key))
         return counts
 
     def count_again(self) -> None:
@@ -121,4 +126,4 @@ class PaneArming:
         """Let no key count until the pane was drawn again."""
         self.arming.disarm()
         self.after_frame()
-        self._widget.post_message(KeysChanged())
+        self._on_change()

@@ -40,8 +40,8 @@ from workbench.tui.keyboard.typed_text import TypedText
 from workbench.tui.render_context import call_once_after
 
 if TYPE_CHECKING:
+    from workbench.tui.keyboard.footer_keys import FooterKey
     from workbench.tui.keyboard.keyboard_app import KeyboardApp
-    from workbench.tui.main.bars import FooterKey
 
 Acceptance = Literal["run", "wait", "text", "refused"]
 """What becomes of a key: it does its own work, it is a press of a deciding key that waits for another one,

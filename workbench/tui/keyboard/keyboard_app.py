@@ -8,10 +8,10 @@ from textual import events
 from textual.app import App
 
 if TYPE_CHECKING:
+    from workbench.tui.keyboard.footer_keys import FooterKey
     from workbench.tui.keyboard.guard import KeyGuard
     from workbench.tui.keyboard.owner import KeyScreen
     from workbench.tui.keyboard.queue import KeyQueue, QueuedEvent
-    from workbench.tui.main.bars import FooterKey
 
 
 class UnreadKeys:

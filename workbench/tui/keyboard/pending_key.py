@@ -8,12 +8,12 @@ from collections.abc import Hashable
 from msgspec import Struct
 
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.keyboard.keyboard_app import KeyboardApp
 from workbench.tui.keyboard.messages import screen_on_show
 from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.keyboard.press_log import KeyPress
 from workbench.tui.keyboard.rule import KeyState
-from workbench.tui.main.bars import FooterKey
 
 
 class PendingKey(Struct, eq=False):

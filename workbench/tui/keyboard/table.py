@@ -10,7 +10,9 @@ from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF
 from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION, UNDO
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
-from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP, TIMES
+from workbench.tui.pipeline.launch_keys import LAUNCH
+from workbench.tui.pipeline.pipeline_keys import GATE, PIPELINE, STEP
+from workbench.tui.pipeline.run_table_keys import COMPARE, TIMES
 from workbench.tui.tools.tools_keys import TOOLS
 
 Rows = tuple[Key[Any], ...]

@@ -17,7 +17,7 @@ from textual.app import SuspendNotSupported
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.text.human import clock_time
-from workbench.tui import journal_source, pane
+from workbench.tui import pane, transcript_window
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
 from workbench.tui.library.library_pane import LibraryPane
 from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, SessionVerb, StatusMessage
@@ -101,9 +101,9 @@ def fork_position(source: "DataSource", session_id: str, block: "Block") -> int:
         NotDone: It is not done yet, or not there any more.
     """
     last_event = None
-    if isinstance(source, journal_source.EventArchive):
+    if isinstance(source, transcript_window.EventArchive):
         last_event = last_event_of_block(
-            journal_source.event_batches(source, session_id), last_block_id(block)
+            transcript_window.event_batches(source, session_id), last_block_id(block)
         )
     if last_event is None:
         raise BackendError("No session was forked: this is not done yet, or it is gone. G goes to the end.")

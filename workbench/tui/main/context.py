@@ -17,20 +17,23 @@ if TYPE_CHECKING:
     from workbench.tui.backend import Backend
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
-    from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
     from workbench.tui.main.first_page import FirstPage
     from workbench.tui.main.folders import FolderController
+    from workbench.tui.main.header import Header
     from workbench.tui.main.layout import LayoutController
     from workbench.tui.main.moment import MomentController
     from workbench.tui.main.places import PlaceStack
     from workbench.tui.main.presenter import Presenter
     from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.session_strip import SessionStrip
     from workbench.tui.main.sidebar import Sidebar
+    from workbench.tui.main.tabs import Tabs
     from workbench.tui.main.tasks import MainTasks
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
     from workbench.tui.providers.provider_keys import ProviderActions
     from workbench.tui.state import ScreenState
     from workbench.tui.tools.tools_pane import ToolsPane
+    from workbench.tui.widgets.footer import Footer
     from workbench.tui.widgets.pane_frame import PaneRule
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.conversation_blocks import Block

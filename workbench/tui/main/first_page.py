@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from workbench.tui.keyboard import keymap
-from workbench.tui.main.bars import FooterKey
+from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.main.places import PANE_PLACES
 
 if TYPE_CHECKING:

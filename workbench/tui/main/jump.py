@@ -5,7 +5,7 @@ It only moves. Any other key cancels it and does nothing else.
 
 import string
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import ClassVar, Final, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,16 +15,14 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.keyboard.keyboard_app import KeyboardApp
 from workbench.tui.keyboard.messages import screen_on_show
-from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.pane import Pane, StatusMessage
 from workbench.tui.render_context import ink
 from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.line_view import JumpTarget
-
-if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
 
 LETTERS: Final = "asdfghjklqwertyuiopzxcvbnm"
 """Those under the fingers first."""
@@ -44,7 +42,7 @@ def jump_codes(count: int) -> list[str]:
     return codes[:count]
 
 
-def open_jump(app: "WorkbenchApp") -> None:
+def open_jump(app: KeyboardApp) -> None:
     """Put letters on what the screen shows; what has the focus gets the shortest ones.
 
     A page without panes says itself what there is to go to: `jump_targets`.

@@ -1,14 +1,11 @@
-"""The command palette: commands and their keys, `/commands`, and hits in sessions, files and messages.
+"""The command palette: commands and their keys, and hits in sessions, files and messages.
 
 What is in memory is found at once; files and messages are searched in a thread, each bounded.
 """
 
-# A word behind a slash that is nearly a command is not sent to the agent; a path has a second slash, and a
-# blank before it sends anything.
-
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -22,9 +19,7 @@ from textual.widgets import Input, Static
 from workbench.journal.session_queries import listed_sessions
 from workbench.render import cells
 from workbench.render.cells import Column, key_hint, key_hint_row
-from workbench.tui.conversation.completion import ADD_PROVIDER
 from workbench.tui.main.palette_commands import (
-    KEY_COMMANDS,
     PaletteCommands,
     PaletteEntry,
     PaletteSources,
@@ -40,85 +35,8 @@ from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.views.sessions import session_title
 
 if TYPE_CHECKING:
-    from workbench.tui.main.context import MainContext
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.rules.rules_screen import RulesScreen
-
-
-def run_slash_command(context: "MainContext", name: str, rest: str) -> None:
-    """Do what a command says."""
-    if name in KEY_COMMANDS:
-        context.do_key(KEY_COMMANDS[name])
-    elif name in _COMMANDS_WITHOUT_VALUE:
-        _COMMANDS_WITHOUT_VALUE[name](context)
-    elif name in _COMMANDS_WITH_VALUE:
-        _COMMANDS_WITH_VALUE[name](context, rest)
-    else:
-        context.say(f"/{name}: not there yet.")
-
-
-def _open_messages(context: "MainContext") -> None:
-    from workbench.tui.main.info_pages import open_messages
-
-    open_messages(context)
-
-
-def _restart_host(context: "MainContext") -> None:
-    context.tasks.restart_host()
-
-
-def _continue_session(context: "MainContext") -> None:
-    context.tasks.ask_current(context.backend.continue_session, "Continues.")
-
-
-def _end_session(context: "MainContext") -> None:
-    context.tasks.ask_current(context.backend.end_session, "The session is ended; ctrl+n starts another.")
-
-
-def _set_model(context: "MainContext", rest: str) -> None:
-    if not rest:
-        context.widgets.composer.begin("/model ")
-        return
-    if rest == ADD_PROVIDER:
-        context.providers.open_form()
-        return
-    current = context.state.current
-    session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.folders.backend.models.set_model(session_id, rest))
-
-
-def _set_mode(context: "MainContext", rest: str) -> None:
-    if not rest:
-        context.widgets.composer.begin("/mode ")
-        return
-    current = context.state.current
-    session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.folders.backend.models.set_mode(session_id, rest))
-
-
-def _add_mark(context: "MainContext", rest: str) -> None:
-    current = context.state.current
-    if current is None:
-        context.say("Nothing was marked: there is no session here.")
-        return
-    session_id = current.id
-    context.tasks.steer(lambda: context.folders.backend.models.add_bookmark(session_id, rest))
-
-
-def _compact(context: "MainContext", rest: str) -> None:
-    ask = context.folders.backend.compact_session
-    context.tasks.ask_current(lambda session_id: ask(session_id, rest), "A summary is asked for.")
-
-
-_COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
-    "messages": _open_messages, "restart": _restart_host, "continue": _continue_session,
-    "go": _continue_session, "end": _end_session,
-}  # fmt: skip
-_COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
-    "compact": _compact, "model": _set_model, "mode": _set_mode, "mark": _add_mark,
-    "provider": lambda context, rest: context.providers.command(rest),
-}  # fmt: skip
-"""Commands with a word behind them."""
 
 
 _MAX_ENTRIES: Final = 200

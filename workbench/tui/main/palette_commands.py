@@ -366,7 +366,7 @@ class PaletteCommands:
 
     def _of_composer(self) -> Iterator[PaletteEntry]:
         """Yield the commands of the composer that no key does; a replay has no composer."""
-        from workbench.tui.main.palette import run_slash_command
+        from workbench.tui.main.slash_commands import run_slash_command
 
         if self._is_replay:
             return

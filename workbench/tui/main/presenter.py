@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec.structs import replace
 
 from workbench.domain.events import CallFinished, CallProposed
-from workbench.domain.rows import Action
+from workbench.domain.machines import HUMAN_ENDED_PAUSES
+from workbench.domain.rows import Action, Session
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.keyboard import keymap
-from workbench.tui.main.bars import FooterKey, Tab, resume_keys
+from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
+from workbench.tui.main.tabs import Tab
 from workbench.tui.pane import (
     CallDetailModel,
     ComposerModel,
@@ -439,7 +441,7 @@ class Presenter(SessionPresenter):
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
-            footer_keys[1:1] = [*(key for _, key in self._stop_key(None)), *resume_keys(self.state.current)]
+            footer_keys[1:1] = [*(key for _, key in self._stop_key(None)), *_resume_keys(self.state.current)]
             self._widgets.footer.show(footer_keys, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
@@ -521,3 +523,11 @@ class Presenter(SessionPresenter):
     def _is_decided(self) -> bool:
         action = self.state.actions.get(self._widgets.approvals.queue.cursor or "")
         return action is not None and action.state != "pending"
+
+
+def _resume_keys(session: Session | None) -> list[FooterKey]:
+    """Return what continues a paused agent from the composer, where the keys of its notice are text."""
+    if session is None or session.status != "paused" or session.kind != "chat":
+        return []
+    is_held = session.reason in HUMAN_ENDED_PAUSES
+    return [FooterKey(keys="/continue", label="the paused agent")] if is_held else []

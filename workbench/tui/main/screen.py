@@ -19,18 +19,21 @@ from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.owner import KeyScreen
-from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
+from workbench.tui.main.header import Header
 from workbench.tui.main.layout import LayoutController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter
+from workbench.tui.main.session_strip import SessionStrip
 from workbench.tui.main.sidebar import Sidebar
+from workbench.tui.main.tabs import Tabs
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
 from workbench.tui.render_context import call_once_after
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.pane_frame import Divider, PaneRule, PaneTitle
 
 if TYPE_CHECKING:
@@ -488,7 +491,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     @on(tui_pane.CommandTyped)
     def _command_typed(self, message: tui_pane.CommandTyped) -> None:
-        from workbench.tui.main.palette import run_slash_command
+        from workbench.tui.main.slash_commands import run_slash_command
 
         run_slash_command(self.context, message.name.lstrip("/"), message.rest)
 

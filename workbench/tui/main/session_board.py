@@ -9,8 +9,9 @@ from textual.widget import Widget
 
 from workbench.domain.rows import Action, SessionCounts
 from workbench.render import session_board as render
-from workbench.tui.journal_source import EventArchive, JournalSource
+from workbench.tui.journal_source import JournalSource
 from workbench.tui.render_context import glyphs, ink
+from workbench.tui.transcript_window import EventArchive
 from workbench.views import session_board as views
 from workbench.views.session_board import BOARD_ORDERS, Activity, BoardOrder, BoardRow
 from workbench.views.sessions import SessionRow, waiting_by_session

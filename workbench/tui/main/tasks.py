@@ -4,125 +4,26 @@ The screen never waits for a disk or a process; every refusal is reported in wor
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-from textual.app import App, SuspendNotSupported
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
 from workbench.changes.decision import SealedBytesMissing
-from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.tui import pane
 from workbench.tui.backend import Backend, BackendError, RestartLater, error_text
-from workbench.views.action_detail import CommandPartRow, CommandParts
+from workbench.tui.external_editor import edit_in_external_editor
+from workbench.views.action_detail import CommandParts
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Action
-    from workbench.domain.values import ToolDescriptor
-    from workbench.policy.command_review import CommandPart, CommandReview
-    from workbench.policy.rules import RuleMoment
     from workbench.tui.main.context import MainContext
-    from workbench.tui.main.unseen_ends import UnseenEnd
-
-
-def edit_in_external_editor(app: object, backend: Backend, name: str, data: bytes) -> bytes | None:
-    """Let the user change bytes in their editor.
-
-    Args:
-        app: Whose terminal it is.
-        backend: What opens it.
-        name: Last part of a file's name, which says its kind.
-        data: What it begins with.
-
-    Returns:
-        What was saved; None if nothing was.
-
-    Raises:
-        NotDone: It did not start, or failed; says why.
-    """
-    saved: list[bytes | Exception | None] = []
-
-    def edit() -> None:
-        # The framework takes the terminal back only from what raises nothing.
-        try:
-            saved.append(backend.open_editor(name, data))
-        except Exception as error:  # noqa: BLE001 it is raised again once the terminal is taken back
-            saved.append(error)
-
-    try:
-        # Textual leaves the type of an app's return value open; nothing here depends on it.
-        with cast("App[Any]", app).suspend():
-            edit()
-    except SuspendNotSupported:
-        edit()
-    if isinstance(result := saved[0], Exception):
-        raise result
-    return result
-
-
-_LASTING_EFFECTS: Final = frozenset({"removes", "runs net", "writes"})
-
-
-def command_review_table(
-    backend: Backend, tool: str, parameters: JsonObject, command: str, moment: "RuleMoment"
-) -> CommandParts | None:
-    """Return the table of a command; None where one plain command says everything itself."""
-    from workbench.policy import rules
-    from workbench.policy.command_review import review_command
-
-    review = review_command(command, backend.rules.command_boundary(moment.workspace))
-    standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
-    descriptor = backend.rules.known_tools().get(tool)
-    rows = tuple(_part_row(part, descriptor, parameters, standing) for part in review.parts)
-    if len(rows) == 1 and not review.reasons and rows[0].sign == "waiting" and not rows[0].does:
-        return None
-    return CommandParts(rows=rows, notes=tuple(_review_notes(review)))
-
-
-def _part_row(
-    part: "CommandPart", descriptor: "ToolDescriptor | None", parameters: JsonObject, standing: Sequence[Rule]
-) -> CommandPartRow:
-    does = ", ".join(part.does)
-    if part.reasons or {"runs net", "hidden", "mixed scripts"} & set(part.marks):
-        return CommandPartRow(text=part.text, does=does, sign="risk", says="never by rule", is_risky=True)
-    rule = _covering_rule(part, descriptor, parameters, standing)
-    if rule is not None:
-        return CommandPartRow(text=part.text, does=does, sign="rule", says=f"{rule.id} allows it")
-    return CommandPartRow(
-        text=part.text, does=does, sign="waiting", says="asks (no rule)", is_risky="removes" in part.marks
-    )
-
-
-def _covering_rule(
-    part: "CommandPart", descriptor: "ToolDescriptor | None", parameters: JsonObject, standing: Sequence[Rule]
-) -> Rule | None:
-    from workbench.policy import rules
-    from workbench.policy.rules import call_subject
-
-    if descriptor is None or part.simple is None or not standing:
-        return None
-    alone = {**parameters, descriptor.command_parameter or "": part.simple.source}
-    return rules.first_rule_passing(standing, call_subject(descriptor, alone, ""), part.simple)
-
-
-def _review_notes(review: "CommandReview") -> list[str]:
-    notes: list[str] = []
-    if review.left_out:
-        notes.append(f"And {review.left_out} more parts.")
-    if not review.is_certain:
-        notes.append("These may not be all of its parts: it cannot be read with certainty.")
-    if review.reasons:
-        notes.append(f"No rule covers the whole line: {', '.join(review.reasons)}.")
-    lasting = [str(n) for n, part in enumerate(review.parts, 1) if _LASTING_EFFECTS & set(part.marks)]
-    if lasting:
-        which = f"part {lasting[0]} changes" if len(lasting) == 1 else f"parts {', '.join(lasting)} change"
-        notes.append(f"Cannot be undone here: {which} what the workbench does not keep.")
-    return notes
+    from workbench.views.unseen_ends import UnseenEnd
 
 
 _MAX_NOTIFICATION_CELLS = 200
@@ -307,6 +208,7 @@ class MainTasks(BackgroundTasks):
 
     def _take_apart(self, action: "Action", parameters: "JsonObject", command: str) -> None:
         from workbench.policy.rules import RuleMoment
+        from workbench.tui.approvals.command_parts import command_review_table
 
         moment = RuleMoment(
             session_id=action.session_id, workspace=self._context.folders.of_action(action.id), run_id=None,

@@ -3,15 +3,11 @@
 # Somebody looks at a session that is on show while the terminal has the focus and a key came in the last
 # two minutes. A terminal that reports no focus has it always: there the keys alone say it.
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
-from workbench.domain.events import Event, RunChanged, TurnEnded
-from workbench.domain.rows import Session
-from workbench.text.safe import one_line
+from workbench.domain.events import Event
+from workbench.views.unseen_ends import UnseenEnd, ends_sentence, session_end
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -21,58 +17,6 @@ AWAY_SECONDS: Final = 120.0
 """Seconds without a key after which nobody is taken to look."""
 _BURST_SECONDS: Final = 2.0
 """Seconds within which the terminal rings once for what ends."""
-EndState = Literal["ended", "paused", "failed"]
-_STATE_OF_OUTCOME: Final[dict[str, EndState]] = {
-    "done": "ended", "error": "failed", "limit": "paused", "unattended": "paused",
-    "completed": "ended", "failed": "failed",
-}  # fmt: skip
-"""Of turns and runs. What a user stopped is no news to them."""
-_STATES: Final[tuple[EndState, ...]] = ("ended", "paused", "failed")
-_MAX_TITLE_CELLS: Final = 40
-
-
-class UnseenEnd(Struct, frozen=True, kw_only=True):
-    """A turn or a run that came to its end."""
-
-    session_id: str
-    what: Literal["turn", "run"]
-    state: EndState
-    title: str
-    at: int
-    """Microseconds."""
-
-
-def session_end(event: Event, session: Session | None) -> UnseenEnd | None:
-    """Return the end that an event is of a session; None for other events, steps of a run and commands.
-
-    Whoever asks for a command waits for it, here or in a shell.
-    """
-    if session is None or session.kind in ("step", "ask"):
-        return None
-    body = event.body
-    if not isinstance(body, TurnEnded | RunChanged):
-        return None
-    word = body.outcome if isinstance(body, TurnEnded) else body.status
-    what: Literal["turn", "run"] = "turn" if isinstance(body, TurnEnded) else "run"
-    state = _STATE_OF_OUTCOME.get(word)
-    if state is None:
-        return None
-    title = one_line(session.title, _MAX_TITLE_CELLS)
-    return UnseenEnd(session_id=event.session_id, what=what, state=state, title=title, at=event.at)
-
-
-def ends_sentence(ends: Sequence[UnseenEnd]) -> str:
-    """Return one sentence for all: `3 runs ended, 1 run failed: “x”.`; the last of the worst is named."""
-    counts = Counter((end.state, end.what) for end in ends)
-    parts = [
-        f"{count} {what}{'s' if count > 1 else ''} {state}"
-        for state in _STATES
-        for what in ("run", "turn")
-        if (count := counts[state, what])
-    ]
-    worst = max(ends, key=lambda end: (_STATES.index(end.state), end.at))
-    title = f": “{worst.title}”" if worst.title else ""
-    return f"{', '.join(parts)}{title}."
 
 
 class UnseenEnds:

@@ -24,7 +24,7 @@ from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_actions import AnswerActions
 from workbench.tui.approvals.approval_selection import ApprovalSelection
 from workbench.tui.keyboard.arming import PaneArming
-from workbench.tui.pane import KeysChanged, PartsSeen
+from workbench.tui.pane import KeysChanged, PartsSeen, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.action_detail import ActionDetail
@@ -49,7 +49,11 @@ class GateAnswer(Vertical):
         self._pane = pane
         self._title = PaneTitle("", key="gate-title")
         self.detail_view = DetailView(key="gate-detail")
-        self.standing = PaneArming(self)
+        self.standing = PaneArming(
+            self,
+            on_change=lambda: self.post_message(KeysChanged()),
+            refuse=lambda why: self.post_message(StatusMessage(why)),
+        )
         self.actions = AnswerActions(self)
         self.detail: ActionDetail | None = None
         self._action: Action | None = None

@@ -13,7 +13,8 @@ from textual.style import Style
 
 from workbench.graph.canvas import DrawingKind, StyledSpan
 from workbench.graph.model import PENDING_FACTS, StepFacts
-from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import ColorName, Ink
 from workbench.text.width import cell_width
 from workbench.views.status_icons import ICONS, STEP_STATUSES, StatusName, StepStatus
 

@@ -24,9 +24,9 @@ from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.launch_plan import LaunchRows, plan_columns
 from workbench.text.human import counted
 from workbench.tui.backend import BackendError, error_text
+from workbench.tui.external_editor import edit_in_external_editor
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK
-from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pipeline.graph_view import GraphView
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import ListDialog

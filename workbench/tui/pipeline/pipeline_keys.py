@@ -1,105 +1,20 @@
-"""Keys of the pipeline pane, the launch form and the comparison of two runs, and what they ask of a run."""
+"""Keys of the pipeline pane: of its graph, of a gate next to it, and of a step in full."""
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.domain.rows import run_title
 from workbench.tui.keyboard.keymap import Key
-from workbench.tui.pane import RunRequestKind, StatusMessage
+from workbench.tui.pane import StatusMessage
+from workbench.tui.pipeline.run_actions import (
+    ask_run,
+    open_run_above,
+    open_run_below,
+    show_run_beside,
+    why_no_run_above,
+    why_no_run_below,
+)
 
 if TYPE_CHECKING:
-    from workbench.tui.pipeline.launch_form import LaunchScreen
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
-    from workbench.tui.pipeline.run_results import CompareScreen
-    from workbench.tui.pipeline.run_times import TimesScreen
-
-
-def ask_run(pane: "PipelinePane", what: RunRequestKind) -> None:
-    """Ask something of the run on show, about the step under the cursor."""
-    run, step, main = pane.run, pane.cursor_step, pane.main
-    if run is None:
-        return
-    folder = main.folders.of(run.id)
-    runs, step_id = main.backend.of(folder).runs, step.id if step is not None else ""
-
-    def begun(run_id: str, why_not: str) -> None:
-        if why_not:
-            main.say(why_not, is_error=True)
-        else:
-            main.show_run(run_id)
-
-    match what:
-        case "cancel":
-            main.tasks.ask(runs.cancel_run, run.id, "The run ends.")
-        case "retry":
-            main.tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
-        case "from":
-            main.tasks.begin_run(lambda: runs.run_from(run.id, step_id), begun, folder)
-
-
-def show_run_beside(pane: "PipelinePane", step: int) -> None:
-    """Show an older (-1) or newer (1) run."""
-    runs = pane.main.state.runs
-    before = runs.current
-    runs.beside(step)
-    if runs.current == before:
-        pane.main.say("That is the newest run." if step > 0 else "That is the oldest run that is listed.")
-    pane.main.presenter.pipeline()
-
-
-def run_below(pane: "PipelinePane") -> str:
-    """Return the run that the step under the cursor, or the item of it, has started; empty without one."""
-    graph, step = pane.graph, pane.cursor_step
-    if step is None or step.kind != "pipeline":
-        return ""
-    item = graph.paint.item(graph.cursor or "") if graph.paint is not None else None
-    return (item.session_id if item is not None else step.session_id) or ""
-
-
-def run_above(pane: "PipelinePane") -> str:
-    """Return the run that started the one on show; empty where a human did."""
-    session = pane.main.state.source.session(pane.run.id) if pane.run is not None else None
-    return (session.parent_id if session is not None else None) or ""
-
-
-def open_run_below(pane: "PipelinePane") -> None:
-    """Show the run that the step under the cursor has started."""
-    _show(pane, run_below(pane))
-
-
-def open_run_above(pane: "PipelinePane") -> None:
-    """Show the run that started this one, with the cursor on its step."""
-    below = pane.run
-    _show(pane, run_above(pane))
-    run = pane.run
-    if run is not None and below is not None:
-        steps = (step.id for step in run.steps if step.session_id == below.id)
-        items = (i.id for step in run.steps for i in step.items if i.session_id == below.id)
-        pane.graph.put_cursor(next(steps, None) or next(items, None) or pane.graph.cursor)
-
-
-def _show(pane: "PipelinePane", run_id: str) -> None:
-    runs = pane.main.state.runs
-    if run_id and run_id not in runs.rows:
-        runs.read([run_id])
-    if run_id in runs.rows:
-        runs.shown = run_id
-        pane.main.presenter.pipeline()
-        pane.main.say(f"This is {run_title(runs.rows[run_id])}.")
-
-
-def why_no_run_below(pane: "PipelinePane") -> str:
-    """Return why there is no run to go down into; empty where there is one."""
-    if why := pane.why_no_run():
-        return why
-    step = pane.cursor_step
-    if step is None or step.kind != "pipeline":
-        return "The step under the cursor starts no pipeline."
-    return "" if run_below(pane) else "Its pipeline did not start yet."
-
-
-def why_no_run_above(pane: "PipelinePane") -> str:
-    """Return why there is no run above; empty where there is one."""
-    return pane.why_no_run() or ("" if run_above(pane) else "No run started this one.")
 
 
 def _why_no_links(pane: "PipelinePane") -> str:
@@ -243,115 +158,4 @@ STEP: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="step.close", keys=("escape", "enter"), label="back", tooltip="back to the graph", group="Move",
         footer=2, is_override=True, in_palette=False,
         action=lambda pane: pane.set_full(is_full=False)),
-)  # fmt: skip
-LAUNCH: Final[tuple[Key["LaunchScreen"], ...]] = (
-    Key(id="launch.start", keys=("enter",), label="start", tooltip="start the run as shown",
-        group="Decide", footer=1, in_palette=False, decides=True,
-        action=lambda screen: screen.start()),
-    Key(id="launch.grant", keys=("space",), label="grant", tooltip="grant this for the run, or leave it",
-        group="Decide", footer=4, in_palette=False,
-        action=lambda screen: screen.toggle()),
-    Key(id="launch.grants", keys=("T",), label="all", tooltip="grant all, or none", group="Decide", footer=5,
-        in_palette=False,
-        action=lambda screen: screen.toggle_all()),
-    Key(id="launch.write", keys=("i",), label="input", tooltip="write the input", group="Decide", footer=2,
-        in_palette=False, opens_field=True,
-        action=lambda screen: screen.write()),
-    Key(id="launch.edit", keys=("ctrl+o",), label="editor", tooltip="write the input in $EDITOR",
-        group="Decide", footer=6, in_palette=False,
-        action=lambda screen: screen.edit()),
-    Key(id="launch.field-next", keys=("tab",), label="field", tooltip="field after, before", group="Move",
-        footer=3, in_palette=False,
-        action=lambda screen: screen.to_field(1)),
-    Key(id="launch.field-previous", keys=("shift+tab",), label="", tooltip="field before", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.to_field(-1)),
-    Key(id="launch.row-down", keys=("j", "down"), label="row", tooltip="next, previous row", shown="j k",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(1)),
-    Key(id="launch.row-up", keys=("k", "up"), label="", tooltip="row up", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move(-1)),
-    Key(id="launch.row-first", keys=("g", "home"), label="", tooltip="first, last", shown="g G", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=False)),
-    Key(id="launch.row-last", keys=("G", "end"), label="", tooltip="last", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=True)),
-    Key(id="launch.scroll-down", keys=("J", "ctrl+d", "pagedown"), label="", tooltip="scroll the dry run",
-        shown="J K", group="Move", in_palette=False,
-        action=lambda screen: screen.scroll_plan(3)),
-    Key(id="launch.scroll-up", keys=("K", "ctrl+u", "pageup"), label="", tooltip="scroll it up", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.scroll_plan(-3)),
-    Key(id="launch.leave", keys=("escape", "q"), label="back, nothing is run", shown="esc",
-        tooltip="back, nothing is run", group="Decide", footer=7, in_palette=False,
-        action=lambda screen: screen.leave()),
-)  # fmt: skip
-TIMES: Final[tuple[Key["TimesScreen"], ...]] = (
-    Key(id="times.row-down", keys=("j", "down"), label="step", tooltip="step after, before", shown="j k",
-        group="Move", footer=1, in_palette=False,
-        action=lambda screen: screen.move(1)),
-    Key(id="times.row-up", keys=("k", "up"), label="", tooltip="step before", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move(-1)),
-    Key(id="times.row-first", keys=("g", "home"), label="", tooltip="first, last step", shown="g G",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=False)),
-    Key(id="times.row-last", keys=("G", "end"), label="", tooltip="last step", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=True)),
-    Key(id="times.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="ten steps", shown="ctrl+d u",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(10)),
-    Key(id="times.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="ten steps up", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(-10)),
-    Key(id="times.open", keys=("enter",), label="its step", tooltip="its step in the graph", group="Move",
-        footer=5, in_palette=False,
-        action=lambda screen: screen.open_step()),
-    Key(id="times.leave", keys=("escape", "q", "d"), label="back", shown="esc", tooltip="back",
-        group="Move", footer=6, in_palette=False,
-        action=lambda screen: screen.leave()),
-)  # fmt: skip
-COMPARE: Final[tuple[Key["CompareScreen"], ...]] = (
-    Key(id="compare.row-down", keys=("j", "down"), label="step", tooltip="step after, before", shown="j k",
-        group="Move", footer=1, in_palette=False,
-        action=lambda screen: screen.move(1)),
-    Key(id="compare.row-up", keys=("k", "up"), label="", tooltip="step before", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move(-1)),
-    Key(id="compare.row-first", keys=("g", "home"), label="", tooltip="first, last step", shown="g G",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=False)),
-    Key(id="compare.row-last", keys=("G", "end"), label="", tooltip="last step", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=True)),
-    Key(id="compare.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="ten steps", shown="ctrl+d u",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(10)),
-    Key(id="compare.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="ten steps up", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(-10)),
-    Key(id="compare.difference-next", keys=("n",), label="difference", tooltip="next, previous that differs",
-        shown="n N", group="Move", footer=2, in_palette=False,
-        action=lambda screen: screen.move_to_difference(1)),
-    Key(id="compare.difference-previous", keys=("N",), label="", tooltip="previous that differs", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move_to_difference(-1)),
-    Key(id="compare.run-older", keys=("{",), label="other run", tooltip="compare with another run",
-        shown="{ }", group="Read", footer=3, in_palette=False,
-        action=lambda screen: screen.other_run(1)),
-    Key(id="compare.run-newer", keys=("}",), label="", tooltip="compare with another run", shown="-",
-        group="Read", in_palette=False,
-        action=lambda screen: screen.other_run(-1)),
-    Key(id="compare.order", keys=("o",), label="order", tooltip="by file, time, tokens", group="Read",
-        footer=4, in_palette=False,
-        action=lambda screen: screen.next_order()),
-    Key(id="compare.open", keys=("enter",), label="its step", tooltip="its step in the graph", group="Move",
-        footer=5, in_palette=False,
-        action=lambda screen: screen.open_step()),
-    Key(id="compare.leave", keys=("escape", "q", "C"), label="back", shown="esc", tooltip="back",
-        group="Move", footer=6, in_palette=False,
-        action=lambda screen: screen.leave()),
 )  # fmt: skip

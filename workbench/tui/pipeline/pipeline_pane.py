@@ -23,7 +23,7 @@ from workbench.tui.pane import (
     StatusMessage,
     StepWanted,
 )
-from workbench.tui.pipeline.pipeline_keys import ask_run
+from workbench.tui.pipeline.run_actions import ask_run
 from workbench.tui.widgets.pane_frame import StableStatic
 
 if TYPE_CHECKING:
@@ -490,7 +490,7 @@ class PipelinePane(Pane):
 
     def use_result(self, what: str, name: str = "") -> None:
         """Open an artifact of the step, or copy a link of the run; without a name the only one."""
-        from workbench.tui.pipeline.run_results import copy_link, open_artifact
+        from workbench.tui.pipeline.run_artifacts import copy_link, open_artifact
 
         (open_artifact if what == "artifact" else copy_link)(self.main, name)
 
@@ -502,7 +502,7 @@ class PipelinePane(Pane):
 
     def open_compare(self) -> None:
         """Show the run beside another run of its pipeline."""
-        from workbench.tui.pipeline.run_results import open_compare
+        from workbench.tui.pipeline.run_comparison import open_compare
 
         open_compare(self.main)
 

@@ -12,7 +12,7 @@ from workbench.domain.rows import Call
 from workbench.render.pipeline import earlier_text
 from workbench.render.run_times import times_head_strip, times_strip
 from workbench.tui.keyboard import keymap
-from workbench.tui.pipeline.run_results import other_runs_of
+from workbench.tui.pipeline.run_comparison import other_runs_of
 from workbench.tui.pipeline.run_table import RunTableScreen
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement

@@ -12,7 +12,8 @@ from textual.widget import Widget
 
 from workbench.render import cells, replay
 from workbench.text.safe import one_line
-from workbench.tui.main.bars import Header, SessionStrip
+from workbench.tui.main.header import Header
+from workbench.tui.main.session_strip import SessionStrip
 from workbench.tui.render_context import glyphs, ink
 from workbench.views import replay as views
 from workbench.views.replay import ReplayStatus

@@ -25,14 +25,15 @@ from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
-from workbench.tui.main.bars import Footer, FooterKey, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import Layout, LayoutController
 from workbench.tui.main.places import PLACES, PLACES_UNAVAILABLE
 from workbench.tui.main.presenter import Presenter
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.main.sidebar import Sidebar
+from workbench.tui.main.tabs import Tabs
 from workbench.tui.pane import (
     DecisionMade,
     DecisionReported,
@@ -46,6 +47,7 @@ from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader, ReplayNotic
 from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.pane_frame import PaneRule
 from workbench.views import replay
 from workbench.views.replay import Player, parse_replay_moment

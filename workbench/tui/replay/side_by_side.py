@@ -22,9 +22,9 @@ from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
 from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
-from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus
 from workbench.tui.main.presenter import SessionPresenter
 from workbench.tui.main.prompt_bar import PromptBar
@@ -43,6 +43,7 @@ from workbench.tui.replay.replay_screen import (
 from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
 from workbench.tui.state import ScreenState, StateChange
 from workbench.tui.tools.tools_pane import ToolsPane
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.pane_frame import Divider
 from workbench.views import replay
 from workbench.views.replay import Player, SyncedReplay, parse_replay_moment

@@ -26,10 +26,11 @@ from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_stri
 from workbench.text import human
 from workbench.tui.backend import error_text
 from workbench.tui.keyboard import keymap
-from workbench.tui.main.bars import Footer, FooterKey, footer_keys
+from workbench.tui.keyboard.footer_keys import FooterKey, footer_keys
 from workbench.tui.main.places import PLACE_OF_KEY
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle
 from workbench.views.rules import RuleRow, rule_rows

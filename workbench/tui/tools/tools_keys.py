@@ -3,21 +3,12 @@
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keyboard.keymap import Key
+from workbench.tui.sub_agents import why_no_agent
 
 if TYPE_CHECKING:
-    from workbench.tui.conversation.conversation_pane import ConversationPane
     from workbench.tui.tools.tools_pane import ToolsPane
 
 NO_PARTS: Final = "The parts of a call are shown when this pane is large: z."
-NO_AGENT: Final = "The call under the cursor has started no agent whose session is here."
-NOT_SIDE_BY_SIDE: Final = "Agents are opened from a replay of one session: esc leaves this one."
-
-
-def why_no_agent(pane: "ToolsPane | ConversationPane") -> str:
-    """Return why no agent can be opened from the call under the cursor; empty where one can."""
-    if pane.is_compared:
-        return NOT_SIDE_BY_SIDE
-    return "" if pane.agent_id else NO_AGENT
 
 
 TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (

@@ -5,11 +5,10 @@ changed row and the mouse. Subclasses draw strips of exactly the width.
 """
 
 from abc import abstractmethod
-from bisect import bisect, bisect_left, bisect_right
+from bisect import bisect, bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import accumulate
 from typing import ClassVar, Final, Self, cast
 
 from msgspec import Struct
@@ -24,7 +23,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.render.cells import line_strip, styled
-from workbench.render.theme import Glyphs, Ink
+from workbench.render.glyphs import Glyphs
+from workbench.render.theme import Ink
 from workbench.tui.render_context import context_of, glyphs, has_motion, ink
 
 
@@ -41,59 +41,6 @@ class RowIndex(Struct, frozen=True):
         row_ids = tuple(ids)
         lines = {key: line for line, key in enumerate(row_ids)}
         return cls(row_ids, lines, [line for line, key in enumerate(row_ids) if key.startswith("-")])
-
-
-class HeightIndex:
-    """Heights of blocks from the top down, in lines."""
-
-    def __init__(self) -> None:
-        self._heights: list[int] = []
-        self._tops: list[int] = [0]
-
-    def __len__(self) -> int:
-        return len(self._heights)
-
-    def __getitem__(self, index: int) -> int:
-        return self._heights[index]
-
-    @property
-    def total(self) -> int:
-        """Return the lines of all blocks together."""
-        return self.top(len(self._heights))
-
-    def put(self, index: int, height: int) -> None:
-        """Change the height of one block."""
-        if self._heights[index] != height:
-            self._heights[index] = height
-            del self._tops[index + 1 :]
-
-    def replace_from(self, index: int, heights: Iterable[int]) -> None:
-        """Replace all heights from one block on."""
-        self._heights[index:] = heights
-        del self._tops[index + 1 :]
-
-    def top(self, index: int) -> int:
-        """Return the first line of a block; of the index behind the last one the line behind everything."""
-        self._sum_up()
-        return self._tops[index]
-
-    def at(self, line: int) -> tuple[int, int]:
-        """Return the block that a line belongs to, and which of its lines it is.
-
-        Raises:
-            IndexError: There is no such line.
-        """
-        if not 0 <= line < self.total:
-            raise IndexError(line)
-        index = bisect_right(self._tops, line) - 1
-        return index, line - self._tops[index]
-
-    def _sum_up(self) -> None:
-        known = len(self._tops) - 1
-        if known < len(self._heights):
-            sums = accumulate(self._heights[known:], initial=self._tops[known])
-            next(sums)
-            self._tops += sums
 
 
 class JumpTarget(Struct, frozen=True):

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.render import cells
-from workbench.render.theme import Glyphs
+from workbench.render.glyphs import Glyphs
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, ListExtent
 
