@@ -12,7 +12,6 @@ from textual.widgets import Static
 
 from workbench.domain.incidents import BatchSize, IncidentOptions
 from workbench.render import cells
-from workbench.render.cells import key_hint, key_hint_row
 from workbench.render.incidents import IncidentDetail, plan_lines
 from workbench.text.human import counted
 from workbench.tui.incidents.incident_list import IncidentDetailView
@@ -153,11 +152,10 @@ class StartScreen(Dialog, inherit_bindings=False):
         width = max(20, self._view.width)
         self._view.on_width(width)
         self._view.styles.height = self._view.line_count + 1
-        colours, count = ink(self), len(self.plan.ids)
+        count = len(self.plan.ids)
         pairs = [("b", "batch"), ("+ -", "turns"), ("t", "time"), ("esc", "back, nothing is asked")]
-        parts = [key_hint("enter", f"start {count:,}" if count else "start", colours)]
-        parts += [key_hint(key, words, colours) for key, words in pairs]
-        self._keys.update(key_hint_row(parts, max(8, self._keys.size.width or width)))
+        start = ("enter", f"start {count:,}" if count else "start")
+        self._keys.update(self.hint_row([start, *pairs], self._keys.size.width or width))
         self.call_after_refresh(self.note_drawn)
 
     def _change(self, **changes: object) -> None:

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from workbench.journal.session_queries import listed_sessions
 from workbench.render import cells
-from workbench.render.cells import Column, key_hint, key_hint_row
+from workbench.render.cells import Column
 from workbench.tui.main.palette_commands import (
     PaletteCommands,
     PaletteEntry,
@@ -161,9 +161,8 @@ class PaletteScreen(ListDialog, inherit_bindings=False):
 
     def _show_hint(self) -> None:
         """Say of the keys as much as fits, the way back always."""
-        line, colours = glyphs(self).line, ink(self)
-        parts = [key_hint(line(keys), words, colours) for keys, words in _HINTS]
-        self._hint.update(key_hint_row(parts, self._list.size.width))
+        hints = ((glyphs(self).line(keys), words) for keys, words in _HINTS)
+        self._hint.update(self.hint_row(hints, self._list.size.width))
 
     @on(Input.Changed)
     def _changed(self, message: Input.Changed) -> None:

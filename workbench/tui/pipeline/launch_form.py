@@ -20,7 +20,7 @@ from textual.widgets import Input, Static
 
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
-from workbench.render.cells import key_hint, key_hint_row, wrap_code
+from workbench.render.cells import key_hint, wrap_code
 from workbench.render.launch_plan import LaunchRows, plan_columns
 from workbench.text.human import counted
 from workbench.tui.backend import BackendError, error_text
@@ -326,12 +326,12 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
             pairs += [("tab", "field"), ("i", "input"), ("j k", "row")]
             pairs += [("T", "all")] if has_grants else []
             pairs += [("esc", "back, nothing is run")]
-        parts = [key_hint(keys, words, colours) for keys, words in pairs]
+        first = None
         if self.focused is not self._input:
             can_start = plan is not None and not plan.why_not and not self._is_starting
             off = Content.styled("enter start", colours.of("faint"))
-            parts.insert(0, key_hint("enter", "start", colours) if can_start else off)
-        return key_hint_row(parts, max(8, self._line_cells))
+            first = key_hint("enter", "start", colours) if can_start else off
+        return self.hint_row(pairs, self._line_cells, first=first)
 
     def _tell(self, text: str) -> None:
         self._said = text

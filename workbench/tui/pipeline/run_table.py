@@ -7,8 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.render.cells import key_hint, key_hint_row, wrap_code
-from workbench.tui.render_context import ink
+from workbench.render.cells import wrap_code
 from workbench.tui.widgets.dialog import ListDialog
 from workbench.tui.widgets.line_view import RowList
 
@@ -52,8 +51,7 @@ class RunTableScreen(ListDialog, inherit_bindings=False):
         width = max(20, self._words.size.width - 2)
         lines = wrap_code([self.words()], width)[:_MOST_WORDS]
         self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
-        parts = [key_hint(keys, words, ink(self)) for keys, words in self.hints()]
-        self._keys.update(key_hint_row(parts, max(8, self._keys.size.width)))
+        self._keys.update(self.hint_row(self.hints(), self._keys.size.width))
 
     def row_moved(self, message: RowList.Moved) -> None:
         del message

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.render import cells
-from workbench.render.cells import key_hint, key_hint_row, wrap_plain_text
+from workbench.render.cells import wrap_plain_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import Trial, error_text
 from workbench.tui.keyboard import keymap
@@ -249,10 +249,9 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         users, line = keymap.user_keymap(self), glyphs(self).line
         rows = sorted(keymap.keys_of_scopes(["provider"]), key=lambda key: key.footer)
         hints = [
-            key_hint(line(keymap.printed_keys(key, users)), self._label_of(key.id), ink(self))
-            for key in rows if key.footer
-        ]  # fmt: skip
-        return key_hint_row(hints, max(8, self._keys.size.width or self.size.width - 6), keeps=0)
+            (line(keymap.printed_keys(key, users)), self._label_of(key.id)) for key in rows if key.footer
+        ]
+        return self.hint_row(hints, self._keys.size.width or self.size.width - 6, keeps=0)
 
     def _label_of(self, key_id: str) -> str:
         if key_id == "provider.leave" and self._trial is not None:

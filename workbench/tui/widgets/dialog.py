@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.render import cells
-from workbench.render.cells import wrap_line
+from workbench.render.cells import key_hint, key_hint_row, wrap_line
 from workbench.tui.keyboard.arming import KeyArming
 from workbench.tui.keyboard.owner import KeyDialog
 from workbench.tui.render_context import context_of, glyphs, ink
@@ -164,6 +164,20 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         more = overflow_text(self._followed, glyphs(self)) if self._followed is not None else ""
         words = "  ".join(part for part in (more, self._subtitle) if part)
         self.box.border_subtitle = cells.safe_content(words)  # type: ignore[assignment]
+
+    def hint_row(
+        self, hints: Iterable[tuple[str, str]], width: int, *, first: Content | None = None, keeps: int = 1
+    ) -> Content:
+        """Return keys and what they do in one row.
+
+        Args:
+            hints: Keys and their words.
+            width: Cells of the row.
+            first: A hint before the others.
+            keeps: How many at the end are never left out.
+        """
+        parts = [key_hint(keys, words, ink(self)) for keys, words in hints]
+        return key_hint_row([*([] if first is None else [first]), *parts], max(8, width), keeps=keeps)
 
     # --- when a deciding key counts ---------------------------------------------------------------
 
