@@ -122,7 +122,7 @@ SOURCES: dict[str, Source] = {
     "mocha": Source(origin="npm", package="mocha", folder="node", is_slow=True, children="node", writes=_CACHE),
     # --- Rust, and binaries of their makers
     "cargo": Source(origin="rust", package="cargo", folder="cargo", is_slow=True,
-                    children=rf"cargo.*|rustc|rustdoc|rustfmt|clippy-driver|{_C}|.*-[0-9a-f]{{16}}|demo|build-script-.*|rust-lld|ld\.lld|git|lsb_release",
+                    children=rf"cargo.*|rustc|rustdoc|rustfmt|clippy-driver|{_C}|.*-[0-9a-f]{{16}}|demo|build-script-.*|rust-lld|ld\.lld|git|lsb_release|getopt|cut|tr",
                     writes=r"work/(target|Cargo\.lock).*|work/.*\.rs|home/\.(cargo|cache).*|tmp/rust.*"),
     "rustc": Source(origin="rust", package="rustc", folder="cargo", children="rustc"),
     "rustfmt": Source(origin="rust", package="rustfmt", folder="cargo", children="rustfmt", writes=r"work/.*\.rs"),
