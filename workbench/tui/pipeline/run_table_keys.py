@@ -6,27 +6,36 @@ from workbench.tui.keyboard.keymap import Key
 
 if TYPE_CHECKING:
     from workbench.tui.pipeline.run_comparison import CompareScreen
+    from workbench.tui.pipeline.run_table import RunTableScreen
     from workbench.tui.pipeline.run_times import TimesScreen
 
+
+def _row_keys(scope: str) -> tuple[Key["RunTableScreen"], ...]:
+    """Return the keys that move the cursor over the steps of a table."""
+    return (
+        Key(id=f"{scope}.row-down", keys=("j", "down"), label="step", tooltip="step after, before",
+            shown="j k", group="Move", footer=1, in_palette=False,
+            action=lambda screen: screen.move(1)),
+        Key(id=f"{scope}.row-up", keys=("k", "up"), label="", tooltip="step before", shown="-", group="Move",
+            in_palette=False,
+            action=lambda screen: screen.move(-1)),
+        Key(id=f"{scope}.row-first", keys=("g", "home"), label="", tooltip="first, last step", shown="g G",
+            group="Move", in_palette=False,
+            action=lambda screen: screen.move_to_end(is_last=False)),
+        Key(id=f"{scope}.row-last", keys=("G", "end"), label="", tooltip="last step", shown="-", group="Move",
+            in_palette=False,
+            action=lambda screen: screen.move_to_end(is_last=True)),
+        Key(id=f"{scope}.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="ten steps",
+            shown="ctrl+d u", group="Move", in_palette=False,
+            action=lambda screen: screen.move(10)),
+        Key(id=f"{scope}.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="ten steps up", shown="-",
+            group="Move", in_palette=False,
+            action=lambda screen: screen.move(-10)),
+    )  # fmt: skip
+
+
 TIMES: Final[tuple[Key["TimesScreen"], ...]] = (
-    Key(id="times.row-down", keys=("j", "down"), label="step", tooltip="step after, before", shown="j k",
-        group="Move", footer=1, in_palette=False,
-        action=lambda screen: screen.move(1)),
-    Key(id="times.row-up", keys=("k", "up"), label="", tooltip="step before", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move(-1)),
-    Key(id="times.row-first", keys=("g", "home"), label="", tooltip="first, last step", shown="g G",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=False)),
-    Key(id="times.row-last", keys=("G", "end"), label="", tooltip="last step", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=True)),
-    Key(id="times.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="ten steps", shown="ctrl+d u",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(10)),
-    Key(id="times.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="ten steps up", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(-10)),
+    *_row_keys("times"),
     Key(id="times.open", keys=("enter",), label="its step", tooltip="its step in the graph", group="Move",
         footer=5, in_palette=False,
         action=lambda screen: screen.open_step()),
@@ -35,24 +44,7 @@ TIMES: Final[tuple[Key["TimesScreen"], ...]] = (
         action=lambda screen: screen.leave()),
 )  # fmt: skip
 COMPARE: Final[tuple[Key["CompareScreen"], ...]] = (
-    Key(id="compare.row-down", keys=("j", "down"), label="step", tooltip="step after, before", shown="j k",
-        group="Move", footer=1, in_palette=False,
-        action=lambda screen: screen.move(1)),
-    Key(id="compare.row-up", keys=("k", "up"), label="", tooltip="step before", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move(-1)),
-    Key(id="compare.row-first", keys=("g", "home"), label="", tooltip="first, last step", shown="g G",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=False)),
-    Key(id="compare.row-last", keys=("G", "end"), label="", tooltip="last step", shown="-", group="Move",
-        in_palette=False,
-        action=lambda screen: screen.move_to_end(is_last=True)),
-    Key(id="compare.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="ten steps", shown="ctrl+d u",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(10)),
-    Key(id="compare.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="ten steps up", shown="-",
-        group="Move", in_palette=False,
-        action=lambda screen: screen.move(-10)),
+    *_row_keys("compare"),
     Key(id="compare.difference-next", keys=("n",), label="difference", tooltip="next, previous that differs",
         shown="n N", group="Move", footer=2, in_palette=False,
         action=lambda screen: screen.move_to_difference(1)),
