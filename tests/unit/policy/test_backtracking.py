@@ -1,10 +1,10 @@
 """Patterns that would make a backtracking engine slow are told from those that would not."""
 
 import re
-import time
 
 import pytest
 
+from tests.support.growth import bounded_work
 from tests.support.tables import each_row
 from workbench.policy.regex_analysis import backtracking_objection
 
@@ -39,10 +39,9 @@ def test_a_pattern_that_runs_straight_is_let_pass(pattern):
 def test_what_is_let_pass_is_fast_in_python(pattern):
     """An oracle: the engine itself, on texts that repeat what the patterns name."""
     compiled = re.compile(pattern)
-    started = time.process_time()
-    for piece in ("a", "ab", "0", "a/", "/", "src/", "x", " -", '","path":"docs/', "foo"):
-        compiled.search('{"command":"git status' + piece * 400 + "!")
-    assert time.process_time() - started < 1
+    with bounded_work():
+        for piece in ("a", "ab", "0", "a/", "/", "src/", "x", " -", '","path":"docs/', "foo"):
+            compiled.search('{"command":"git status' + piece * 400 + "!")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +54,6 @@ def test_what_is_let_pass_is_fast_in_python(pattern):
         "(a?b?c?d?e?)*" * 30,
     ],
 )
-def test_the_verdict_comes_within_a_second(pattern):
-    started = time.process_time()
-    backtracking_objection(pattern)
-    assert time.process_time() - started < 1
+def test_there_is_a_verdict_on_any_pattern(pattern):
+    with bounded_work():
+        backtracking_objection(pattern)

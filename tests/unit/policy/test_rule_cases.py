@@ -1,9 +1,8 @@
 """Wide tables of patterns: rules that say what they allow, that allow everything, that run away, that are none."""
 
-import time
-
 import pytest
 
+from tests.support.growth import bounded_work
 from tests.support.tables import each_row
 from workbench.cli.check import check_rule
 
@@ -370,10 +369,9 @@ def test_a_pattern_that_re_or_re2_refuses_is_invalid(pattern):
 
 
 @pytest.mark.parametrize("pattern", HUGE, ids=lambda pattern: f"{pattern[:5]}x{len(pattern)}")
-def test_no_pattern_takes_more_than_a_second(pattern):
-    started = time.process_time()
-    assert verdict("read_file", pattern) != "accept"
-    assert time.process_time() - started < 1
+def test_a_huge_pattern_is_refused(pattern):
+    with bounded_work():
+        assert verdict("read_file", pattern) != "accept"
 
 
 def test_which_of_two_faults_is_said():

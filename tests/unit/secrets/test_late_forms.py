@@ -1,10 +1,10 @@
 """Secrets that stand in less usual forms: in base64, behind blanks of other alphabets, behind a prompt, cut off."""
 
 import base64
-import time
 
 import pytest
 
+from tests.support.growth import assert_grows_with_length
 from tests.support.tables import each_row
 from workbench.secrets.scrubber import scrub, scrub_value
 
@@ -133,12 +133,5 @@ def test_what_only_looks_alike_stays(text):
     ids=repr,
 )  # fmt: skip
 def test_time_grows_with_the_text_and_not_faster(unit):
-    def seconds(size):
-        text = (unit * (size // len(unit) + 1))[:size]
-        began = time.process_time()
-        scrub(text)
-        return time.process_time() - began
-
     scrub(unit)
-    small, large = min(seconds(20_000) for _ in range(3)), min(seconds(200_000) for _ in range(2))
-    assert large < 30 * small + 0.05
+    assert_grows_with_length(scrub, *((unit * (size // len(unit) + 1))[:size] for size in (20_000, 160_000)))

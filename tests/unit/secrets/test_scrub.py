@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.support.growth import assert_grows_with_length
 from tests.support.tables import each_row
 from workbench.secrets.scrubber import Scrubbed, scrub, scrub_value, secret_mark
 
@@ -214,17 +214,7 @@ def test_a_secret_is_found_wherever_it_stands(secret: tuple[str, str, str], arou
     ],
 )
 def test_time_grows_with_the_text_and_not_faster(unit: str):
-    short, long = (best_of_three((unit * 100_000)[:size]) for size in (20_000, 160_000))
-    assert long < 30 * short + 0.02
-
-
-def best_of_three(text: str) -> float:
-    times: list[float] = []
-    for _ in range(3):
-        start = time.process_time()
-        scrub(text)
-        times.append(time.process_time() - start)
-    return min(times)
+    assert_grows_with_length(scrub, *((unit * 100_000)[:size] for size in (20_000, 160_000)))
 
 
 @pytest.mark.spec(202)
