@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import time
 
 import pytest
 
@@ -16,7 +15,6 @@ from tests.support.tmux import Tmux
 
 EXAMPLE = CHECKOUT / "workbench" / "examples" / "demo"
 MOST_KEYS = 12
-MOST_SECONDS = 120.0
 """From the shell line to green, with the pauses of somebody who looks before each key."""
 TO_GREEN = (
     ("\r", "enter to what waits", "ctrl+t trust"),
@@ -144,7 +142,6 @@ def require_exactly_what_was_approved(project):
 
 @pytest.mark.parametrize("columns, rows", [pytest.param(120, 36, id="120x36"), rarely(80, 24, name="80x24")])
 def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names(opened, columns, rows):
-    begun = time.monotonic()
     terminal = opened(columns=columns, rows=rows)
     shown = terminal.until("trust this workspace", "1 waiting")
     assert "No model is set up" not in shown and "no model yet" not in shown
@@ -152,7 +149,6 @@ def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names
         press(terminal, key, name, wanted)
     to_green(terminal, is_narrow=columns < 100)
     assert terminal.pressed <= MOST_KEYS
-    assert time.monotonic() - begun < MOST_SECONDS
     leave(terminal)
     require_exactly_what_was_approved(terminal.project)
 

@@ -1,5 +1,7 @@
 """A deciding key on the screen: it is asked for again, can be cancelled, and counts when it was pressed twice."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import force_setattr
 from textual import events
@@ -325,7 +327,9 @@ def test_whether_to_leave_is_asked_until_it_is_answered_and_all_other_keys_are_d
         await shown.press("ctrl+q")
         assert "3 asks wait" in shown.text
         assert footer(shown).strip() == "q leave  esc stay"
-        await shown.pilot.pause(0.2)
+        later = asyncio.Event()
+        shown.app.set_timer(4 * PaneRule.SECONDS, later.set)
+        await later.wait()
         assert "3 asks wait" in shown.text
         await shown.press("a", "r", "enter", "2", "i", "tab", "ctrl+g", "ctrl+n", "ctrl+c", "x", "e")
         await typed(shown, "clear; cd ..", 0.12)

@@ -10,6 +10,7 @@ from textual import events
 from textual.app import App
 from textual.widgets import Input
 
+from tests.support.waits import until_true
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
 from workbench.tui.keyboard.keymap import normalized_key
@@ -174,8 +175,11 @@ def test_what_is_called_once_is_called_once_where_the_machine_stalls(stalls, sec
     async def body():
         async with App().run_test() as pilot:
             call_once_after(pilot.app, seconds, lambda: calls.append(seconds))
-            await pilot.pause(0.2)
+            await until_true(lambda: calls)
+            for number in range(3):
+                call_once_after(pilot.app, seconds, lambda number=number: calls.append(number))
+                await until_true(lambda number=number: number in calls)
 
     asyncio.run(body())
-    assert calls == [seconds]
+    assert calls == [seconds, 0, 1, 2]
     assert stalls[0]

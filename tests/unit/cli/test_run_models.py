@@ -16,6 +16,7 @@ from tests.support.chat_server import (
     said,
     whole,
 )
+from tests.support.waits import PATIENCE
 from workbench.host.driver_context import open_driver_context
 from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
@@ -126,11 +127,16 @@ BAD = {
 }  # fmt: skip
 
 
+LIMITS = {"stalls": {"silence_seconds": 1}, "does not begin": {"first_token_seconds": 1}}
+"""Of the cases that are about a time; for all others it is as long as ever needed."""
+
+
 @pytest.mark.parametrize("case", BAD, ids=str)
 def test_what_goes_wrong_is_said_and_the_session_goes_on(shell, serving, configured, case):
     answer, code, words = BAD[case]
     server = serving(answer, said("Now it works."))
-    configured(server.base_url, silence_seconds=1, first_token_seconds=1)
+    long = {"silence_seconds": int(PATIENCE), "first_token_seconds": int(PATIENCE)}
+    configured(server.base_url, **(long | LIMITS.get(case, {})))
     assert shell("run", "-p", "hi", "--output-format", "json") == 1
     found = json.loads(shell.out)
     assert (found["status"], found["error"]["code"], found["exit"]) == ("paused", code, 1)

@@ -2,7 +2,6 @@
 
 import errno
 import json
-import time
 
 import pytest
 
@@ -56,14 +55,28 @@ def texts(journal):
     )
 
 
+@pytest.fixture
+def steps(monkeypatch):
+    """The looks of the watch at what is due, of which each has come to its end but the last."""
+    begun = []
+    step = ImportWatch._step
+
+    def counted(watch, lock):
+        begun.append(lock.is_mine)
+        return step(watch, lock)
+
+    monkeypatch.setattr(ImportWatch, "_step", counted)
+    return begun
+
+
 def until(journal, expected):
     waits.until(lambda: texts(journal) == expected, lambda: texts(journal))
 
 
-def test_it_is_off_until_it_is_turned_on_and_off_again(journal, projects, tmp_path):
+def test_it_is_off_until_it_is_turned_on_and_off_again(journal, projects, tmp_path, steps):
     watch = ImportWatch(journal.home, journal, str(tmp_path))
     try:
-        time.sleep(0.3)
+        waits.until(lambda: len(steps) > 3)
         assert texts(journal) == []
         set_watch(journal.home, is_on=True)
         until(journal, ["say one"])
@@ -90,12 +103,12 @@ def test_it_takes_new_files_and_what_grows_and_no_half_line(journal, projects, t
     assert index_table_differences(journal) == []
 
 
-def test_of_two_only_one_watches_until_it_ends(journal, projects, tmp_path):
+def test_of_two_only_one_watches_until_it_ends(journal, projects, tmp_path, steps):
     set_watch(journal.home, is_on=True)
     with FileLock(journal.home.run / WATCH_LOCK) as other:
         assert other.try_acquire()
         watch = ImportWatch(journal.home, journal, str(tmp_path))
-        time.sleep(0.3)
+        waits.until(lambda: len(steps) > 3)
         assert texts(journal) == []
         other.release()
         until(journal, ["say one"])
@@ -113,12 +126,12 @@ def test_what_is_left_out_is_not_taken(journal, projects, tmp_path):
         watch.close()
 
 
-def test_a_full_disk_is_waited_out(journal, projects, tmp_path):
+def test_a_full_disk_is_waited_out(journal, projects, tmp_path, steps):
     set_watch(journal.home, is_on=True)
     with failing_disk() as disk:
         disk.fail(1, 1_000_000, errno.ENOSPC)
         watch = ImportWatch(journal.home, journal, str(tmp_path))
-        time.sleep(0.5)
+        waits.until(lambda: len(steps) > 3 and disk.writes)
         assert texts(journal) == []
         disk.heal()
         try:

@@ -25,6 +25,7 @@ from tests.support.incident_lists import (
 )
 from tests.support.stage import USER, call, exchange, text
 from tests.support.tables import each_row
+from tests.support.waits import until_true
 from workbench.domain import events as e
 from workbench.formats.kaiak_export import kaiak_session
 from workbench.host import incident_check, incident_requests, incident_sessions, session_requests
@@ -684,13 +685,10 @@ def test_the_background_process_takes_up_a_list_and_one_that_was_answered(made):
         context, stop = lists.context(), asyncio.Event()
         with context.root, DriverLock(lists.journal, driver):
             serving = asyncio.create_task(Supervisor(context, driver, lambda: True).run(stop))
-            async with asyncio.timeout(60):
-                for _ in range(3):
-                    while not lists.waiting(list_id):
-                        await asyncio.sleep(0.02)
-                    await asyncio.to_thread(lists.decide, list_id)
-                while lists.status(list_id)[0] != "completed":
-                    await asyncio.sleep(0.02)
+            for _ in range(3):
+                await until_true(lambda: lists.waiting(list_id))
+                await asyncio.to_thread(lists.decide, list_id)
+            await until_true(lambda: lists.status(list_id)[0] == "completed")
             stop.set()
             await serving
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
+from tests.support.waits import until_true
 from workbench.domain import events
 from workbench.journal.decisions import revoke_rule
 from workbench.tools.registry import tool_registry
@@ -89,9 +90,7 @@ def test_what_is_said_is_in_the_journal_before_the_reply_is_over(staged):
     stage = staged(recording(exchange(text("one "), {"text": "two", "after_ms": 50})))
 
     async def pause(seconds):
-        import asyncio
-
-        await asyncio.sleep(0.2)
+        await until_true(lambda: stage.bodies(events.TextStreamed))
         seen.append([body.text for body in stage.bodies(events.TextStreamed)])
 
     from tests.support.stage import provider_maker_with_sleep

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import socket
+import threading
 
 import pytest
 
@@ -30,6 +31,7 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.domain.values import Usage
+from workbench.effects.http import HttpReply
 from workbench.providers import server_provider
 from workbench.providers.base import Endpoint, KeyMissing, Sampling
 from workbench.providers.openai_compatible import OpenAICompatible
@@ -347,12 +349,21 @@ def test_a_server_that_stalls(serving, ask):
     assert server.gone.acquire(timeout=PATIENCE)
 
 
-def test_a_cold_load_is_not_cut(serving, ask):
-    import time
+def test_a_cold_load_is_waited_for_as_for_the_first_word(serving, ask, monkeypatch):
+    waited, is_waiting = [], threading.Event()
+    piece = HttpReply.piece
 
-    pause = lambda: time.sleep(0.3)  # noqa: E731
-    server = serving(Answer([b": loading\n\n", pause, b"".join(said("warm").pieces)]))
-    assert text_of(ask(server.base_url, silence_seconds=0.1, first_token_seconds=PATIENCE)) == "warm"
+    async def noted(reply, seconds):
+        waited.append(seconds)
+        if len(waited) == 2:
+            is_waiting.set()
+        return await piece(reply, seconds)
+
+    monkeypatch.setattr(HttpReply, "piece", noted)
+    warm = said("warm").pieces
+    server = serving(Answer([b": loading\n\n", lambda: is_waiting.wait(PATIENCE), b"".join(warm)]))
+    assert text_of(ask(server.base_url, silence_seconds=PATIENCE, first_token_seconds=2 * PATIENCE)) == "warm"
+    assert waited[:2] == [2 * PATIENCE] * 2 and set(waited[2:]) <= {PATIENCE}
 
 
 RETRY = [
