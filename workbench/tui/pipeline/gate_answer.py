@@ -101,6 +101,7 @@ class GateAnswer(Vertical):
             self.show_title()
         else:
             self._action, self.detail = shown, self.main.presenter.detail_of(shown.id)
+            self._pane.fit()
             self.draw_detail()
 
     def leave(self) -> None:
