@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.branches import COUNTER
 from tests.support.sizes import IS_CAMPAIGN, VARIABLE
 from workbench.effects.process_table import CHILD_REGISTRY
 from workbench.journal import database
@@ -70,6 +71,21 @@ def pytest_terminal_summary(terminalreporter, config):
     """Say how many campaign tests were left out."""
     if count := getattr(config, LEFT_OUT, 0):
         terminalreporter.write_line(f"{count} tests of campaigns were left out: they run with {VARIABLE}=1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Count the branches of what decides while its own tests run, where that is asked for."""
+    if COUNTER is None:
+        return (yield)
+    with COUNTER.counting(item):
+        return (yield)
+
+
+def pytest_sessionfinish():
+    """Keep what was counted."""
+    if COUNTER is not None:
+        COUNTER.save()
 
 
 def pytest_collection_finish():

@@ -4,8 +4,10 @@ Counted are the modules as they are imported, and each test of their own folders
 counting makes it slower. Each worker writes a file that `coverage combine` puts together.
 """
 
+import contextlib
 import os
 import pkgutil
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -30,6 +32,7 @@ class BranchCounter:
         import coverage
 
         self._coverage = coverage.Coverage(config_file=str(ROOT / "pyproject.toml"), data_suffix=True)
+        self._caches, self._has_uncounted = [], True
 
     def import_counted(self):
         """Import what is counted: the lines of a module run once."""
@@ -40,20 +43,32 @@ class BranchCounter:
         for name in MODULES:
             import_module(name)
         self._coverage.stop()
+        parts = (*(f"{name}." for name in PACKAGES), *MODULES)
+        counted = [module for name, module in sys.modules.items() if name.startswith(parts)]
+        found = {id(value): value for module in counted for value in vars(module).values()}
+        self._caches = [value for value in found.values() if hasattr(value, "cache_clear")]
 
-    def run(self, item, run):
-        """Run a test, counted if it is one of those of what is counted."""
+    @contextlib.contextmanager
+    def counting(self, item):
+        """Count while a test runs, if it is one of those of what is counted."""
         if not self._is_counted(item):
-            return run()
+            self._has_uncounted = True
+            yield
+            return
+        if self._has_uncounted:  # what a test that is not counted left behind would not be done again
+            for cache in self._caches:
+                cache.cache_clear()
+            self._has_uncounted = False
         self._coverage.start()
         try:
-            return run()
+            yield
         finally:
             self._coverage.stop()
 
     def _is_counted(self, item):
         return (
-            any(item.path.is_relative_to(path) for path in COUNTED)
+            item.get_closest_marker("campaign") is None
+            and any(item.path.is_relative_to(path) for path in COUNTED)
             and not item.path.name.endswith(COMPARISONS)
             and not any(part in item.name for part in REPEATED)
         )
