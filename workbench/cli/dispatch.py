@@ -22,6 +22,7 @@ from msgspec import Struct, field
 from workbench import __version__
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK, UsageError, report_error, silence_output
+from workbench.text.nearest import nearest_name
 from workbench.text.safe import safe_text
 
 if TYPE_CHECKING:
@@ -198,10 +199,8 @@ def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> Comman
 
 
 def _suggestion(word: str, entry: CommandEntry) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(word, _visible_names(entry.below), n=1)
-    return f"type {near[0]} if you meant that; " if near else ""
+    near = nearest_name(word, _visible_names(entry.below))
+    return f"type {near} if you meant that; " if near else ""
 
 
 def _refuse_missing_folder() -> NoReturn:

@@ -3,7 +3,6 @@
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,7 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
 from workbench.providers.recording import Recording, RecordingBroken, load_recording
 from workbench.text.json_nodes import node_of_value
+from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
 
@@ -179,8 +179,8 @@ def tool_names(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in ids_by_name:
-            near = get_close_matches(name, ids_by_name, 1)
-            hint = f"; did you mean {near[0]}?" if near else "; workbench tools list names them"
+            near = nearest_name(name, ids_by_name)
+            hint = f"; did you mean {near}?" if near else "; workbench tools list names them"
             raise ArgumentTypeError(f"there is no tool {one_line(name, 60)}{hint}")
     if not names:
         raise ArgumentTypeError("it names no tool; workbench tools list names them")

@@ -44,7 +44,8 @@ from workbench.config.types import (
 from workbench.domain.values import Json, JsonObject
 from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
 from workbench.text.located import DocumentPlace
-from workbench.text.problems import ProblemReport, nearest_name
+from workbench.text.nearest import nearest_name
+from workbench.text.problems import ProblemReport
 from workbench.text.safe import one_line
 
 MAX_CONFIG_BYTES = 1_048_576

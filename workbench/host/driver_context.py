@@ -55,7 +55,8 @@ from workbench.journal.session_queries import pending_action_ids
 from workbench.pipelines.executor import EVENT_PAGE_SIZE
 from workbench.policy import permissions, rule_validation
 from workbench.text import canonical
-from workbench.text.problems import Problem, nearest_name
+from workbench.text.nearest import nearest_name
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 from workbench.tools.base import PipelineStarter, ToolLimits
 from workbench.tools.registry import ToolRegistry, tool_registry

@@ -8,7 +8,6 @@ A model that nobody names is asked for only where a human begins a session: step
 # from when on it was so. Another server never gets the key that was named for the one before.
 
 import asyncio
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -31,6 +30,7 @@ from workbench.host.session_provider import (
 from workbench.host.session_requests import SessionRefused, require_changeable_session
 from workbench.journal.journal import Journal
 from workbench.providers.base import ModelsNotListed, Provider
+from workbench.text.nearest import nearest_names
 from workbench.text.safe import one_line
 
 UNNAMED_PROVIDER: Final = OPENAI_COMPATIBLE.name
@@ -328,7 +328,7 @@ def _checked_model(
     if model in names:
         return AvailableModel(provider=name, model=model)
     why = f"{name} has no model “{one_line(model, 60)}”."
-    similar = difflib.get_close_matches(model, names, _MAX_SUGGESTIONS, 0.4) or names[:_MAX_SUGGESTIONS]
+    similar = nearest_names(model, names, _MAX_SUGGESTIONS, 0.4) or names[:_MAX_SUGGESTIONS]
     remedy = f"It has {', '.join(similar)}." if similar else "Load one there first."
     more = len(names) - len(similar)
     rest = f" {more} more: /model lists them." if similar and more else ""

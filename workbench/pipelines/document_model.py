@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError, PydanticUseDefault
 
 from workbench.text.located import DocumentPlace, text_at
-from workbench.text.problems import nearest_name
+from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 
 Self = TypeVar("Self", bound="DocumentModel")

@@ -29,7 +29,8 @@ from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
 from workbench.pipelines.outline import MANIFEST_KIND, PIPELINE_KIND, is_pipeline, scalar_text, step_kind
 from workbench.pipelines.value_origins import handed_names
 from workbench.text.located import DocumentPlace
-from workbench.text.problems import Problem, ProblemReport, nearest_name
+from workbench.text.nearest import nearest_name
+from workbench.text.problems import Problem, ProblemReport
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
 

@@ -3,7 +3,6 @@
 In doubt, a pattern that denies matches and one that grants does not.
 """
 
-import difflib
 import os
 import sys
 import unicodedata
@@ -25,6 +24,7 @@ from workbench.policy.shell.deny_texts import could_contain
 from workbench.policy.shell.parser import WORD_GAP, dequoted_pattern
 from workbench.policy.shell.variable_risk import is_harmless_assignment
 from workbench.policy.wildcards import form_fits, wildcard_matches
+from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 
 _EDIT_TOOLS: Final = frozenset({"replace_string_in_file"})
@@ -66,8 +66,8 @@ def tool_name_note(name: str, tools: Iterable[str]) -> PatternNote | None:
         return None
     if name in FOREIGN_TOOLS:
         return PatternNote(level="note", text=f"{name}: there is no such tool here, so this matches nothing")
-    near = difflib.get_close_matches(name, sorted(ids | TOOL_ALIASES.keys()), n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]}" if near else ""
+    near = nearest_name(name, ids | TOOL_ALIASES.keys())
+    hint = f"; did you mean {near}" if near else ""
     return PatternNote(level="warning", text=f"{name}: no tool is called that, so this matches nothing{hint}")
 
 

@@ -17,6 +17,7 @@ from textual.color import Color
 from textual.style import Style
 from textual.theme import Theme
 
+from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 from workbench.views.status_icons import StatusName
 
@@ -194,11 +195,9 @@ def theme_problem(name: str) -> tuple[str, str] | None:
 
     if name in OWN_THEMES or name in BUILTIN_THEMES:
         return None
-    from difflib import get_close_matches
-
     known = sorted({*OWN_THEMES, *BUILTIN_THEMES})
-    near = get_close_matches(name, known, 1)
-    remedy = f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(known)}."
+    near = nearest_name(name, known)
+    remedy = f"Did you mean {near}?" if near else f"Use one of {', '.join(known)}."
     return f'ui.theme: there is no theme "{one_line(name, 40)}"; workbench-dark is used instead.', remedy
 
 

@@ -3,7 +3,6 @@
 A reader reports every problem of a file in one pass instead of stopping at the first.
 """
 
-from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct, field
@@ -93,10 +92,3 @@ class ProblemReport(Struct):
 
 def _as_error(problem: Problem) -> Problem:
     return problem if problem.severity == "error" else replace(problem, severity="error", fatal=True)
-
-
-def nearest_name(name: str, names: Iterable[str], likeness: float = 0.6) -> str:
-    """Return the known name that a misspelled one is most like; empty where none is like it."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name[:120], list(names), 1, likeness)), "")

@@ -4,7 +4,8 @@ import pytest
 
 from workbench.text.json_nodes import JsonError, LocatedError, LocatedNode, node_of_value, parse_json_nodes
 from workbench.text.located import DocumentPlace
-from workbench.text.problems import Problem, ProblemReport, nearest_name
+from workbench.text.nearest import nearest_name, nearest_names
+from workbench.text.problems import Problem, ProblemReport
 from workbench.text.yaml_nodes import YamlError, parse_yaml
 
 JSON = """{
@@ -85,3 +86,9 @@ def test_the_nearest_name():
     assert nearest_name("persna", ["adapter"]) == nearest_name("persna", []) == ""
     assert nearest_name("persna", ["persona"], 0.99) == ""
     assert nearest_name("persona" + "x" * 100_000, ["persona"]) == ""
+
+
+def test_the_nearest_names_come_first_and_are_at_most_so_many():
+    known = ["llama3", "llama3.1", "llama3.2", "gpt"]
+    assert nearest_names("lama3.1", known, 2) == ["llama3.1", "llama3.2"]
+    assert nearest_names("lama3.1", known, 9, 0.99) == []

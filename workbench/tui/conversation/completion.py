@@ -1,12 +1,13 @@
 """Completion of `/commands` and `@files` while a word is typed. Pure."""
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from typing import Final, Literal
 
 from msgspec import Struct, field
+
+from workbench.text.nearest import nearest_name
 
 MAX_COMPLETIONS: Final = 8
 """Candidates shown."""
@@ -192,8 +193,8 @@ def mistyped_command_hint(text: str) -> str:
     names = [command[1:] for command, _ in SLASH_COMMANDS]
     if match is None or match[1] in names or f"/{match[1]}" in _ALIASES or "\n" in text.strip():
         return ""
-    near = difflib.get_close_matches(match[1], names, 1, 0.6)
+    near = nearest_name(match[1], names)
     if not near and match[0] != text.strip():
         return ""
-    meant = f"Did you mean /{near[0]}?" if near else f"There are {', '.join(f'/{name}' for name in names)}."
+    meant = f"Did you mean /{near}?" if near else f"There are {', '.join(f'/{name}' for name in names)}."
     return f"Nothing was sent: there is no command /{match[1]}. {meant} A blank before it sends it as it is."
