@@ -27,7 +27,6 @@ from workbench.formats.agent_folders import AGENTS
 from workbench.formats.assemble import ImportSummary
 from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import find_sources
-from workbench.formats.records import FileProblem
 from workbench.host.import_choice import (
     FoundHistory,
     LeftOut,
@@ -47,6 +46,7 @@ from workbench.host.session_import import (
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import counted, duration_text, size_text
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 
 _PROGRESS_SECONDS: Final = 0.2
@@ -400,8 +400,8 @@ def _import_json(result: ImportResult, *, is_dry: bool) -> JsonFields:
     }  # fmt: skip
 
 
-def _problems_json(problems: list[FileProblem]) -> list[JsonFields]:
-    return [{"line": problem.line, "why": problem.why} for problem in problems[:MOST_PROBLEMS]]
+def _problems_json(problems: list[Problem]) -> list[JsonFields]:
+    return [{"line": problem.line, "why": problem.message} for problem in problems[:MOST_PROBLEMS]]
 
 
 def _print_reports(console: Console, result: ImportResult, keys: dict[str, str], *, is_dry: bool) -> None:
@@ -470,9 +470,9 @@ def _display_name(name: str) -> str:
     return "stdin" if name == "-" else one_line(Path(name).name, 60)
 
 
-def _print_problems(console: Console, name: str, problems: list[FileProblem]) -> None:
+def _print_problems(console: Console, name: str, problems: list[Problem]) -> None:
     file_name = _display_name(name)
     for problem in problems[:_MOST_PROBLEMS_SHOWN]:
-        console.note(f"  {file_name} line {problem.line}: {one_line(problem.why, 160)}")
+        console.note(f"  {file_name} line {problem.line}: {one_line(problem.message, 160)}")
     if len(problems) > _MOST_PROBLEMS_SHOWN:
         console.note(f"  … and {len(problems) - _MOST_PROBLEMS_SHOWN} more; --json lists them")

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args, get_origin
@@ -238,13 +238,6 @@ def read_layer_setting(read: LayerRead, setting: SingleSetting) -> None:
         _report_unknown_key(read, place)
 
 
-def _member_places(place: DocumentPlace) -> Iterator[tuple[str, DocumentPlace]]:
-    """Yield the members of an object with their dotted keys, exactly as they are written."""
-    prefix = f"{place.path}." if place.path else ""
-    for name, node in (place.node.members or {}).items():
-        yield name, place.at(node, f"{prefix}{name}")
-
-
 def _is_readable_version(read: LayerRead, root: DocumentPlace) -> bool:
     place = root.member("config_version")
     if place is None:
@@ -278,7 +271,7 @@ def _major_version(version: object) -> int | None:
 
 
 def _read_members(read: LayerRead, parent: DocumentPlace) -> None:
-    for _, place in _member_places(parent):
+    for _, place in parent.members():
         path = place.path
         if path == "config_version":
             continue
@@ -310,7 +303,7 @@ def _read_providers(read: LayerRead, providers: DocumentPlace) -> None:
         shown = _shown_value("headers", providers.node)
         read.add(providers, f'"providers" must be an object of providers by name, is {shown}.')
         return
-    for name, place in _member_places(providers):
+    for name, place in providers.members():
         if not re.fullmatch(PROVIDER_NAME_PATTERN, name) or place.node.members is None:
             message = (
                 f'"{one_line(place.path, 80)}" must be a name of letters, digits, _ and - with an object.'
@@ -321,7 +314,7 @@ def _read_providers(read: LayerRead, providers: DocumentPlace) -> None:
 
 
 def _read_provider(read: LayerRead, name: str, provider: DocumentPlace) -> None:
-    for member_name, place in _member_places(provider):
+    for member_name, place in provider.members():
         key = PROVIDER_KEYS_BY_PATH.get(member_name)
         if key is None:
             _report_unknown_key(read, place)

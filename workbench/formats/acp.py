@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from workbench.domain.values import JsonObject
 from workbench.formats import records as r
 from workbench.formats.input import JsonLines
+from workbench.text.problems import Problem
 
 _NO_ANSWER: Final = "the trace does not hold the answer, and the call did not run"
 _CALL_STATES: Final[dict[str, r.ResultState]] = {"completed": "succeeded", "failed": "failed"}
@@ -52,7 +53,7 @@ def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield the sessions of a trace; usually it is one."""
     reader = _TraceReader(name)
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row = r.as_object(line.value)

@@ -18,6 +18,7 @@ from workbench.formats import records as r
 from workbench.formats.call_events import call_target
 from workbench.formats.detect import LINE_FORMATS, LineFormat
 from workbench.formats.input import JsonLine, json_values
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 
 STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME, "opencode", "droid-stream")
@@ -30,7 +31,7 @@ _SAMPLE_SIZE: Final = 5
 """Objects after which a program's format is not looked for any more."""
 _MOST_LINE: Final = 4 << 20
 """Bytes of a line; of a longer one nothing is read."""
-_NOTHING_YET: Final = r.FileProblem(0, "nothing yet")
+_NOTHING_YET: Final = r.file_problem(0, "nothing yet")
 
 
 class AgentOutput:
@@ -44,7 +45,7 @@ class AgentOutput:
         self._number = 0
         self._sample: list[tuple[bytes, JsonLine]] = []
         """Lines that came before the format was known, as they were printed and what they hold."""
-        self._lines: deque[JsonLine | r.FileProblem] = deque()
+        self._lines: deque[JsonLine | Problem] = deque()
         self._records: Iterator[r.Record] | None = None
 
     def feed(self, data: bytes) -> list[r.Record | bytes]:
@@ -105,7 +106,7 @@ class AgentOutput:
         while (record := next(self._records, _NOTHING_YET)) is not _NOTHING_YET:
             yield record
 
-    def _fed(self) -> Iterator[JsonLine | r.FileProblem]:
+    def _fed(self) -> Iterator[JsonLine | Problem]:
         while self._lines or not self._is_over:
             yield self._lines.popleft() if self._lines else _NOTHING_YET
 

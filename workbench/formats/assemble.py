@@ -26,6 +26,7 @@ from workbench.formats import records as r
 from workbench.formats import sanitize
 from workbench.formats.call_events import MOST_INLINE, CallEvents, OpenCall, StoreBlob
 from workbench.formats.held_events import HeldEvents
+from workbench.text.problems import Problem
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
 _MOST_TITLE: Final = 80
@@ -71,7 +72,7 @@ class ImportSummary(Struct):
     events: int = 0
     kept: int = 0
     """Records that were not understood."""
-    problems: list[r.FileProblem] = field(default_factory=list[r.FileProblem])
+    problems: list[Problem] = field(default_factory=list[Problem])
 
 
 class AssemblerState(Struct, frozen=True, kw_only=True):
@@ -166,7 +167,7 @@ class Assembler:
     def _look_at_time(self, item: r.Record) -> None:
         time_us, line = getattr(item, "at", None), getattr(item, "line", 0)
         if time_us is not None and time_us + _CLOCK_TOLERANCE < self._newest and line:
-            self.summaries[-1].problems.append(r.FileProblem(line, "its time is before what stands above"))
+            self.summaries[-1].problems.append(r.file_problem(line, "its time is before what stands above"))
         self._newest = max(self._newest, time_us or 0)
 
     def state(self) -> AssemblerState | None:
@@ -209,9 +210,9 @@ class Assembler:
             self._counted[item.key] = before.plus(item.usage.beyond(before))
 
     @property
-    def strays(self) -> list[r.FileProblem]:
+    def strays(self) -> list[Problem]:
         """Return the problems of a file in which no session began."""
-        return [item for item in self._early if isinstance(item, r.FileProblem)]
+        return [item for item in self._early if isinstance(item, Problem)]
 
     def events_so_far(self) -> list[Event]:
         """Return what waits for the ends of calls; of each it is told now that it runs."""
@@ -249,7 +250,7 @@ class Assembler:
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
-            self.summaries[-1].problems.append(r.FileProblem(len(self.summaries), why))
+            self.summaries[-1].problems.append(r.file_problem(len(self.summaries), why))
         self._has_title = bool(title)
         self._provider, self._model = (
             sanitize.sanitize_line(head.provider, 120),
@@ -295,7 +296,7 @@ class Assembler:
                 yield from self._progress(item)
             case r.TurnStop():
                 yield from self._stop_events(item)
-            case r.FileProblem():
+            case Problem():
                 self.summaries[-1].problems.append(item)
             case _:
                 yield from self._other_record_events(item)
@@ -323,7 +324,7 @@ class Assembler:
         if not item.is_understood:
             self.summaries[-1].kept += 1
             self.summaries[-1].problems.append(
-                r.FileProblem(item.line, f"not understood, kept as it is: {item.kind[:80]}")
+                r.file_problem(item.line, f"not understood, kept as it is: {item.kind[:80]}")
             )
         name = sanitize.sanitize_line(item.kind, 80) or "record"
         kind = name if item.is_understood else f"{NOT_UNDERSTOOD}.{name}"
@@ -491,7 +492,7 @@ class Assembler:
         call = self._open.pop(item.call, None)
         if call is None:
             why = f"a result of {item.call[:80] or 'no call'}, which nothing asked for"
-            self.summaries[-1].problems.append(r.FileProblem(item.line, why))
+            self.summaries[-1].problems.append(r.file_problem(item.line, why))
             record = r.UnmappedRecord("result", {"call": item.call, "text": item.text}, item.at)
             yield self._unmapped_event(record)
             return
@@ -502,8 +503,8 @@ class Assembler:
         yield from self._life.ended(call, item, self._last, child)
 
 
-def _clean_problem(problem: r.FileProblem) -> r.FileProblem:
-    return r.FileProblem(problem.line, sanitize.sanitize_line(problem.why))
+def _clean_problem(problem: Problem) -> Problem:
+    return r.file_problem(problem.line, sanitize.sanitize_line(problem.message))
 
 
 def _title_of(text: str) -> str:

@@ -22,6 +22,7 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLine, JsonLines
 from workbench.text.human import DAY_MICROS, iso_time
+from workbench.text.problems import Problem
 from workbench.text.safe import one_line
 
 APPROVAL_TOOL: Final = "assistant.approval"
@@ -282,7 +283,7 @@ def read_assistant_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
     records = _Records()
     has_begun = False
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
         elif not has_begun:
             has_begun = True
@@ -303,9 +304,9 @@ def _read_session(document: JsonObject, name: str, records: "_Records") -> Itera
         active_tools=tuple(filter(None, map(_tool_id, r.as_array(document.get("activeTools"))))),
     )  # fmt: skip
     for number, why in turn_order_violations([r.text_of(turn, "role") for turn in turns]):
-        yield r.FileProblem(number, why)
+        yield r.file_problem(number, why)
     for why in session_violations(document):
-        yield r.FileProblem(1, why)
+        yield r.file_problem(1, why)
     for number, turn in enumerate(turns, 1):
         yield from _read_turn(turn, number)
     invocations = r.objects_of(document, "records") or r.objects_of(document, "toolInvocations")

@@ -40,12 +40,12 @@ def _read(value: Json, name: str) -> Iterator[r.Record]:
         workspace=r.text_of(document, "extra", "workspace"),
     )  # fmt: skip
     if not r.text_of(document, "schema_version").startswith("ATIF-v1."):
-        yield r.FileProblem(1, f"{r.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1")
+        yield r.file_problem(1, f"{r.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1")
     expected = 1
     for number, step in enumerate(steps, 1):
         key = step.get("step_id")
         if isinstance(key, int) and key != expected:
-            yield r.FileProblem(number, f"step {key} stands where {expected} follows")
+            yield r.file_problem(number, f"step {key} stands where {expected} follows")
             expected = key
         expected += 1
         yield from _read_step(step, number)

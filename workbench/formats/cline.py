@@ -291,7 +291,7 @@ def join_screen(records: Iterator[r.Record], documents: list[JsonObject]) -> Ite
         is_screen_alone = "screen" in record.facts
         if is_screen_alone and conversation:
             why = "its conversation stands in api_conversation_history.json beside it, which is read instead"
-            yield r.FileProblem(1, why)
+            yield r.file_problem(1, why)
             return
         used = r.objects_of(about, "model_usage")[-1:]
         yield replace(record, model=record.model or (r.text_of(used[0], "model_id") if used else ""))

@@ -13,6 +13,7 @@ from workbench.formats.input import JsonLines
 from workbench.formats.patches import move_edits, parse_begin_patch
 from workbench.formats.record_streams import join_usage, read_sessions, typed_prompts
 from workbench.text.human import SECOND_MICROS
+from workbench.text.problems import Problem
 
 _WRAPPER_TYPES: Final = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
@@ -402,7 +403,7 @@ def _read_exec(lines: JsonLines, name: str) -> Iterator[r.Record]:
     has_begun = False
     running: set[str] = set()
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row = r.as_object(line.value)

@@ -50,7 +50,7 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
     )  # fmt: skip
     counted = r.integer_of(meta, "iteration_count")
     if counted is not None and counted != len(rounds):
-        yield r.FileProblem(1, f"iteration_count is {counted}, there are {len(rounds)} iterations")
+        yield r.file_problem(1, f"iteration_count is {counted}, there are {len(rounds)} iterations")
     context = r.object_of(document, "context_sources")
     yield r.UnmappedRecord(_CONTEXT, dict(context), start)
     yield r.Prompt(query, start, 1)

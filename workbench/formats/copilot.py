@@ -10,6 +10,7 @@ from workbench.formats.chat_messages import call_result, end_state, parse_argume
 from workbench.formats.input import JsonLines
 from workbench.formats.patches import PatchRefused, parse_git_diff
 from workbench.formats.record_streams import head_with_model, join_usage_before, object_lines
+from workbench.text.problems import Problem
 
 _BOOKKEEPING: Final = frozenset({
     "session.resume", "session.idle", "session.info", "session.warning", "session.model_change",
@@ -43,7 +44,7 @@ def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     reader = _SessionReader(name)
     asides: dict[str, list[tuple[JsonObject, int]]] = {}
     for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row, number = line

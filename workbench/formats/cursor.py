@@ -114,7 +114,7 @@ def read_database(database: Database, name: str) -> Iterator[r.Record]:
         message = r.as_object(parse_json(data))
         if not message:
             why = f"the blob {key[:12]} is none of the messages that are known; it was left out"
-            yield r.FileProblem(number, why)
+            yield r.file_problem(number, why)
         else:
             yield from _message(r.text_of(message, "role"), message.get("content"), number)
 
@@ -185,7 +185,7 @@ def read_state(database: Database, name: str) -> Iterator[r.Record]:
         chat = _value(database, key)
         messages = list(_messages(database, key.removeprefix(_CHAT), chat))
         if not chat:
-            yield r.FileProblem(number, f"the chat {key.removeprefix(_CHAT)[:40]} cannot be read")
+            yield r.file_problem(number, f"the chat {key.removeprefix(_CHAT)[:40]} cannot be read")
         if messages:
             yield _head(key.removeprefix(_CHAT), chat, messages, parents)
             yield from _chat_records(chat, messages, number)
@@ -245,7 +245,7 @@ def _chat_records(
                 yield from _reply(key, message, time_us, number)
             case _:
                 why = f"the message {key[:40]} of this chat is not there, or none that is known"
-                yield r.FileProblem(number, why)
+                yield r.file_problem(number, why)
     if r.text_of(chat, "status") in ("aborted", "error"):
         yield r.TurnStop(detail=r.text_of(chat, "status"), at=r.time_of(chat, "lastUpdatedAt"))
 

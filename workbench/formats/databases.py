@@ -84,6 +84,6 @@ def _read(database: Database, database_format: DatabaseFormat, name: str) -> Ite
     try:
         yield from database_format.read(database, name)
     except _DAMAGE as error:
-        yield r.FileProblem(0, f"the database cannot be read behind what was read: {error}")
+        yield r.file_problem(0, f"the database cannot be read behind what was read: {error}")
     finally:
         database.close()

@@ -60,7 +60,8 @@ from workbench.formats.input import (
     raw_lines,
 )
 from workbench.formats.line_meter import LineMeter, PrefixChanged, Seal
-from workbench.formats.records import FileProblem, Record, as_array, as_object
+from workbench.formats.records import Record, as_array, as_object, file_problem
+from workbench.text.problems import Problem
 
 HEAD_BYTES: Final = 1 << 18
 """Bytes that are looked at."""
@@ -148,7 +149,7 @@ class DetectedFile(Struct, frozen=True, kw_only=True):
 
     format: str
     items: Iterator[Record] = field(default_factory=lambda: iter(()))
-    lines: Iterator[JsonLine | FileProblem] | None = None
+    lines: Iterator[JsonLine | Problem] | None = None
     """Of a session of this program, which needs no reader: its lines are events."""
     meter: LineMeter | None = None
     """Of a file of lines that begins with its first one."""
@@ -235,12 +236,10 @@ def _detect_decompressed(
 _Item = TypeVar("_Item")
 
 
-def _with_decompression_problem(
-    items: Iterator[_Item], raw: DecompressedStream
-) -> Iterator[_Item | FileProblem]:
+def _with_decompression_problem(items: Iterator[_Item], raw: DecompressedStream) -> Iterator[_Item | Problem]:
     yield from items
     if raw.why:
-        yield FileProblem(raw.line, raw.why)
+        yield file_problem(raw.line, raw.why)
 
 
 def _read_container(
@@ -303,16 +302,16 @@ def _read_documents(
 ) -> Iterator[Record]:
     for index, line in enumerate(documents):
         if index and line.value in (documents[0].value, documents[index - 1].value):
-            yield FileProblem(line.number, "the same document again, which is taken once")
+            yield file_problem(line.number, "the same document again, which is taken once")
         elif index and not document_format.is_it(line.value):
-            yield FileProblem(
+            yield file_problem(
                 line.number, f"a document that is not of the format {document_format.name}: left out"
             )
         else:
             yield from document_format.read(line.value, name)
 
 
-def _problems_first(problems: list[FileProblem], items: Iterator[Record]) -> Iterator[Record]:
+def _problems_first(problems: list[Problem], items: Iterator[Record]) -> Iterator[Record]:
     yield from problems
     yield from items
 
@@ -343,7 +342,7 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted_format
     beginning = head.removeprefix(_BOM).decode("utf-8", "replace")
     for text_format in TEXT_FORMATS:
         if wanted_format in (None, text_format.name) and text_format.is_it(beginning):
-            problems: list[FileProblem] = []
+            problems: list[Problem] = []
             read = text_format.read(_text_lines(whole, problems), name)
             return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
     if _begins_in_example(head):
@@ -378,28 +377,28 @@ def _detect_after_words(
         detected = _detect_json(_ReplayedStream(blank, whole), rest, name, wanted_format)
     except UnknownFormat:
         return None
-    why = FileProblem(1, "words stand before the document; they were left out")
+    why = file_problem(1, "words stand before the document; they were left out")
     lines = None if detected.lines is None else itertools.chain([why], detected.lines)
     return DetectedFile(format=detected.format, items=_problems_first([why], detected.items), lines=lines)
 
 
 class _LateProblems:
-    def __init__(self, problems: list[FileProblem]) -> None:
+    def __init__(self, problems: list[Problem]) -> None:
         self._told = problems
 
-    def __iter__(self) -> Iterator[FileProblem]:
+    def __iter__(self) -> Iterator[Problem]:
         yield from self._told
 
 
-def _text_lines(whole: "_ReplayedStream", problems: list[FileProblem]) -> Iterator[str]:
+def _text_lines(whole: "_ReplayedStream", problems: list[Problem]) -> Iterator[str]:
     for number, line in enumerate(raw_lines(whole, MOST_LINE), 1):
         if isinstance(line, int):
-            problems.append(FileProblem(number, f"the line has {line} bytes: it was left out"))
+            problems.append(file_problem(number, f"the line has {line} bytes: it was left out"))
             yield ""
             continue
         text = (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "replace")
         if "\ufffd" in text and "\ufffd".encode() not in line:
-            problems.append(FileProblem(number, "it is not UTF-8: what was no character reads as U+FFFD"))
+            problems.append(file_problem(number, "it is not UTF-8: what was no character reads as U+FFFD"))
         yield text
 
 
@@ -440,7 +439,7 @@ class OpenedFile(Struct, kw_only=True):
     format: str
     events: Iterator[Event]
     summaries: list[ImportSummary] = field(default_factory=list[ImportSummary])
-    strays: list[FileProblem] = field(default_factory=list[FileProblem])
+    strays: list[Problem] = field(default_factory=list[Problem])
     """Problems of a file in which no session was found."""
     point: ResumePoint | None = None
     """The last place from which the file can be gone on with; of formats that are read from lines alone."""

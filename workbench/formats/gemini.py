@@ -10,6 +10,7 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import end_state, usage_within
 from workbench.formats.input import JsonLine, JsonLines
 from workbench.formats.record_streams import object_lines, typed_prompts
+from workbench.text.problems import Problem
 
 
 def is_chat(value: Json) -> bool:
@@ -54,7 +55,7 @@ def read_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """
     chat = _ChatReplay()
     for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             chat.problems.append(line)
             continue
         if chat.is_another(line[0]):
@@ -76,7 +77,7 @@ class _ChatReplay:
     def __init__(self) -> None:
         self.facts: dict[str, Json] = {}
         self.messages: dict[str, tuple[JsonObject, int]] = {}
-        self.problems: list[r.FileProblem] = []
+        self.problems: list[Problem] = []
         self.rest: list[r.Record] = []
 
     def is_another(self, row: JsonObject) -> bool:

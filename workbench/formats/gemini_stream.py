@@ -11,6 +11,7 @@ from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLines
+from workbench.text.problems import Problem
 
 NAME: Final = "gemini-stream"
 
@@ -23,7 +24,7 @@ def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield one session; pieces of an answer are joined up to the next event of another kind."""
     reader = _StreamReader(name)
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
         else:
             yield from reader.line(r.as_object(line.value), line.number)

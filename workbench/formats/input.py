@@ -9,7 +9,8 @@ import orjson
 from msgspec import Struct
 
 from workbench.domain.values import Json
-from workbench.formats.records import FileProblem
+from workbench.formats.records import file_problem
+from workbench.text.problems import Problem
 
 MOST_LINE: Final = 16 << 20
 """Bytes of one line; the largest real ones hold images of some hundred KB."""
@@ -33,7 +34,7 @@ class JsonLine(Struct, frozen=True):
     value: Json
 
 
-JsonLines = Iterable[JsonLine | FileProblem]
+JsonLines = Iterable[JsonLine | Problem]
 
 
 def raw_lines(stream: BinaryIO, most: int = MOST_LINE) -> Iterator[bytes | int]:
@@ -50,12 +51,12 @@ def raw_lines(stream: BinaryIO, most: int = MOST_LINE) -> Iterator[bytes | int]:
         yield size
 
 
-def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | FileProblem]:
+def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | Problem]:
     """Yield the value of every line; blank lines are none, damaged ones are problems."""
     loads = orjson.loads
     for number, line in enumerate(lines, 1):
         if isinstance(line, int):
-            yield FileProblem(number, f"the line has {line} bytes, over {MOST_LINE}: it was left out")
+            yield file_problem(number, f"the line has {line} bytes, over {MOST_LINE}: it was left out")
             continue
         try:
             yield JsonLine(number, loads(line))
@@ -63,22 +64,22 @@ def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | FileProblem
             if line.strip(_BLANK_BYTES).removeprefix(_BOM):
                 yield from _repaired_line(number, line)
             elif b"\0" in line:
-                yield FileProblem(number, _NUL_MESSAGE.format(line.count(b"\0")))
+                yield file_problem(number, _NUL_MESSAGE.format(line.count(b"\0")))
 
 
-def _repaired_line(number: int, line: bytes) -> Iterator[JsonLine | FileProblem]:
+def _repaired_line(number: int, line: bytes) -> Iterator[JsonLine | Problem]:
     source, is_utf8 = _decode_json(line.strip(_BLANK_BYTES))
     source = source.strip().removeprefix("\ufeff")
     values, rest = _value_sequence(source)
     if line.startswith(b"\0") or line.endswith(b"\0"):
-        yield FileProblem(number, _NUL_MESSAGE.format(line.count(b"\0")))
+        yield file_problem(number, _NUL_MESSAGE.format(line.count(b"\0")))
     if not is_utf8:
-        yield FileProblem(number, "it is not UTF-8: what was no character reads as U+FFFD")
+        yield file_problem(number, "it is not UTF-8: what was no character reads as U+FFFD")
     if len(values) > 1:
-        yield FileProblem(number, f"{len(values)} values stand in one line; all of them are read")
+        yield file_problem(number, f"{len(values)} values stand in one line; all of them are read")
     yield from (JsonLine(number, value) for value in values)
     if rest:
-        yield FileProblem(number, "it is cut off or not JSON" + (" behind what was read" if values else ""))
+        yield file_problem(number, "it is cut off or not JSON" + (" behind what was read" if values else ""))
 
 
 def _decode_json(data: bytes) -> tuple[str, bool]:
@@ -123,18 +124,18 @@ def _bounded_integer(digits: str) -> Json:
     return int(digits) if len(digits) <= _MOST_DIGITS else digits
 
 
-def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
+def json_rows(data: bytes) -> list[JsonLine | Problem]:
     """Return objects in an array or one behind another as lines, numbered by their line or place."""
     source = _decode_json(data.removeprefix(_BOM))[0].lstrip()
     values, rest = _value_sequence(source)
     if len(values) == 1 and isinstance(values[0], list):
         return [JsonLine(number, value) for number, value in enumerate(cast("list[Json]", values[0]), 1)]
-    lines: list[JsonLine | FileProblem] = [
+    lines: list[JsonLine | Problem] = [
         JsonLine(number, value) for number, value in _with_line_numbers(source, values)
     ]
     if rest:
         number = source.count("\n", 0, len(source) - len(rest)) + 1
-        lines.append(FileProblem(number, "it is cut off or not JSON behind what was read"))
+        lines.append(file_problem(number, "it is cut off or not JSON behind what was read"))
     return lines
 
 
@@ -151,14 +152,14 @@ def _with_line_numbers(source: str, values: list[Json]) -> Iterator[tuple[int, J
         position = end
 
 
-def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
+def json_documents(data: bytes) -> tuple[list[JsonLine], list[Problem]]:
     """Return the JSON documents of a file, or what can be read of a damaged one, numbered by their lines."""
     try:
         return [JsonLine(1, orjson.loads(data))], []
     except ValueError:
         pass
     source, is_utf8 = _decode_json(data.removeprefix(_BOM))
-    problems = [] if is_utf8 else [FileProblem(1, "it is not UTF-8 everywhere")]
+    problems = [] if is_utf8 else [file_problem(1, "it is not UTF-8 everywhere")]
     before = len(source) - len(source.lstrip())
     values, rest = _value_sequence(source[before:])
     if not values:
@@ -166,16 +167,16 @@ def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
         return [JsonLine(1, value)] if value is not None else [], [*problems, broken]
     if rest.strip():
         line = source.count("\n", 0, len(source) - len(rest)) + 1
-        problems.append(FileProblem(line, "something follows the end of the document"))
+        problems.append(file_problem(line, "something follows the end of the document"))
     if len(values) > 1:
-        problems.append(FileProblem(1, f"{len(values)} documents stand in one file; all of them are read"))
+        problems.append(file_problem(1, f"{len(values)} documents stand in one file; all of them are read"))
     above = source.count("\n", 0, before)
     return [
         JsonLine(above + line, value) for line, value in _with_line_numbers(source[before:], values)
     ], problems
 
 
-def _salvage_document(source: str) -> tuple[Json, FileProblem]:
+def _salvage_document(source: str) -> tuple[Json, Problem]:
     for end, closing in reversed(_last_value_ends(source)):
         try:
             value = _without_half_surrogates(
@@ -184,8 +185,8 @@ def _salvage_document(source: str) -> tuple[Json, FileProblem]:
         except (ValueError, RecursionError):
             continue
         line = source.count("\n", 0, end) + 1
-        return value, FileProblem(line, "the document breaks off here; the rest is read")
-    return None, FileProblem(1, "it is not JSON")
+        return value, file_problem(line, "the document breaks off here; the rest is read")
+    return None, file_problem(1, "it is not JSON")
 
 
 def _last_value_ends(source: str) -> list[tuple[int, str]]:

@@ -31,7 +31,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     for number, sample in enumerate(samples, 1):
         yield from _read_sample(sample, document, name, number)
     if not samples:
-        yield r.FileProblem(1, "the log holds no samples")
+        yield r.file_problem(1, "the log holds no samples")
 
 
 def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
@@ -53,24 +53,26 @@ def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
 def _read_entries(archive: ZipFile, head: str, entries: list[str], name: str) -> Iterator[r.Record]:
     header, why = _read_entry(archive, head)
     if why:
-        yield r.FileProblem(1, why)
+        yield r.file_problem(1, why)
     if head != "header.json":
-        yield r.FileProblem(1, "the log was not finished; what it holds is read")
+        yield r.file_problem(1, "the log was not finished; what it holds is read")
     number = unpacked = 0
     for entry in entries:
         if ".." in entry.split("/") or entry.startswith("/"):
-            yield r.FileProblem(1, f"{entry[:80]} leads out of the zip; it was left out")
+            yield r.file_problem(1, f"{entry[:80]} leads out of the zip; it was left out")
             continue
         if not (entry.startswith("samples/") and entry.endswith(".json")):
             continue
         number += 1
         unpacked += archive.getinfo(entry).file_size
         if unpacked > MOST_UNPACKED:
-            yield r.FileProblem(number, f"the zip holds over {MOST_UNPACKED >> 30} GB; the rest was left out")
+            yield r.file_problem(
+                number, f"the zip holds over {MOST_UNPACKED >> 30} GB; the rest was left out"
+            )
             return
         sample, why = _read_entry(archive, entry)
         if why:
-            yield r.FileProblem(number, why)
+            yield r.file_problem(number, why)
         else:
             yield from _read_sample(sample, header, name, number)
 

@@ -14,6 +14,7 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLine, JsonLines
 from workbench.formats.record_streams import join_usage_before
+from workbench.text.problems import Problem
 
 _KINDS: Final = {
     kind.casefold(): kind
@@ -43,7 +44,7 @@ def is_document(value: Json) -> bool:
 def read_document(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session from a list of messages."""
     document = r.as_object(value)
-    rows: list[JsonLine | r.FileProblem] = (
+    rows: list[JsonLine | Problem] = (
         [JsonLine(1, {"session": document.get("session")})] if "session" in document else []
     )
     messages = r.as_array(value) or r.as_array(document.get("messages"))
@@ -55,18 +56,18 @@ def read_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
     A stream of several sessions holds them mixed: the first is read as it comes, each other one after it.
     """
-    others: dict[str, list[JsonLine | r.FileProblem]] = {}
+    others: dict[str, list[JsonLine | Problem]] = {}
     yield from join_usage_before(_read_session(_lines_of_first(lines, others), name))
     for rows in others.values():
         yield from join_usage_before(_read_session(rows, name))
 
 
 def _lines_of_first(
-    lines: JsonLines, others: dict[str, list[JsonLine | r.FileProblem]]
-) -> Iterator[JsonLine | r.FileProblem]:
+    lines: JsonLines, others: dict[str, list[JsonLine | Problem]]
+) -> Iterator[JsonLine | Problem]:
     first = ""
     for line in lines:
-        key = "" if isinstance(line, r.FileProblem) else _session_id(r.as_object(line.value))
+        key = "" if isinstance(line, Problem) else _session_id(r.as_object(line.value))
         first = first or key
         if key in ("", first):
             yield line
@@ -83,7 +84,7 @@ def _session_id(row: JsonObject) -> str:
 def _read_session(lines: JsonLines, name: str) -> Iterator[r.Record]:
     reader = _MessageReader(name)
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
         else:
             yield from reader.line(r.as_object(line.value), line.number)
@@ -120,7 +121,7 @@ class _MessageReader:
         elif "content" in row:
             yield from self._message(row, number)
         else:
-            yield r.FileProblem(number, "it is not a message of S2")
+            yield r.file_problem(number, "it is not a message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         time_us = r.time_of(row, "timestamp")
@@ -130,7 +131,7 @@ class _MessageReader:
         yield from self._sequence_problems(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if wrong := payload_problem(kind, payload):
-            yield r.FileProblem(number, wrong)
+            yield r.file_problem(number, wrong)
         if kind not in ("AiResponse", "Thinking"):
             yield from self._close_partial()
         match kind:
@@ -185,7 +186,7 @@ class _MessageReader:
     def _sequence_problems(self, number: int | None, line: int) -> Iterator[r.Record]:
         if number is not None and self._last and number not in (self._last, self._last + 1):
             problem = "comes again" if number < self._last else "follows a gap"
-            yield r.FileProblem(line, f"sequence number {number} {problem} after {self._last}")
+            yield r.file_problem(line, f"sequence number {number} {problem} after {self._last}")
         self._last = number if number is not None else self._last
 
     def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:

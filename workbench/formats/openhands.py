@@ -10,6 +10,7 @@ from workbench.formats.input import JsonLines
 from workbench.formats.patches import submitted_patch
 from workbench.formats.record_streams import join_usage
 from workbench.formats.swe_agent import openai_tool_call
+from workbench.text.problems import Problem
 
 _UNDERSTOOD_TYPES: Final = frozenset({
     "recall", "change_agent_state", "system", "null", "condensation", "condensation_request",
@@ -47,7 +48,7 @@ def read_rows(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session for each row with a history, or one of all events."""
     events: list[tuple[int, JsonObject]] = []
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row = r.as_object(line.value)
@@ -71,7 +72,7 @@ def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -
         system_prompt=r.content_text([system_event.get("system_prompt")]),
     )  # fmt: skip
     if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
-        yield r.FileProblem(1, "times have no zone; they are taken as UTC")
+        yield r.file_problem(1, "times have no zone; they are taken as UTC")
     reader = _EventReader()
     yield from join_usage(record for number, event in events for record in reader.event(event, number))
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):

@@ -9,12 +9,12 @@ from workbench.domain.values import Hunk, JsonObject
 from workbench.formats.records import (
     CallResult,
     FileEdit,
-    FileProblem,
     Record,
     Reply,
     ToolCall,
     as_objects,
     as_text,
+    file_problem,
     first_text,
 )
 from workbench.text.safe import one_line
@@ -109,7 +109,7 @@ def submitted_patch(call: str, name: str, patch: str) -> Iterator[Record]:
         changes = parse_git_diff(patch)
     except PatchRefused as error:
         changes = ()
-        yield FileProblem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
+        yield file_problem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
     yield CallResult(call=call, text=patch, changes=changes)
 
 

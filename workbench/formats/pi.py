@@ -7,6 +7,7 @@ from workbench.domain.values import JsonObject
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, texts_of, usage_apart
 from workbench.formats.input import JsonLines
+from workbench.text.problems import Problem
 
 _ENTRY_TYPES: Final = (
     "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom",
@@ -25,7 +26,7 @@ def is_session(sample: list[JsonObject]) -> bool:
 def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     calls: dict[str, tuple[str, JsonObject]] = {}
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row = r.as_object(line.value)

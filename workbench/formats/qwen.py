@@ -7,6 +7,7 @@ from workbench.formats import gemini
 from workbench.formats import records as r
 from workbench.formats.input import JsonLines
 from workbench.formats.record_streams import head_with_model, object_lines
+from workbench.text.problems import Problem
 
 _HOOK_CONTEXT = "<qwen:"
 """How a part begins that a hook added to what was typed."""
@@ -29,7 +30,7 @@ def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     session_keys: set[str] = set()
     above: set[str] = set()
     for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row, number = line

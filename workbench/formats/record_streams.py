@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.input import JsonLines
+from workbench.text.problems import Problem
 
 _MOST_HELD: Final = 1_000
 """Records that wait behind a reply for what it spent."""
@@ -20,15 +21,15 @@ _MOST_RECORDS_WITHOUT_MODEL: Final = 50
 """Records after which a session begins without its model being known."""
 
 
-def object_lines(lines: JsonLines) -> Iterator[tuple[JsonObject, int] | r.FileProblem]:
+def object_lines(lines: JsonLines) -> Iterator[tuple[JsonObject, int] | Problem]:
     """Yield the objects of lines with their numbers; what is no object is a problem."""
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
         elif row := r.as_object(line.value):
             yield row, line.number
         else:
-            yield r.FileProblem(line.number, "it is not an object")
+            yield r.file_problem(line.number, "it is not an object")
 
 
 RowReader = Callable[[JsonObject, int], Iterable[r.Record]]
@@ -40,7 +41,7 @@ def read_rows(
 ) -> Iterator[r.Record]:
     """Yield the records of each line; `head` makes the head of the session from the first one."""
     for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         if head is not None:
@@ -67,7 +68,7 @@ def read_sessions(lines: JsonLines, new_reader: Callable[[], ForeignSessionReade
     """Yield the sessions of a stream: one, or several behind one another."""
     reader, order = new_reader(), _HeadFirst()
     for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         if reader.is_another(line[0]):
@@ -101,7 +102,7 @@ def typed_prompts(
     """Yield a session for each value of `group` in a prompt history; `group`, `text`, `time` are members."""
     sessions: dict[str, list[r.Prompt]] = {}
     for line in lines:
-        if isinstance(line, r.FileProblem):
+        if isinstance(line, Problem):
             yield line
             continue
         row = r.as_object(line.value)

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.text.human import parse_iso_time
+from workbench.text.problems import Problem
 
 ResultState = Literal["succeeded", "failed", "rejected", "cancelled", "interrupted", "expired"]
 
@@ -192,13 +193,6 @@ class UnmappedRecord(Struct, frozen=True):
     """False counts it as not understood; True is bookkeeping that is known and says nothing here."""
 
 
-class FileProblem(Struct, frozen=True):
-    """Something in the file that is not as it should be."""
-
-    line: int
-    why: str
-
-
 class SessionEnd(Struct, frozen=True, kw_only=True):
     """The session is over; in words of ours."""
 
@@ -220,9 +214,14 @@ Record = (
     | TurnStop
     | ErrorRecord
     | UnmappedRecord
-    | FileProblem
+    | Problem
     | SessionEnd
 )
+
+
+def file_problem(line: int, why: str) -> Problem:
+    """Return what is not as it should be in a line of a file, which is imported all the same."""
+    return Problem(message=why, line=line, severity="warning", fatal=False)
 
 
 _EMPTY_OBJECT: Final[JsonObject] = {}

@@ -46,7 +46,7 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
         provider="ollama",
     )  # fmt: skip
     for problem in wink_violations(document):
-        yield r.FileProblem(1, f"{problem.where}: {problem.why}")
+        yield r.file_problem(1, f"{problem.where}: {problem.why}")
     results = {r.text_of(row, "tool_call_id"): row for row in r.objects_of(document, "tool_results")}
     tool_messages = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     for number, row in enumerate(messages, 1):

@@ -23,9 +23,10 @@ from workbench.domain.codec import (
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Json, JsonObject
 from workbench.formats.assemble import CurrentSessionId, ImportSummary, StoreBlob
 from workbench.formats.input import JsonLines
-from workbench.formats.records import FileProblem, as_integer, as_object, as_objects, as_text
+from workbench.formats.records import as_integer, as_object, as_objects, as_text, file_problem
 from workbench.formats.sanitize import sanitize_text
 from workbench.secrets.scrubber import scrub, scrub_value
+from workbench.text.problems import Problem
 from workbench.text.safe import escape_json
 
 FORMAT_NAME: Final = "workbench"
@@ -137,12 +138,12 @@ class SessionReader:
         self._open: dict[str, e.Event] = {}
         self._seen: set[str] = set()
         self._has_begun: set[str] = set()
-        self.strays: list[FileProblem] = []
+        self.strays: list[Problem] = []
 
     def events(self, lines: JsonLines) -> Iterator[e.Event]:
         """Yield the events of a file."""
         for line in lines:
-            if isinstance(line, FileProblem):
+            if isinstance(line, Problem):
                 self._note(line)
                 continue
             value = as_object(line.value)
@@ -159,9 +160,9 @@ class SessionReader:
         version = as_integer(value.get("schema")) or 0
         if version > EVENT_FORMAT_VERSION:
             why = f"it was written by a newer version (events {version}); what is not known is kept as it is"
-            self._note(FileProblem(number, why))
+            self._note(file_problem(number, why))
 
-    def _note(self, problem: FileProblem) -> None:
+    def _note(self, problem: Problem) -> None:
         (self._summaries[-1].problems if self._summaries else self.strays).append(problem)
 
     def _blob(self, value: JsonObject) -> None:
@@ -177,19 +178,19 @@ class SessionReader:
         try:
             event = self._clean(value)
         except (MalformedEventError, ValueError, TypeError) as error:
-            self._note(FileProblem(number, f"it is not an event: {str(error)[:200]}"))
+            self._note(file_problem(number, f"it is not an event: {str(error)[:200]}"))
             return None
         if event.session_id == SYSTEM_SESSION:
-            self._note(FileProblem(number, "it belongs to the session of a journal itself; left out"))
+            self._note(file_problem(number, "it belongs to the session of a journal itself; left out"))
             return None
         if event.id in self._seen:
-            self._note(FileProblem(number, f"an event above has the id {event.id[:80]}; left out"))
+            self._note(file_problem(number, f"an event above has the id {event.id[:80]}; left out"))
             return None
         self._seen.add(event.id)
         event = self._as_second(event)
         if self._is_elsewhere(event.id, self._ids.get(event.session_id) or self._current(event.session_id)):
             why = f"another session here has an event with the id {event.id[:80]}; left out"
-            self._note(FileProblem(number, why))
+            self._note(file_problem(number, why))
             return None
         return self._placed(event, number)
 
@@ -230,8 +231,8 @@ class SessionReader:
         summary.events += 1
         if event.sequence_number and event.sequence_number != summary.events:
             why = f"number {event.sequence_number} stands where {summary.events} follows"
-            if not any(problem.why.startswith("number ") for problem in summary.problems):
-                summary.problems.append(FileProblem(number, why))
+            if not any(problem.message.startswith("number ") for problem in summary.problems):
+                summary.problems.append(file_problem(number, why))
         if event.action_id and isinstance(event.body, e.ActionOpened):
             self._open[event.action_id] = event
         elif event.action_id and isinstance(event.body, _ACTION_ENDS):
@@ -244,7 +245,7 @@ class SessionReader:
         self._has_begun.add(event.session_id)
         if isinstance(event.body, e.SessionCreated):
             return
-        self._note(FileProblem(number, "the session's beginning is not there; it starts here"))
+        self._note(file_problem(number, "the session's beginning is not there; it starts here"))
         bodies = (
             e.SessionCreated(session_kind="import"),
             e.SessionStatusChanged(status="initializing"),

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import CommandExit, prepare_command
-from workbench.formats.findings.place import FindingsUnreadable
 from workbench.formats.findings.read import FindingsFile, read_findings
+from workbench.formats.findings.report import FindingsUnreadable
 from workbench.host import redaction
 from workbench.host.call_context import hook_environment
 from workbench.host.driver_context import DriverContext

@@ -24,8 +24,9 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Body, Refused
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
-from workbench.formats.findings.place import FindingsUnreadable, line_digest, read_lines
+from workbench.formats.findings.place import line_digest, read_lines
 from workbench.formats.findings.read import MOST_BYTES, FindingsFile, OnProgress, read_findings
+from workbench.formats.findings.report import FindingsUnreadable
 from workbench.host import redaction
 from workbench.incidents.request import without_known
 from workbench.journal.imports import is_imported_session

@@ -23,7 +23,7 @@ from workbench.formats.assemble import READ_AS, ImportSummary
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource, read_beside
 from workbench.formats.line_meter import PrefixChanged
-from workbench.formats.records import FileProblem, as_object
+from workbench.formats.records import as_object
 from workbench.journal.errors import GuardFailed
 from workbench.journal.imported_files import (
     ImportedFile,
@@ -40,6 +40,7 @@ from workbench.journal.imports import (
     make_imports_durable,
 )
 from workbench.journal.journal import Journal
+from workbench.text.problems import Problem
 
 _MOST_NOTED: Final = 50
 """Files that are noted in one transaction."""
@@ -65,7 +66,7 @@ class FileReport(Struct):
     is_unchanged: bool = False
     """Whether it was not opened, because it is as it was."""
     sessions: list[ImportSummary] = field(default_factory=list[ImportSummary])
-    strays: list[FileProblem] = field(default_factory=list[FileProblem])
+    strays: list[Problem] = field(default_factory=list[Problem])
     kept: list[str] = field(default_factory=list[str])
     """What is to be said of its sessions, in words: those that stay as they were."""
     left_out: int = 0

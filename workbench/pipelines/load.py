@@ -76,7 +76,7 @@ def load_pipeline(
     place = _load_document(file, report, sources)
     read = None
     if manifest_file is None:
-        report.found.append(
+        report.add(
             Problem(
                 code="no_manifest", file=file, severity="warning", fatal=False,
                 message="no manifest was found, so the pipeline is checked by itself; "
@@ -278,16 +278,16 @@ def _load_document(
     try:
         data = read_bounded(Path(file), MOST_YAML_BYTES)
     except FileRefused as error:
-        report.found.append(Problem(code="unreadable", message=f"it cannot be read: {error.why}", file=file))
+        report.add(Problem(code="unreadable", message=f"it cannot be read: {error.why}", file=file))
         return None
     if data is None:
-        report.found.append(Problem(code="missing_file", message="there is no such file", file=file))
+        report.add(Problem(code="missing_file", message="there is no such file", file=file))
         return None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         why = f"it is not UTF-8 at byte {error.start}"
-        report.found.append(Problem(code="unreadable", message=why, file=file))
+        report.add(Problem(code="unreadable", message=why, file=file))
         return None
     if sources is not None:
         sources[file] = text
@@ -298,7 +298,7 @@ def _parse_document(text: str, file: str, report: ProblemReport) -> DocumentPlac
     try:
         node = parse_yaml(text)
     except YamlError as error:
-        report.found.append(
+        report.add(
             Problem(code=error.code, message=error.reason, file=file, line=error.line, column=error.column)
         )
         return None

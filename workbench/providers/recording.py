@@ -37,7 +37,9 @@ from workbench.domain.messages import (
 from workbench.domain.values import Usage
 from workbench.providers.base import Endpoint, ListedModel, ProbeResult, Provider
 from workbench.secrets.scrubber import scrub, scrub_value
-from workbench.text.json_nodes import JsonError, LocatedNode, parse_json_nodes
+from workbench.text.json_nodes import JsonError, parse_json_nodes
+from workbench.text.located import DocumentPlace
+from workbench.text.problems import ProblemReport
 
 RECORDING_VERSION: Final = 1
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
@@ -107,13 +109,14 @@ def load_recording(path: str | Path) -> Recording:
         root = parse_json_nodes(text)
     except JsonError as error:
         raise RecordingBroken(path, error.line, "", error.reason) from None
-    top = _LocatedValue(path=path, node=root, key="").members(("recording", "exchanges"), ("model",))
-    if top["recording"].whole() != RECORDING_VERSION:
-        top["recording"].refuse(f"this version reads recordings of version {RECORDING_VERSION}")
+    place = DocumentPlace(report=ProblemReport(), file=str(path), node=root)
+    top = _members(place, ("recording", "exchanges"), ("model",))
+    if _whole(top["recording"]) != RECORDING_VERSION:
+        _refuse(top["recording"], f"this version reads recordings of version {RECORDING_VERSION}")
     return Recording(
         path=path,
-        model=top["model"].text() if "model" in top else RECORDED.name,
-        exchanges=tuple(_read_exchange(number, item) for number, item in enumerate(top["exchanges"].items())),
+        model=_text(top["model"]) if "model" in top else RECORDED.name,
+        exchanges=tuple(_read_exchange(number, item) for number, item in enumerate(_items(top["exchanges"]))),
         sha256=hashlib.sha256(data).hexdigest(),
     )
 
@@ -132,161 +135,157 @@ def _recording_bytes(path: Path) -> bytes:
         raise RecordingBroken(path, 0, "", f"it cannot be read: {why}") from None
 
 
-class _LocatedValue(Struct, frozen=True, kw_only=True):
-    """A value of the document that knows its place; every reader refuses another type."""
-
-    path: Path
-    node: LocatedNode
-    key: str
-
-    def refuse(self, why: str) -> NoReturn:
-        raise RecordingBroken(self.path, self.node.key_line or self.node.line, self.key, why)
-
-    def members(
-        self, required: tuple[str, ...], optional: tuple[str, ...] = ()
-    ) -> dict[str, "_LocatedValue"]:
-        if self.node.members is None:
-            self.refuse("an object is needed here")
-        members = {name: self._member(name, node) for name, node in self.node.members.items()}
-        known = (*required, *optional)
-        for name, value in members.items():
-            if name not in known:
-                value.refuse(f"unknown key; known here: {', '.join(known)}")
-        for name in required:
-            if name not in members:
-                self.refuse(f'the key "{name}" is missing')
-        return members
-
-    def _member(self, name: str, node: LocatedNode) -> "_LocatedValue":
-        return _LocatedValue(path=self.path, node=node, key=f"{self.key}.{name}" if self.key else name)
-
-    def items(self) -> Iterator["_LocatedValue"]:
-        if self.node.items is None:
-            self.refuse("an array is needed here")
-        for number, node in enumerate(self.node.items):
-            yield _LocatedValue(path=self.path, node=node, key=f"{self.key}[{number}]")
-
-    def text(self) -> str:
-        value = self.node.value
-        return value if isinstance(value, str) else self.refuse("a text is needed here")
-
-    def name(self) -> str:
-        return self.text() or self.refuse("the text is empty")
-
-    def number(self, largest: float | None = None) -> float:
-        value = self.node.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            self.refuse("a number from 0 is needed here")
-        if largest is not None and value > largest:
-            self.refuse(f"{largest} is the largest number here")
-        return value
-
-    def flag(self) -> bool:
-        value = self.node.value
-        return value if isinstance(value, bool) else self.refuse("true or false is needed here")
-
-    def whole(self) -> int:
-        value = self.node.value
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            self.refuse("a whole number from 0 is needed here")
-        return value
+def _refuse(place: DocumentPlace, why: str) -> NoReturn:
+    raise RecordingBroken(Path(place.file), place.own_key().node.line, place.path, why)
 
 
-def _read_exchange(number: int, value: _LocatedValue) -> Exchange:
-    members = value.members(("reply",), ("when", "expect"))
-    parts = list(members["reply"].items())
+def _members(
+    place: DocumentPlace, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, DocumentPlace]:
+    if place.node.members is None:
+        _refuse(place, "an object is needed here")
+    members = dict(place.members())
+    known = (*required, *optional)
+    for name, member in members.items():
+        if name not in known:
+            _refuse(member, f"unknown key; known here: {', '.join(known)}")
+    for name in required:
+        if name not in members:
+            _refuse(place, f'the key "{name}" is missing')
+    return members
+
+
+def _items(place: DocumentPlace) -> list[DocumentPlace]:
+    if place.node.items is None:
+        _refuse(place, "an array is needed here")
+    return list(place.items())
+
+
+def _text(place: DocumentPlace) -> str:
+    value = place.node.value
+    return value if isinstance(value, str) else _refuse(place, "a text is needed here")
+
+
+def _name(place: DocumentPlace) -> str:
+    return _text(place) or _refuse(place, "the text is empty")
+
+
+def _number(place: DocumentPlace, largest: float | None = None) -> float:
+    value = place.node.value
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        _refuse(place, "a number from 0 is needed here")
+    if largest is not None and value > largest:
+        _refuse(place, f"{largest} is the largest number here")
+    return value
+
+
+def _flag(place: DocumentPlace) -> bool:
+    value = place.node.value
+    return value if isinstance(value, bool) else _refuse(place, "true or false is needed here")
+
+
+def _whole(place: DocumentPlace) -> int:
+    value = place.node.value
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        _refuse(place, "a whole number from 0 is needed here")
+    return value
+
+
+def _read_exchange(number: int, place: DocumentPlace) -> Exchange:
+    members = _members(place, ("reply",), ("when", "expect"))
+    parts = _items(members["reply"])
     reply = tuple(_read_timed_part(part, is_last=part is parts[-1]) for part in parts)
     _refuse_repeated_ids(parts, reply)
     return Exchange(
         index=number,
-        line=value.node.line,
+        line=place.node.line,
         reply=reply,
         when=_read_condition(members["when"]) if "when" in members else None,
         expect=_read_condition(members["expect"]) if "expect" in members else None,
     )
 
 
-def _refuse_repeated_ids(values: list[_LocatedValue], reply: tuple[TimedPart, ...]) -> None:
+def _refuse_repeated_ids(places: list[DocumentPlace], reply: tuple[TimedPart, ...]) -> None:
     ids: set[str] = set()
-    for value, timed in zip(values, reply, strict=True):
+    for place, timed in zip(places, reply, strict=True):
         if not isinstance(timed.part, ToolCallPart):
             continue
         if timed.part.id in ids:
-            value.refuse(f'the call id "{timed.part.id}" is there twice in one reply')
+            _refuse(place, f'the call id "{timed.part.id}" is there twice in one reply')
         ids.add(timed.part.id)
 
 
-def _read_condition(value: _LocatedValue) -> ExchangeCondition:
-    members = value.members((), ("tool_result", "prompt_contains"))
+def _read_condition(place: DocumentPlace) -> ExchangeCondition:
+    members = _members(place, (), ("tool_result", "prompt_contains"))
     if not members:
-        value.refuse("a condition is needed here: tool_result or prompt_contains")
-    prompt = members["prompt_contains"].text() if "prompt_contains" in members else None
+        _refuse(place, "a condition is needed here: tool_result or prompt_contains")
+    prompt = _text(members["prompt_contains"]) if "prompt_contains" in members else None
     if "tool_result" not in members:
         return ExchangeCondition(prompt_contains=prompt)
-    facts = members["tool_result"].members((), ("id", "outcome", "contains"))
+    facts = _members(members["tool_result"], (), ("id", "outcome", "contains"))
     return ExchangeCondition(
         has_tool_result=True,
-        tool_result_id=facts["id"].name() if "id" in facts else None,
+        tool_result_id=_name(facts["id"]) if "id" in facts else None,
         outcome=_read_outcome(facts["outcome"]) if "outcome" in facts else None,
-        contains=facts["contains"].text() if "contains" in facts else None,
+        contains=_text(facts["contains"]) if "contains" in facts else None,
         prompt_contains=prompt,
     )
 
 
-def _read_outcome(value: _LocatedValue) -> ResultOutcome:
+def _read_outcome(place: DocumentPlace) -> ResultOutcome:
     known = get_args(ResultOutcome)
-    if value.text() not in known:
-        value.refuse(f"unknown outcome; known: {', '.join(known)}")
-    return cast("ResultOutcome", value.text())
+    if _text(place) not in known:
+        _refuse(place, f"unknown outcome; known: {', '.join(known)}")
+    return cast("ResultOutcome", _text(place))
 
 
-def _read_timed_part(value: _LocatedValue, *, is_last: bool) -> TimedPart:
-    members = value.members((), (*_PART_READERS, "after_ms"))
+def _read_timed_part(place: DocumentPlace, *, is_last: bool) -> TimedPart:
+    members = _members(place, (), (*_PART_READERS, "after_ms"))
     kinds = [name for name in members if name in _PART_READERS]
     if len(kinds) != 1:
-        value.refuse(f"exactly one of {', '.join(_PART_READERS)} is needed here")
+        _refuse(place, f"exactly one of {', '.join(_PART_READERS)} is needed here")
     if kinds[0] == "error" and not is_last:
-        members["error"].refuse("nothing can follow an error")
-    wait = members["after_ms"].number(MAX_WAIT_MS) if "after_ms" in members else 0
+        _refuse(members["error"], "nothing can follow an error")
+    wait = _number(members["after_ms"], MAX_WAIT_MS) if "after_ms" in members else 0
     return TimedPart(part=_PART_READERS[kinds[0]](members[kinds[0]]), after_ms=wait)
 
 
-def _read_tool_call(value: _LocatedValue) -> ToolCallPart:
-    members = value.members(("id", "name"), ("arguments",))
+def _read_tool_call(place: DocumentPlace) -> ToolCallPart:
+    members = _members(place, ("id", "name"), ("arguments",))
     return ToolCallPart(
-        id=members["id"].name(),
-        name=members["name"].name(),
+        id=_name(members["id"]),
+        name=_name(members["name"]),
         arguments=_read_arguments(members["arguments"]) if "arguments" in members else "{}",
     )
 
 
-def _read_arguments(value: _LocatedValue) -> str:
-    if isinstance(value.node.value, str):
-        return value.node.value
-    if value.node.members is None:
-        value.refuse("an object or a text is needed here")
-    return json.dumps(value.node.value, ensure_ascii=False)
+def _read_arguments(place: DocumentPlace) -> str:
+    if isinstance(place.node.value, str):
+        return place.node.value
+    if place.node.members is None:
+        _refuse(place, "an object or a text is needed here")
+    return json.dumps(place.node.value, ensure_ascii=False)
 
 
-def _read_usage(value: _LocatedValue) -> UsagePart:
-    members = value.members((), ("input_tokens", "output_tokens"))
-    return UsagePart(usage=Usage(**{name: count.whole() for name, count in members.items()}))
+def _read_usage(place: DocumentPlace) -> UsagePart:
+    members = _members(place, (), ("input_tokens", "output_tokens"))
+    return UsagePart(usage=Usage(**{name: _whole(count) for name, count in members.items()}))
 
 
-def _read_failure(value: _LocatedValue) -> FailurePart:
-    members = value.members(("message",), ("status", "retry_after_s", "code", "remedy", "recoverable"))
-    status = members["status"].whole() if "status" in members else None
+def _read_failure(place: DocumentPlace) -> FailurePart:
+    members = _members(place, ("message",), ("status", "retry_after_s", "code", "remedy", "recoverable"))
+    status = _whole(members["status"]) if "status" in members else None
     return FailurePart(
-        code=members["code"].name()
+        code=_name(members["code"])
         if "code" in members
         else f"http_{status}"
         if status
         else "provider_error",
-        message=members["message"].text(),
-        remedy=members["remedy"].text() if "remedy" in members else "",
+        message=_text(members["message"]),
+        remedy=_text(members["remedy"]) if "remedy" in members else "",
         status=status,
-        retry_after_s=members["retry_after_s"].number() if "retry_after_s" in members else None,
-        recoverable=members["recoverable"].flag()
+        retry_after_s=_number(members["retry_after_s"]) if "retry_after_s" in members else None,
+        recoverable=_flag(members["recoverable"])
         if "recoverable" in members
         else _is_recoverable_status(status),
     )
@@ -303,14 +302,14 @@ _STOP_PARTS: Final = {
 }  # fmt: skip
 
 
-def _read_stop(value: _LocatedValue) -> StopPart:
-    stop = _STOP_PARTS.get(value.text())
-    return stop or value.refuse("unknown reason; known: length, filtered")
+def _read_stop(place: DocumentPlace) -> StopPart:
+    stop = _STOP_PARTS.get(_text(place))
+    return stop or _refuse(place, "unknown reason; known: length, filtered")
 
 
-_PART_READERS: Final[dict[str, Callable[[_LocatedValue], PlayedPart]]] = {
-    "thinking": lambda value: ThinkingPart(text=value.text()),
-    "text": lambda value: TextPart(text=value.text()),
+_PART_READERS: Final[dict[str, Callable[[DocumentPlace], PlayedPart]]] = {
+    "thinking": lambda place: ThinkingPart(text=_text(place)),
+    "text": lambda place: TextPart(text=_text(place)),
     "tool_call": _read_tool_call,
     "usage": _read_usage,
     "stop": _read_stop,

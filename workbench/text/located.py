@@ -33,7 +33,7 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
         fatal: bool = True,
     ) -> None:  # fmt: skip
         """Report a problem of this value, at its line and column."""
-        self.report.found.append(
+        self.report.add(
             Problem(
                 message=one_line(message, 600), file=self.file, line=self.node.line, column=self.node.column,
                 key=self.path, remedy=remedy, code=code, severity=severity, fatal=fatal,
@@ -45,10 +45,21 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
         node = (self.node.members or {}).get(name)
         return None if node is None else self.at(node, _joined_path(self.path, name))
 
+    def value(self, name: str) -> object:
+        """Return the plain value of a member; None if it is absent or null."""
+        node = (self.node.members or {}).get(name)
+        return None if node is None else node.value
+
     def present(self, name: str) -> "DocumentPlace | None":
         """Return the place of a member; None if it is absent or null."""
         member = self.member(name)
         return None if member is None or member.node.value is None else member
+
+    def members(self) -> Iterable[tuple[str, "DocumentPlace"]]:
+        """Yield the members of an object with their names, paths too, exactly as they are written."""
+        prefix = f"{self.path}." if self.path else ""
+        for name, node in (self.node.members or {}).items():
+            yield name, self.at(node, f"{prefix}{name}")
 
     def items(self) -> Iterable["DocumentPlace"]:
         for number, node in enumerate(self.node.items or ()):

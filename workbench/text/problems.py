@@ -44,6 +44,9 @@ class ProblemReport(Struct):
 
     found: list[Problem] = field(default_factory=list[Problem])
 
+    def add(self, problem: Problem) -> None:
+        self.found.append(problem)
+
     @property
     def errors(self) -> list[Problem]:
         return [problem for problem in self.ordered() if problem.severity == "error"]

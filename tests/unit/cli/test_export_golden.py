@@ -59,7 +59,9 @@ def test_what_leaves_comes_back_as_it_was(name, tmp_path):
         )
     with elsewhere(tmp_path / "other") as other:
         reports, _ = import_folder(other, tmp_path / "in")
-        told = [problem.why for report in reports for each in report.sessions for problem in each.problems]
+        told = [
+            problem.message for report in reports for each in report.sessions for problem in each.problems
+        ]
         assert not told and not [report.why_not for report in reports if report.why_not]
         for session in sessions:
             key = session.id
@@ -97,7 +99,7 @@ def test_a_session_whose_beginning_is_lost_begins_where_the_file_does(tmp_path):
     with journal:
         (session,) = [one for one in journal.sessions() if one.id != SYSTEM_SESSION]
         assert session.kind == "import" and journal.calls(session.id)
-        told = [one.why for report in reports for each in report.sessions for one in each.problems]
+        told = [one.message for report in reports for each in report.sessions for one in each.problems]
         assert "the session's beginning is not there; it starts here" in told
         again, added = import_folder(journal, tmp_path / "in")
         assert again and not added, "the same file once more brings nothing"
@@ -134,7 +136,7 @@ def test_a_file_that_reaches_into_another_session_is_left_out_and_the_others_are
         )
         assert [bool(report.why_not) for report in reports] == [False, True, False]
         assert "belongs to another session" in reports[1].why_not
-        assert "another session here has an event with the id" in reports[2].sessions[0].problems[-1].why
+        assert "another session here has an event with the id" in reports[2].sessions[0].problems[-1].message
         assert journal.session("x") is None and journal.session("y") is not None
 
 
@@ -187,6 +189,8 @@ def test_a_number_that_no_table_holds_is_left_out_with_its_line(tmp_path):
     found[5]["actor"]["pid"] = 1 << 63
     journal, reports = imported(tmp_path, found)
     journal.close()
-    told = [(one.line, one.why) for report in reports for each in report.sessions for one in each.problems]
-    told += [(one.line, one.why) for report in reports for one in report.strays]
+    told = [
+        (one.line, one.message) for report in reports for each in report.sessions for one in each.problems
+    ]
+    told += [(one.line, one.message) for report in reports for one in report.strays]
     assert (6, "it is not an event: a number in it has over 64 bits") in told

@@ -171,7 +171,7 @@ def test_the_screen_of_a_task_is_left_to_its_conversation():
         api_conversation_history=CLINE_TASK,
     )
     assert events == []
-    assert ["read instead" in one.why for one in found.strays] == [True]
+    assert ["read instead" in one.message for one in found.strays] == [True]
     assert opened(CLINE_SCREEN, "tasks/1/ui_messages.json")[0].format == "cline"
     same = [opened(data, "tasks/1/" + name)[0].summaries[0].session_id for data, name in (
         (CLINE, "api_conversation_history.json"), (CLINE_SCREEN, "ui_messages.json"))]  # fmt: skip
@@ -274,7 +274,7 @@ def test_a_message_without_words_calls_and_results_is_not_understood_and_told(na
     before = opened(data)[0].summaries[0].kept
     found = opened(data + lines(EMPTY[name](rows)))[0].summaries[0]
     assert found.kept == before + 1
-    assert "without words" in found.problems[-1].why
+    assert "without words" in found.problems[-1].message
 
 
 @each_row("name", [name for name in AGENT_FILES if name not in DATABASES])
@@ -287,7 +287,7 @@ def test_a_record_of_a_kind_that_is_new_is_kept_and_told(name):
         row.pop(gone, None)
     found = opened(data + lines(row))[0].summaries[0]
     assert found.kept >= 1
-    assert any("not understood" in problem.why for problem in found.problems)
+    assert any("not understood" in problem.message for problem in found.problems)
 
 
 @each_row(

@@ -50,7 +50,7 @@ def imported(lines):
     events = [replace(event, sequence_number=number) for number, event in enumerate(opened.events, 1)]
     tables = MemoryTables().fold(events)
     (session,) = tables.sessions.values()
-    problems = [problem.why for problem in opened.summaries[0].problems]
+    problems = [problem.message for problem in opened.summaries[0].problems]
     return (
         session,
         lines_of(session, events, tables),

@@ -41,8 +41,8 @@ def read(data, name="x"):
     )
     events = list(opened.events)
     prompts = [one.body.text for one in events if isinstance(one.body, e.PromptSubmitted)]
-    told = [(one.line, one.why) for summary in opened.summaries for one in summary.problems]
-    return prompts, [*told, *((one.line, one.why) for one in opened.strays)]
+    told = [(one.line, one.message) for summary in opened.summaries for one in summary.problems]
+    return prompts, [*told, *((one.line, one.message) for one in opened.strays)]
 
 
 CUT = json.dumps(line(9))[:40]

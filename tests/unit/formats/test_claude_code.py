@@ -79,7 +79,7 @@ def test_lines_become_turns_calls_changes_and_decisions():
     assert (changed.path, changed.added, changed.removed) == ("/home/me/shop/a.py", 1, 1)
     assert changed.hunks[0].lines == (("-", "a = 1"), ("+", "a = 2"))
     (summary,) = opened.summaries
-    assert (summary.kept, [(p.line, "brand-new" in p.why) for p in summary.problems]) == (1, [(10, True)])
+    assert (summary.kept, [(p.line, "brand-new" in p.message) for p in summary.problems]) == (1, [(10, True)])
     assert [body.original_kind for body in bodies(events, e.Unknown)][-1] == "claude-code.unknown.brand-new"
 
 

@@ -13,8 +13,9 @@ from tests.support.tables import each_row
 from workbench.effects.files import Root
 from workbench.formats.findings import place
 from workbench.formats.findings import read as findings_read
-from workbench.formats.findings.place import SEVERITY_WORDS, FindingsUnreadable, path_of_uri, severity_of
+from workbench.formats.findings.finding import SEVERITY_WORDS, path_of_uri, severity_of
 from workbench.formats.findings.read import findings_format, read_findings
+from workbench.formats.findings.report import FindingsUnreadable
 
 SHARED = Path(__file__).resolve().parents[4] / "shared/data/findings"
 S2 = {
@@ -446,6 +447,17 @@ def test_what_is_no_findings_is_refused_with_the_reason(workspace, data, why):
     with pytest.raises(FindingsUnreadable) as told:
         read(workspace, data)
     assert why in str(told.value)
+
+
+def test_what_konveyor_has_in_wrong_form_is_skipped_with_its_line_and_told_once_a_line(workspace):
+    broken = "- violations:\n    a: 5\n    b: {incidents: [1, 2, {uri: src/app.py}, {}]}\n  errors: {c: no}\n"
+    found = read(workspace, broken.encode())
+    assert (found.skipped, len(found.incidents)) == (3, 2)
+    assert found.problems == (
+        "line 2: a is not a violation",
+        "line 3: it is not an incident",
+        "the rule c did not run: no",
+    )
 
 
 def test_aliases_that_multiply_are_refused(workspace):

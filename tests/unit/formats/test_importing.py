@@ -36,7 +36,7 @@ def made(data, name="some/file", wanted=None):
 
 
 def problems(opened):
-    return [(one.line, one.why) for summary in opened.summaries for one in summary.problems]
+    return [(one.line, one.message) for summary in opened.summaries for one in summary.problems]
 
 
 @pytest.mark.spec(1, 2, 11, 12, 13, 70, 212, 218)
@@ -227,13 +227,13 @@ def test_a_gigantic_line_is_left_out_in_bounded_memory(monkeypatch):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert [one.number if isinstance(one, JsonLine) else one.line for one in found] == [1, 2, 3]
-    assert "the line has 104857601 bytes" in found[1].why
+    assert "the line has 104857601 bytes" in found[1].message
     assert peak < 20 << 20
 
 
 def test_a_document_that_breaks_off_says_where():
     value, found = json_documents(b'{"a": [1, 2,\n {"b": "c", "d": "e')
-    assert (value, [(one.line, one.why) for one in found]) == (
+    assert (value, [(one.line, one.message) for one in found]) == (
         [JsonLine(1, {"a": [1, 2, {"b": "c"}]})], [(2, "the document breaks off here; the rest is read")],
     )  # fmt: skip
 

@@ -81,7 +81,9 @@ def test_an_export_comes_back_as_it_was(name):
     _, events, rows = imported(FILES[name][0])
     opened, again, rows_again = imported(exported(events, rows))
     assert opened.format == "kaiak"
-    assert [one.why for one in opened.summaries[0].problems if not one.why.startswith("its time")] == []
+    assert [
+        one.message for one in opened.summaries[0].problems if not one.message.startswith("its time")
+    ] == []
     assert told(again, rows_again) == told(events, rows)
 
 

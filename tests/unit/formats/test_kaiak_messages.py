@@ -367,7 +367,7 @@ def message_line(content, number=1):
 def test_a_message_whose_members_do_not_match_its_kind_is_named_and_the_rest_is_read(content, why):
     rows = [message_line(content), message_line({"AiResponse": {"text": "Hello.", "partial": False}}, 2)]
     opened_file, again, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
-    told = [problem.why for problem in opened_file.summaries[0].problems]
+    told = [problem.message for problem in opened_file.summaries[0].problems]
     assert len(told) == bool(why) and why in "".join(told)
     assert [one.body.text for one in again if isinstance(one.body, e.ReplyCompleted)][-1] == "Hello."
 

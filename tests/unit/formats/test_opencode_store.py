@@ -128,6 +128,6 @@ def test_a_part_that_is_no_json_is_kept_and_told(tmp_path):
     database.execute("INSERT INTO part VALUES ('prt_z', 'msg_2', 'ses_1', ?, 0, '{broken')", (T0,))
     database.close()
     opened, _ = made((tmp_path / "x.db").read_bytes())
-    assert [one.why for one in opened.summaries[0].problems] == [
+    assert [one.message for one in opened.summaries[0].problems] == [
         "not understood, kept as it is: part.damaged"
     ]

@@ -26,7 +26,7 @@ def _made(data):
         io.BytesIO(data), "some/file", AT, None, store=lambda _: None, current_id=lambda key: key
     )
     events = list(opened.events)
-    told = [(one.line, one.why) for summary in opened.summaries for one in summary.problems]
+    told = [(one.line, one.message) for summary in opened.summaries for one in summary.problems]
     return opened, events, told
 
 

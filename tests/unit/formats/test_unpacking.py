@@ -66,16 +66,16 @@ def test_what_is_before_the_damage_is_kept(kind, harm):
     else:
         data[-9] ^= 0xFF
     found, events = taken(bytes(data))
-    whys = [one.why for one in found.summaries[0].problems]
+    whys = [one.message for one in found.summaries[0].problems]
     assert len(events) > 500 and any(f"the {kind} file" in why for why in whys), whys[-2:]
-    assert next(one.line for one in found.summaries[0].problems if "file" in one.why) > 1_000
+    assert next(one.line for one in found.summaries[0].problems if "file" in one.message) > 1_000
 
 
 @pytest.mark.parametrize("kind", PACKS)
 def test_a_bomb_ends_where_no_session_would_be_as_small(kind, monkeypatch):
     monkeypatch.setattr("workbench.formats.compression.ALWAYS_DECOMPRESSED", 1 << 17)
     found, _ = taken(PACKS[kind](rollout(2) + b"\n" * 400_000))
-    assert any("over 250 times its size" in one.why for one in found.summaries[0].problems)
+    assert any("over 250 times its size" in one.message for one in found.summaries[0].problems)
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_a_damaged_entry_of_a_common_zip_is_told():
     at = data.index(b"samples/1_epoch_1.json") + len("samples/1_epoch_1.json")
     data[at : at + 6] = b"\xff" * 6
     found, events = taken(bytes(data), "log.eval")
-    assert not events and "is damaged" in found.strays[0].why
+    assert not events and "is damaged" in found.strays[0].message

@@ -55,6 +55,17 @@ def test_a_name_has_the_place_of_its_key_and_a_value_from_no_text_that_of_its_pa
     assert plain.key("a") is plain is plain.key("none")
 
 
+def test_members_have_their_names_as_they_are_written_and_their_plain_values():
+    name = "long\t" + "x" * 200
+    place = DocumentPlace(report=ProblemReport(), file="f", node=node_of_value({"a": {name: 5, "b": None}}))
+    inner = place.member("a")
+    assert inner is not None
+    assert [(key, one.path) for key, one in inner.members()] == [(name, f"a.{name}"), ("b", "a.b")]
+    assert [inner.value(key) for key in (name, "b", "none")] == [5, None, None]
+    assert place.value("a") == {name: 5, "b": None} and next(iter(place.members()))[1] == inner
+    assert list(place.at(node_of_value(7), "n").members()) == []
+
+
 @pytest.mark.parametrize(("problem", "line"), [
     (Problem(code="c", message="m", file="f", line=2, column=3), "f:2:3: error: m [c]"),
     (Problem(code="c", message="m", file="f", severity="warning"), "f: warning: m [c]"),

@@ -3,6 +3,7 @@
 What comes of a file is data. Nothing of it is followed, opened or run.
 """
 
+import codecs
 import itertools
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -16,28 +17,19 @@ from msgspec.structs import replace
 from workbench.domain.incidents import Incident
 from workbench.domain.values import JsonObject
 from workbench.effects.files import Root
+from workbench.formats.findings.finding import FindingsFormat, RawFinding
+from workbench.formats.findings.konveyor import MOST_YAML, read_konveyor
 from workbench.formats.findings.linters import (
-    MOST_YAML,
     PyrightEntry,
     RuffEntry,
     S2Entry,
     pyright_finding,
     read_entries,
-    read_konveyor,
     ruff_finding,
     s2_finding,
 )
-from workbench.formats.findings.place import (
-    MISSING,
-    FindingsFormat,
-    FindingsUnreadable,
-    FoundPlace,
-    Locator,
-    RawFinding,
-    ReadReport,
-    line_digest,
-    utf8_bytes,
-)
+from workbench.formats.findings.place import MISSING, FoundPlace, Locator, line_digest
+from workbench.formats.findings.report import FindingsUnreadable, ReadReport
 from workbench.formats.findings.sarif import read_sarif
 from workbench.formats.sanitize import sanitize_line, sanitize_object, sanitize_text
 from workbench.text.safe import safe_text
@@ -74,7 +66,7 @@ def read_findings(
     report = ReadReport()
     if len(data) > MOST_BYTES:
         raise FindingsUnreadable(f"it is larger than {MOST_BYTES:,} bytes")
-    data = utf8_bytes(data, report)
+    data = _utf8_bytes(data, report)
     kind, findings = _findings(data, report)
     maker = _IncidentMaker(Locator(workspace, told_root))
     try:
@@ -84,16 +76,38 @@ def read_findings(
     except (msgspec.DecodeError, RecursionError) as error:
         raise FindingsUnreadable(_json_reason(data, error)) from None
     if maker.is_spent:
-        report.add("it names more text than is looked at; the last findings are known without their lines")
+        report.warn("it names more text than is looked at; the last findings are known without their lines")
     return FindingsFile(
         format=kind, incidents=maker.finished(incidents), root=_name(maker.root), skipped=report.skipped,
         problems=tuple(sanitize_line(safe_text(text), 300) for text in report.texts()),
     )  # fmt: skip
 
 
+def _utf8_bytes(data: bytes, report: ReadReport) -> bytes:
+    """Return text as UTF-8 without a mark at its beginning, whatever Unicode encoding it has."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            if encoding == "utf-8":
+                return data[len(mark) :]
+            return data.decode(encoding, "replace").encode("utf-8", "replace")
+    head = data[: 1 << 16]
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, False)
+    except UnicodeDecodeError:
+        report.warn("it is not UTF-8: bytes that cannot be read show as U+FFFD")
+        return data.decode("utf-8", "replace").encode()
+    return data
+
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+
+
 def findings_format(head: bytes) -> FindingsFormat | None:
     """Return which format the beginning of a file has, or None; the whole of it is not read."""
-    text = utf8_bytes(head, ReadReport()).lstrip()
+    text = _utf8_bytes(head, ReadReport()).lstrip()
     if text.startswith(b"{"):
         if b'"runs"' in text and (b"sarif" in text or b'"2.1' in text):
             return "sarif"
@@ -134,7 +148,7 @@ def _of_object(data: bytes, report: ReadReport) -> tuple[FindingsFormat, Iterato
         return "pyright", read_entries(entries, PyrightEntry, pyright_finding, report)
     if "incidents" in members:
         if _is_unasked(members.get("configuration")):
-            report.add("enable_tool_interception is false in it, which has no effect: every change asks")
+            report.warn("enable_tool_interception is false in it, which has no effect: every change asks")
         entries = _decoded(members["incidents"], list[Raw])
         return "s2", read_entries(entries, S2Entry, s2_finding, report)
     if "rule_id" in members:

@@ -15,8 +15,9 @@ from msgspec import Raw, Struct, field
 
 from workbench.domain.incidents import IncidentSeverity
 from workbench.domain.values import Json
+from workbench.formats.findings.finding import RawFinding, path_of_uri, severity_of
 from workbench.formats.findings.linters import read_entries
-from workbench.formats.findings.place import RawFinding, ReadReport, path_of_uri, severity_of
+from workbench.formats.findings.report import ReadReport
 
 _PLACEHOLDER: Final = re.compile(r"\{(\d{1,3})\}|(\{\{|\}\})")
 _MOST_BASES: Final = 16
@@ -128,7 +129,7 @@ def read_sarif(data: bytes, report: ReadReport) -> Iterator[RawFinding]:
     """Yield the results of every run that are not suppressed. Raises msgspec.DecodeError."""
     log = msgspec.json.decode(data, type=SarifLog)
     if log.version and not log.version.startswith("2.1"):
-        report.add(f"it is SARIF {log.version[:20]}; 2.1.0 is what is read here")
+        report.warn(f"it is SARIF {log.version[:20]}; 2.1.0 is what is read here")
     for number, entry in enumerate(log.runs, 1):
         try:
             run = msgspec.json.decode(entry, type=_Run, strict=False)
