@@ -18,7 +18,8 @@ from workbench.journal.place_queue import wait_of_run
 from workbench.text.human import SECOND_MICROS
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource, SealedContentGone
-from workbench.views.sessions import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
+from workbench.views.sessions import NO_AGENTS
+from workbench.views.sub_agents import SubAgent, agent_at, sessions_of_calls
 
 LISTED_KINDS: Final = tuple(kind for kind in get_args(SessionKind) if kind != "ask")
 """What a screen lists by itself; a command that was made of words is shown where somebody chooses it."""
@@ -75,7 +76,7 @@ CachedValue = TypeVar("CachedValue")
 
 
 class JournalSource:
-    """A workspace's part of a journal, as `views.source.Source`."""
+    """A workspace's part of a journal, as a `DataSource`."""
 
     is_wide = False
     """Whether actions of all folders of the home are listed, not of this workspace only."""

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from workbench.views.conversation_progress import CommandProgress
     from workbench.views.conversation_search import BlockHit
     from workbench.views.pipeline import PipelineRun
-    from workbench.views.sessions import ChangedFile, HeaderFacts, SubAgent
+    from workbench.views.sessions import ChangedFile, HeaderFacts
+    from workbench.views.sub_agents import SubAgent
     from workbench.views.welcome import WelcomeFacts
 
 
@@ -123,7 +124,7 @@ class DetailWanted(Message):
 
 
 class ToolWanted(Message):
-    """The cursor of the tools came to a call (None: to nothing); answered by `show_detail(ToolShown)`."""
+    """The cursor of the tools came to a call (None: to nothing); answered by `show_detail`."""
 
     def __init__(self, call_id: str | None) -> None:
         super().__init__()
@@ -132,7 +133,7 @@ class ToolWanted(Message):
 
 @dataclass(eq=False, repr=False)
 class StepWanted(Message):
-    """The cursor of the graph came to a step; answered by `show_step(ToolDetail)`."""
+    """The cursor of the graph came to a step; answered by `show_step`."""
 
     step: str | None
     """As it is drawn: an item of a matrix and a fold have ids of their own."""
@@ -581,7 +582,7 @@ class Pane(Vertical, KeyOwner):
         self.post_message(PipeWanted(text) if text else StatusMessage(_NOTHING_TO_COPY))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Be told of the line that was asked for (`messages.LineAsked`), at each change and at the end."""
+        """Called with the text of the line that a `LineWanted` asked for, at each change and at the end."""
 
     def line_dropped(self, purpose: str) -> None:
         """Be told that the line was left with escape."""

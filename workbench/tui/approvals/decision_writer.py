@@ -23,7 +23,7 @@ def deciding_user() -> Actor:
 
 
 class DecisionHandler(Protocol):
-    """What a screen does with answers: `Answering` writes them down, a replay does nothing with them."""
+    """What a screen does with decisions: `DecisionWriter` records them, a replay does nothing with them."""
 
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
         """Decide an action."""
