@@ -11,7 +11,8 @@ from workbench.changes.decision import action_hunks, exact_parameters, sealed_ch
 from workbench.changes.diff import FileChange, is_binary_content
 from workbench.cli.arguments import add_action_argument, add_json_option
 from workbench.cli.console import Console, StatusIcons
-from workbench.cli.context import find_action, open_journal, short_id
+from workbench.cli.context import find_action, short_id
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, action_json, call_json, decision_json
 from workbench.cli.rows import ActionRow, action_line, call_line, clock_time
 from workbench.domain.codec import to_json_value

@@ -27,8 +27,9 @@ from workbench.cli.approval_display import (
     selection_text,
 )
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor
+from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_OK, error_lines
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import action_json, iso_time
 from workbench.cli.rows import action_target, seconds_left, spoken_action
 from workbench.config.layers import load_config

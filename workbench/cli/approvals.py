@@ -16,7 +16,7 @@ from workbench.changes.apply import stale_paths
 from workbench.changes.decision import action_hunks, seal_decision
 from workbench.cli.arguments import add_action_argument, add_actions_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_action, is_driven, open_journal, short_id, user_actor
+from workbench.cli.context import find_action, is_driven, short_id, user_actor
 from workbench.cli.errors import (
     EXIT_FAILED,
     EXIT_OK,
@@ -25,6 +25,7 @@ from workbench.cli.errors import (
     UsageError,
     report_explained_error,
 )
+from workbench.cli.journal_access import open_journal
 from workbench.cli.rows import action_target, clock_time, seconds_left
 from workbench.domain.events import ActionOpened, CallProposed
 from workbench.domain.machines import HUMAN_ENDED_PAUSES

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from workbench.cli.ask_output import deliver
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor
+from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNANSWERED, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.session_search import add_filter_options
 from workbench.cli.shell_integration import shell_snippet
 from workbench.config.types import Config

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from workbench.cli.ask_dialog import terminal_keys
 from workbench.cli.ask_output import clipboard_sequence
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal, short_id
+from workbench.cli.context import find_session, short_id
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import iso_time
 from workbench.cli.rows import clock_time
 from workbench.cli.session_search import SessionFilters, parse_filters, session_ids_holding

@@ -29,7 +29,8 @@ from workbench.tui.backend import Backend
 
 if TYPE_CHECKING:
     from workbench.config.types import LoadedConfig
-    from workbench.host.workspace_config import ConfigWatch, PipelineWatch
+    from workbench.host.pipeline_watch import PipelineWatch
+    from workbench.host.workspace_config import ConfigWatch
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.main.context import MainContext
 
@@ -121,7 +122,8 @@ class ConfigFollower:
 
     def begin(self) -> None:
         """Follow from now on, or rather from when the start is well over."""
-        from workbench.host.workspace_config import ConfigWatch, PipelineWatch
+        from workbench.host.pipeline_watch import PipelineWatch
+        from workbench.host.workspace_config import ConfigWatch
 
         files = (self._home.path / USER_CONFIG_FILE, Path(self._workspace) / WORKSPACE_CONFIG_FILE)
         self._watches = [

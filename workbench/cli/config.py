@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
-from workbench.config.describe import config_as_json, config_schema
+from workbench.config.config_schema import config_schema
+from workbench.config.describe import config_as_json
 from workbench.config.types import DEFAULT_ORIGIN, LoadedConfig
 from workbench.domain.codec import to_json_value
 from workbench.domain.values import Json
@@ -130,7 +131,7 @@ def execute_schema(options: Namespace, console: Console) -> int:
 
 def read_configuration(workspace: str) -> LoadedConfig:
     """Return the settings of a workspace, given by its real path."""
-    from workbench.cli.context import open_journal
+    from workbench.cli.journal_access import open_journal
     from workbench.host.workspace_config import load_workspace_config
 
     with open_journal() as journal:

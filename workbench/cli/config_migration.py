@@ -30,7 +30,7 @@ def configure_migrate(parser: ArgumentParser) -> None:
 
 
 def execute_migrate(options: Namespace, console: Console) -> int:
-    from workbench.cli.context import open_journal
+    from workbench.cli.journal_access import open_journal
     from workbench.effects.files import workspace_path
 
     with open_journal(human_only="change the configuration") as journal:
@@ -47,7 +47,8 @@ def execute_migrate(options: Namespace, console: Console) -> int:
 
 
 def _migrate_file(path: Path, *, may_be_link: bool, is_dry: bool) -> tuple[str, ...]:
-    from workbench.config.layer_reader import UnreadableFile, migrate_content, read_config_file
+    from workbench.config.config_file import UnreadableFile, read_config_file
+    from workbench.config.migration import migrate_content
     from workbench.effects.file_primitives import FileRefused
 
     what = f"{path} was not migrated"

@@ -12,8 +12,8 @@ from msgspec import Struct, field, to_builtins
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import row_fields
 from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node

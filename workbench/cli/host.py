@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time
 from workbench.cli.rows import clock_time
 from workbench.domain.rows import Host

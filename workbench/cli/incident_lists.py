@@ -5,8 +5,9 @@ from argparse import ArgumentParser, Namespace
 
 from workbench.cli.arguments import add_json_option, add_list_argument
 from workbench.cli.console import Console, StatusIcons
-from workbench.cli.context import find_session, open_journal, short_id, user_actor
+from workbench.cli.context import find_session, short_id, user_actor
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time, row_fields
 from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Session

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from workbench.cli.arguments import add_list_argument
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, short_id, user_actor
+from workbench.cli.context import short_id, user_actor
 from workbench.cli.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -30,6 +30,7 @@ from workbench.cli.headless_run import (
     signal_handlers,
 )
 from workbench.cli.incident_lists import find_list, read_list, result_json, result_lines, row_line
+from workbench.cli.journal_access import open_journal
 from workbench.cli.rows import waiting_lines
 from workbench.cli.run import ask_trust
 from workbench.cli.run_printers import print_error

@@ -160,8 +160,9 @@ def _project(file: str, directory: str | None) -> str:
 def _show_settings(path: Path, console: Console) -> int:
     """Print what a configuration would set, beside what holds now; nothing is changed."""
     from workbench.cli.config import read_configuration
+    from workbench.config.config_file import UnreadableFile, read_config_file
     from workbench.config.describe import config_as_json, plain_json
-    from workbench.config.layer_reader import LayerRead, UnreadableFile, read_config_file, read_layer_object
+    from workbench.config.layer_reader import LayerRead, read_layer_object
     from workbench.config.layers import USER_CONFIG_FILE
     from workbench.journal.home import default_home_path
     from workbench.text.canonical import dumps

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
+from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import find_run
 from workbench.cli.row_json import JsonFields
 from workbench.domain.machines import ENDED_RUN_STATES

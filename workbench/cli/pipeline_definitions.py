@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
+from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import place_json, problem_json, run_json, run_line
 from workbench.cli.row_json import JsonFields
 from workbench.effects.files import workspace_path

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
+from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import find_run
 from workbench.effects.files import workspace_path
 from workbench.pipelines import load
@@ -109,7 +109,7 @@ def _graph_input(options: Namespace) -> "tuple[Sequence[GraphStep], Mapping[str,
 def _input_of_pipeline(
     loaded: load.LoadedPipeline,
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
-    from workbench.graph.navigation import fold_steps
+    from workbench.graph.folding import fold_steps
     from workbench.graph.run_graph import planned_graph_steps
     from workbench.pipelines.step_order import step_plans
 
@@ -129,7 +129,7 @@ def _input_of_pipeline(
 def _input_of_run(
     workspace: str, word: str, remedy: str = ""
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
-    from workbench.graph.navigation import fold_steps
+    from workbench.graph.folding import fold_steps
     from workbench.graph.run_graph import RunFacts, graph_steps
     from workbench.views.pipeline import last_started_step_plans, matrix_item_ids, pipeline_run
 

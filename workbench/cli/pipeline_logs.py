@@ -7,8 +7,8 @@ from typing import Final
 
 from workbench.cli.arguments import add_json_option, add_run_argument
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import find_run
 from workbench.cli.row_json import JsonFields
 from workbench.domain.events import ContractChecked, Event, OutputStreamed, StepChanged

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option, add_run_argument, confirm
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor
+from workbench.cli.context import user_actor
 from workbench.cli.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -22,6 +22,7 @@ from workbench.cli.errors import (
     UsageError,
 )
 from workbench.cli.headless_run import STOP_SIGNALS, StopRequest, add_output_options, signal_handlers
+from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import (
     RunPrinter,
     find_run,

@@ -11,16 +11,17 @@ from workbench.cli.context import (
     SESSION_ID_HELP,
     find_action,
     find_session,
-    open_journal,
     short_id,
     user_actor,
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError, report_explained_error
+from workbench.cli.journal_access import open_journal
 from workbench.domain.rows import Action
 from workbench.host.session_requests import propose_again
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import asked_again_ids
-from workbench.views.approvals import asked_words, propose_again_of, why_not_propose_again
+from workbench.views.approvals import asked_words
+from workbench.views.propose_again import propose_again_of, why_not_propose_again
 
 EXAMPLE: Final = """workbench approvals propose-again 3f2a
 workbench approvals propose-again --session 7c01"""

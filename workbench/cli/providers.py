@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.cli.arguments import add_json_option, add_yes_option, confirm
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, session_label
+from workbench.cli.context import session_label
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.provider_edit import ProviderDraft, ProviderRefused

@@ -30,8 +30,9 @@ from workbench.cli.attached_screen import (
     usable_config,
 )
 from workbench.cli.console import Console, color_depth, terminal_encoding
-from workbench.cli.context import find_session, open_journal
+from workbench.cli.context import find_session
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, action_json, call_json, iso_time, session_json
 from workbench.config.types import Config
 from workbench.domain.codec import event_to_object

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor
+from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, row_fields
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Call, Rule

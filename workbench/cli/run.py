@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal
 from workbench.cli.errors import Refusal
 from workbench.cli.headless_run import (
     STOP_SIGNALS,
@@ -19,6 +18,7 @@ from workbench.cli.headless_run import (
     event_printer,
     signal_handlers,
 )
+from workbench.cli.journal_access import open_journal
 from workbench.cli.rows import call_target
 from workbench.cli.run_output import (
     EventConsumer,

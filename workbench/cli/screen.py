@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.attached_screen import OpenedScreen, require_terminal, screen_config, show_screen
 from workbench.cli.console import Console, is_dumb_terminal
-from workbench.cli.context import open_journal
 from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.effects.files import workspace_path
 from workbench.host import workspace_trust
 from workbench.policy.trust import TrustRefused

@@ -9,8 +9,9 @@ from typing import Final
 from workbench.backend.session_diff import relative_path, session_diff
 from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal
+from workbench.cli.context import find_session
 from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
 from workbench.formats.git_diff import diff_stat_lines, git_diff_lines

@@ -14,8 +14,9 @@ from workbench.backend.session_export import (
 from workbench.backend.session_transcript import transcript_page
 from workbench.cli.arguments import add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal
+from workbench.cli.context import find_session
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.picture_options import add_picture_options
 from workbench.domain.rows import Session
 from workbench.effects.files import write_atomic_parts

@@ -5,8 +5,9 @@ from argparse import ArgumentParser, Namespace
 from workbench.backend.session_fork import NOT_FORKED, ForkOptions, make_fork
 from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal, session_label, short_id, user_actor
+from workbench.cli.context import find_session, session_label, short_id, user_actor
 from workbench.cli.errors import UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
 from workbench.host.workspace_copy import RestoredWorkspace

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, short_id
+from workbench.cli.context import short_id
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields
 from workbench.config.sections import SessionSettings
 from workbench.effects.files import workspace_path

@@ -10,12 +10,12 @@ from workbench.cli.context import (
     SESSION_ID_HELP,
     find_session,
     is_driven,
-    open_journal,
     session_label,
     short_id,
     user_actor,
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.domain.rows import Session
 from workbench.host import session_requests
 from workbench.host.host_locks import refuse_inside_agents

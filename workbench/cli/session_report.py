@@ -8,8 +8,9 @@ from msgspec import Struct
 from workbench.cli.approval_display import read_action_row
 from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal, short_id
+from workbench.cli.context import find_session, short_id
 from workbench.cli.errors import EXIT_OK
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import (
     JsonFields,
     action_json,
@@ -28,8 +29,8 @@ from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
 from workbench.text.human import token_text
 from workbench.text.safe import one_line
+from workbench.views.agent_tree import is_imported_fork
 from workbench.views.library import below_words
-from workbench.views.sessions import is_imported_fork
 from workbench.views.status_icons import SESSION_STATUSES
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"

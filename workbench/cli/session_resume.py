@@ -6,8 +6,9 @@ from typing import Final
 from workbench.backend.agent_commands import checked_agent_command, run_agent_command
 from workbench.cli.arguments import confirm
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
+from workbench.cli.context import SESSION_ID_HELP, find_session
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.resumable_session import session_to_resume
 from workbench.domain.rows import Session
 from workbench.effects.files import workspace_path

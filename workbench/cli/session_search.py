@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, short_id
+from workbench.cli.context import short_id
 from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time, session_json
 from workbench.cli.rows import clock_time, session_line
 from workbench.domain.machines import SessionStatus

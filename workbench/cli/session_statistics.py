@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
+from workbench.cli.context import SESSION_ID_HELP, find_session
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time, row_fields
 from workbench.cli.usage_report import (
     add_usage_options,

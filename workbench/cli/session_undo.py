@@ -7,8 +7,9 @@ from typing import Final
 from workbench.cli.approvals import start_hosts
 from workbench.cli.arguments import add_json_option, add_session_argument, add_yes_option, confirm
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal, session_label, user_actor
+from workbench.cli.context import find_session, session_label, user_actor
 from workbench.cli.errors import EXIT_FAILED, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
 from workbench.host.undo import plan_undo, request_undo_of_files, wait_until_undone

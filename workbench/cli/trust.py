@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from workbench.cli.arguments import add_yes_option
 from workbench.cli.console import Console
-from workbench.cli.context import open_journal, user_actor
+from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time
 from workbench.domain.rows import Trust
 from workbench.effects.files import workspace_path

@@ -1,14 +1,11 @@
-"""Read one layer of the configuration (file, environment, options), and convert older files.
+"""Read one layer of the configuration (file, environment, options).
 
 All problems are collected at once with file, line and the nearest known key.
 """
 
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args, get_origin
 
@@ -41,14 +38,12 @@ from workbench.config.types import (
     ToolHook,
     config_key_at,
 )
-from workbench.domain.values import Json, JsonObject
 from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
 from workbench.text.located import DocumentPlace
 from workbench.text.nearest import nearest_name
 from workbench.text.problems import ProblemReport
 from workbench.text.safe import one_line
 
-MAX_CONFIG_BYTES = 1_048_576
 _VARIABLE_PREFIX = "WORKBENCH_"
 _VARIABLES_OF_THE_PROGRAM = (
     "WORKBENCH_HOME", "WORKBENCH_CALL", "WORKBENCH_FAULT", "WORKBENCH_AGENT", "WORKBENCH_LAST_COMMAND",
@@ -67,17 +62,6 @@ _FLAG_WORDS = {
 }
 
 
-class UnreadableFile(Exception):
-    """A file that is there and cannot be used as configuration."""
-
-    def __init__(self, reason: str, remedy: str, line: int = 0, column: int = 0) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-        self.line = line
-        self.column = column
-
-
 class SingleSetting(Struct, frozen=True, kw_only=True):
     """A value that was given by itself, not as part of a file."""
 
@@ -86,27 +70,6 @@ class SingleSetting(Struct, frozen=True, kw_only=True):
     path: str
     """Dotted key; empty where the name is no known one."""
     node: LocatedNode
-
-
-def read_config_file(path: Path, *, may_be_link: bool) -> LocatedNode | None:
-    """Return the object in a configuration file; None where there is no file.
-
-    `may_be_link` is never true in a workspace. Raises UnreadableFile for anything else.
-    """
-    data = _read_bytes(path, may_be_link)
-    if data is None:
-        return None
-    try:
-        root = parse_json_nodes(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            "it is not UTF-8 text.", "Save it as UTF-8.", data.count(b"\n", 0, error.start) + 1
-        ) from None
-    except JsonError as error:
-        raise UnreadableFile(f"{error.reason}.", "Correct it.", error.line, error.column) from None
-    if root.members is None:
-        raise UnreadableFile("it holds no JSON object.", 'Start it with "{".', root.line, root.column)
-    return root
 
 
 def settings_from_environment(env: Mapping[str, str]) -> list[SingleSetting]:
@@ -129,25 +92,6 @@ def settings_from_options(options: Mapping[str, object]) -> list[SingleSetting]:
 
 def variable_name(path: str) -> str:
     return _VARIABLE_PREFIX + path.replace(".", "_").replace("-", "_").upper()
-
-
-def _read_bytes(path: Path, may_be_link: bool) -> bytes | None:
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if may_be_link else os.O_NOFOLLOW)
-    try:
-        descriptor = os.open(path, flags)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        reason = "it is a link." if path.is_symlink() and not may_be_link else f"{error.strerror}."
-        raise UnreadableFile(reason, "Make it a regular file that you can read.") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise UnreadableFile("it is not a regular file.", "Make it a regular file.")
-    with os.fdopen(descriptor, "rb") as file:
-        data = file.read(MAX_CONFIG_BYTES + 1)
-    if len(data) > MAX_CONFIG_BYTES:
-        raise UnreadableFile("it is over 1 MB.", "A configuration is smaller; look what was put there.")
-    return data
 
 
 def _variable_setting(name: str, text: str) -> SingleSetting:
@@ -408,44 +352,3 @@ def _shown_value(path: str, node: LocatedNode) -> str:
     from workbench.secrets.scrubber import scrub
 
     return one_line(scrub(json.dumps(node.value, ensure_ascii=False)).text, 60)
-
-
-class MigratedContent(Struct, frozen=True, kw_only=True):
-    """A file's content in the form of this version."""
-
-    content: JsonObject
-    changes: tuple[str, ...]
-    """What was changed, a sentence each; empty where nothing had to be."""
-
-
-def migrate_content(content: Mapping[str, Json]) -> MigratedContent:
-    """Return the content of a configuration file in the form of this version."""
-    changes: list[str] = []
-    migrated: dict[str, Json] = {"config_version": CONFIG_VERSION}
-    version = content.get("config_version")
-    if version != CONFIG_VERSION:
-        was = "it had none" if version is None else f"it was {version}"
-        changes.append(f"config_version is {CONFIG_VERSION}; {was}.")
-    for name, value in content.items():
-        if name == "config_version":
-            continue
-        if name in KEY_ALIASES and _put_value(migrated, content, KEY_ALIASES[name], value):
-            changes.append(f"{name} is {KEY_ALIASES[name]} now.")
-        else:
-            migrated.setdefault(name, value)
-    return MigratedContent(content=migrated, changes=tuple(changes))
-
-
-def _put_value(migrated: dict[str, Json], content: Mapping[str, Json], path: str, value: Json) -> bool:
-    """Put a value at a dotted key; False where the file says something else there, which holds then."""
-    *sections, last = path.split(".")
-    parent = migrated
-    for section in sections:
-        below = parent.get(section, content.get(section) if parent is migrated else None)
-        inner: dict[str, Json] = dict(cast("JsonObject", below)) if isinstance(below, Mapping) else {}
-        parent[section] = inner
-        parent = inner
-    if last in parent and parent[last] != value:
-        return False
-    parent[last] = value
-    return True

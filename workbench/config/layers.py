@@ -12,13 +12,12 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
+from workbench.config.config_file import UnreadableFile, read_config_file
 from workbench.config.keys import PROVIDER_KINDS, ConfigKey
 from workbench.config.layer_reader import (
     LayerRead,
     LayerValue,
     SingleSetting,
-    UnreadableFile,
-    read_config_file,
     read_layer_object,
     read_layer_setting,
     settings_from_environment,

@@ -8,7 +8,7 @@ from typing import Final
 from workbench.domain.values import Usage
 from workbench.formats import records as r
 from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.record_streams import join_usage
+from workbench.formats.usage_records import join_usage
 
 HISTORY_START: Final = "# aider chat started at "
 _APPLIED: Final = re.compile(r"Applied edit to (.+)")

@@ -11,7 +11,7 @@ from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import patches
 from workbench.formats import records as r
-from workbench.formats.record_streams import join_usage_before
+from workbench.formats.usage_records import join_usage_before
 from workbench.text.human import iso_time
 
 VERSION = "ATIF-v1.4"

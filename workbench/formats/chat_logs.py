@@ -18,13 +18,8 @@ from workbench.formats.chat_messages import (
     usage_within,
 )
 from workbench.formats.input import JsonLine, JsonLines
-from workbench.formats.record_streams import (
-    head_with_model,
-    join_usage_before,
-    read_rows,
-    session_key,
-    with_heads,
-)
+from workbench.formats.record_streams import head_with_model, read_rows, session_key, with_heads
+from workbench.formats.usage_records import join_usage_before
 
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool")
 _ERROR: Final = re.compile(r"\s*(?:<tool_error>|\[?(?:Tool )?Error\b)", re.IGNORECASE)

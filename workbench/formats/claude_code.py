@@ -9,15 +9,9 @@ from msgspec.structs import replace
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, texts_of
-from workbench.formats.claude_tree import (
-    QUESTION_TOOLS,
-    MessageTree,
-    ProgressReader,
-    answer_to,
-    fork_key,
-    question_of,
-    rewind_records,
-)
+from workbench.formats.claude_progress import ProgressReader
+from workbench.formats.claude_questions import answer_to, question_of
+from workbench.formats.claude_tree import QUESTION_TOOLS, MessageTree, fork_key, rewind_records
 from workbench.formats.input import JsonLines
 from workbench.formats.record_streams import read_sessions, typed_prompts
 

@@ -23,7 +23,8 @@ from workbench.formats.chat_messages import (
     usage_apart,
     usage_within,
 )
-from workbench.formats.record_streams import join_usage, session_key
+from workbench.formats.record_streams import session_key
+from workbench.formats.usage_records import join_usage
 
 _TOOLS: Final = (
     "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content",

@@ -11,7 +11,8 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, parse_arguments, parse_json, usage_within
 from workbench.formats.input import JsonLines
 from workbench.formats.patches import move_edits, parse_begin_patch
-from workbench.formats.record_streams import join_usage, read_sessions, typed_prompts
+from workbench.formats.record_streams import read_sessions, typed_prompts
+from workbench.formats.usage_records import join_usage
 from workbench.text.human import SECOND_MICROS
 from workbench.text.problems import Problem
 

@@ -9,7 +9,8 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart, usage_within
 from workbench.formats.input import JsonLines
 from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.record_streams import head_with_model, join_usage_before, object_lines
+from workbench.formats.record_streams import head_with_model, object_lines
+from workbench.formats.usage_records import join_usage_before
 from workbench.text.problems import Problem
 
 _BOOKKEEPING: Final = frozenset({

@@ -22,7 +22,8 @@ from workbench.formats.chat_messages import (
     usage_apart,
 )
 from workbench.formats.input import JsonLines
-from workbench.formats.record_streams import head_with_model, join_usage_before, read_rows, with_heads
+from workbench.formats.record_streams import head_with_model, read_rows, with_heads
+from workbench.formats.usage_records import join_usage_before
 
 _STREAM_TYPES: Final = ("tool_call", "tool_result", "completion")
 _STREAM_MEMBERS: Final = frozenset({"toolCallId", "toolName", "finalText"})

@@ -13,7 +13,7 @@ from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLine, JsonLines
-from workbench.formats.record_streams import join_usage_before
+from workbench.formats.usage_records import join_usage_before
 from workbench.text.problems import Problem
 
 _KINDS: Final = {

@@ -14,7 +14,8 @@ from workbench.domain.values import JsonObject
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart
 from workbench.formats.input import JsonLines
-from workbench.formats.record_streams import join_usage_before, read_rows, with_heads
+from workbench.formats.record_streams import read_rows, with_heads
+from workbench.formats.usage_records import join_usage_before
 
 _PREPARATION: Final = (
     "metadata", "config.update", "tools.set_active_tools", "profile.bind", "permission.set_mode",

@@ -8,8 +8,8 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import MOST_ERROR, end_state, usage_within
 from workbench.formats.input import JsonLines
 from workbench.formats.patches import submitted_patch
-from workbench.formats.record_streams import join_usage
 from workbench.formats.swe_agent import openai_tool_call
+from workbench.formats.usage_records import join_usage
 from workbench.text.problems import Problem
 
 _UNDERSTOOD_TYPES: Final = frozenset({

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, parse_json, usage_within
-from workbench.formats.record_streams import join_usage_before
+from workbench.formats.usage_records import join_usage_before
 from workbench.journal.database import Database
 
 _DECLINED: Final = (

@@ -13,7 +13,7 @@ from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.chat_messages import MOST_ERROR, parse_arguments, usage_within
-from workbench.formats.record_streams import join_usage
+from workbench.formats.usage_records import join_usage
 
 _COMMAND_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
 _COMMAND_RESULT: Final = re.compile(

@@ -26,9 +26,9 @@ from workbench.graph.canvas import (
     StepPosition,
     U,
     make_picture,
-    shorten_names,
 )
 from workbench.graph.layout import GraphLayout
+from workbench.graph.short_names import shorten_names
 from workbench.text.width import cell_width
 
 _MOST_WIDTH = 60

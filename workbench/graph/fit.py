@@ -18,10 +18,11 @@ from workbench.graph.band import (
     draw_boxes,
     draw_wrapped_band,
 )
-from workbench.graph.canvas import Picture, shorten_name
+from workbench.graph.canvas import Picture
 from workbench.graph.compact_list import draw_list
 from workbench.graph.layout import GraphLayout
 from workbench.graph.model import LONGEST_NAME, Graph, GraphStep, display_name
+from workbench.graph.short_names import shorten_name
 from workbench.graph.step_text import HEAD_WIDTH, as_ascii, badge_width
 from workbench.graph.strip import NamesRoom, fit_strip
 from workbench.text.width import cell_width

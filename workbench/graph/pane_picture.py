@@ -6,9 +6,10 @@ from msgspec import Struct, field
 
 from workbench.graph.canvas import Picture
 from workbench.graph.fit import GraphKind, fit_pane
+from workbench.graph.folding import FoldedGraph, fold_steps
 from workbench.graph.layout import GraphLayout, compute_layout
 from workbench.graph.model import GraphStep, StepFacts, build_graph
-from workbench.graph.navigation import FoldedGraph, fold_steps, neighbourhood
+from workbench.graph.navigation import neighbourhood
 from workbench.graph.strip import NamesRoom
 from workbench.views.status_icons import StepStatus
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from workbench.domain.values import StepPlan
+from workbench.graph.folding import FoldedGraph, FoldMember
 from workbench.graph.model import (
     PENDING_FACTS,
     STATUS_BY_SEVERITY,
@@ -15,7 +16,7 @@ from workbench.graph.model import (
     StatusCounts,
     StepFacts,
 )
-from workbench.graph.navigation import FoldedGraph, FoldMember, combine_facts, longest_path
+from workbench.graph.navigation import combine_facts, longest_path
 from workbench.text.human import countdown_text, duration_text
 from workbench.views.pipeline import ContractState, PipelineItem, PipelineRun, PipelineStep
 from workbench.views.status_icons import StepStatus

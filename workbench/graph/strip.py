@@ -9,17 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from workbench.graph.band import BandFrame, StepLabel, build_picture, draw_lines, gap_width
-from workbench.graph.canvas import (
-    VERTICAL,
-    Picture,
-    SpanRole,
-    StepPosition,
-    StyledSpan,
-    make_picture,
-    shorten_name,
-)
+from workbench.graph.canvas import VERTICAL, Picture, SpanRole, StepPosition, StyledSpan, make_picture
 from workbench.graph.layout import GraphLayout
 from workbench.graph.model import PENDING_FACTS, Graph, GraphStep, StepFacts, display_name
+from workbench.graph.short_names import shorten_name
 from workbench.graph.step_text import (
     ASKS_YOU,
     FAILED_STATES,

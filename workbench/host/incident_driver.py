@@ -40,7 +40,6 @@ from workbench.host.incident_check import CheckResult, run_checker
 from workbench.host.incident_requests import dismissed_fingerprints, is_checkers_own, listed_incidents
 from workbench.host.incident_sessions import (
     MOVES_BEFORE_WORK,
-    WorkspaceDigests,
     batch_session,
     checked_output,
     decode_line_digests,
@@ -54,6 +53,7 @@ from workbench.host.incident_sessions import (
 from workbench.host.session_driver import SessionProgress, drive_session, running_clock, set_on_change
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
+from workbench.host.workspace_digests import WorkspaceDigests
 from workbench.incidents.comparison import (
     Comparison,
     LineCarrier,

@@ -1,6 +1,6 @@
-"""The sessions of agents that work on a list, one a batch, and what their driver sees of the workspace."""
+"""The sessions of agents that work on a list of findings, one a batch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import DecodeError, json
@@ -14,9 +14,7 @@ from workbench.domain.incidents import BatchSize, Incident, IncidentOptions
 from workbench.domain.machines import TERMINAL_SESSION_STATES, SessionStatus
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json, JsonObject
-from workbench.effects.file_primitives import FileRefused, FileStamp
 from workbench.effects.files import Root
-from workbench.effects.folder_walk import WalkedFolder
 from workbench.formats.findings.place import line_digest, read_lines
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, host_actor
@@ -43,7 +41,6 @@ from workbench.journal.session_queries import pending_action_ids
 from workbench.providers.recording import RecordingBroken, load_recording
 from workbench.text.human import MINUTE_MICROS, counted
 from workbench.text.safe import one_line
-from workbench.tools.file_search import IgnoreFilter
 
 _MOST_LISTS: Final = 50
 _NOT_STARTED: Final = "No agent was started."
@@ -212,62 +209,6 @@ def request_turn_undo(journal: Journal, child_id: str, turn_id: str) -> str:
     except SessionRefused as error:
         return error.why
     return ""
-
-
-_MOST_FILES: Final = 100_000
-_MOST_HASHED: Final = 32 * 1024 * 1024
-"""Bytes of a file whose content is hashed; a larger one is known by size and time."""
-
-
-class WorkspaceDigests:
-    """The digests of a workspace's files; a file that looks untouched is not read again."""
-
-    def __init__(self, root: Root, keyed: Callable[[bytes], str]) -> None:
-        """`keyed`: the home's digest, which says nothing to who has no key."""
-        self._root, self._keyed = root, keyed
-        self._known: dict[str, tuple[FileStamp, str]] = {}
-        self._is_incomplete = self._is_reported = False
-        """Whether there are more files than are looked at."""
-
-    def take(self) -> dict[str, str]:
-        """Return the digest of each file that is not ignored, by its path."""
-        known, self._known, self._is_incomplete = self._known, {}, False
-        for folder in IgnoreFilter(self._root, lambda _: False, with_ignored=False).folders("."):
-            for name in folder.files:
-                if len(self._known) >= _MOST_FILES:
-                    self._is_incomplete = True
-                    return self._digests()
-                self._look(folder, name, known)
-        return self._digests()
-
-    def cut_words(self) -> str:
-        """Return what is to be said of a folder with more files than are looked at; said once."""
-        if not self._is_incomplete or self._is_reported:
-            return ""
-        self._is_reported = True
-        return f"The folder has more than {_MOST_FILES:,} files: files_modified may be incomplete."
-
-    def _look(self, folder: WalkedFolder, name: str, known: dict[str, tuple[FileStamp, str]]) -> None:
-        path, stamp = folder.below(name), folder.stamp(name)
-        if stamp is None:
-            return
-        before = known.get(path)
-        if before is not None and before[0] == stamp:
-            self._known[path] = before
-            return
-        try:
-            self._known[path] = (stamp, self._digest(folder, name, stamp))
-        except (FileRefused, OSError):
-            return
-
-    def _digest(self, folder: WalkedFolder, name: str, stamp: FileStamp) -> str:
-        if stamp.size > _MOST_HASHED:
-            return f"{stamp.size}-{stamp.changed}"
-        with folder.open(name) as file:
-            return self._keyed(file.read())[:24]
-
-    def _digests(self) -> dict[str, str]:
-        return {path: digest for path, (_, digest) in self._known.items()}
 
 
 def decode_line_digests(data: bytes | None) -> LineDigests:

@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.config.config_file import MAX_CONFIG_BYTES
 from workbench.config.keys import PROVIDER_KINDS
-from workbench.config.layer_reader import MAX_CONFIG_BYTES
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.provider_edit import (
     NOT_CHANGED,

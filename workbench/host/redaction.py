@@ -24,7 +24,7 @@ from workbench.journal.home import BlobStore
 from workbench.secrets.scrubber import scrub, scrub_value
 from workbench.text import canonical
 from workbench.text.safe import LINE_END_SYMBOL
-from workbench.tools.base import preview_output
+from workbench.tools.output_preview import preview_output
 
 MAX_RECORDED_STRING = 4_000
 """Characters of one string in recorded parameters; what is longer is cut, and sealed whole."""

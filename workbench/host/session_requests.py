@@ -38,7 +38,8 @@ from workbench.journal.session_queries import asked_again_ids
 from workbench.journal.transaction import TransactionTables
 from workbench.text.human import sentence
 from workbench.text.safe import one_line
-from workbench.views.approvals import propose_again_prompt, why_not_propose_again
+from workbench.views.approvals import propose_again_prompt
+from workbench.views.propose_again import why_not_propose_again
 
 
 class SessionRefused(Refused):

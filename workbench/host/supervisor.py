@@ -38,13 +38,13 @@ from workbench.host.host_locks import driver_identity, has_screen, host_lock_pat
 from workbench.host.import_watch import ImportWatch
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
+from workbench.host.pipeline_watch import PipelineWatch, log_pipeline_change
 from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, set_on_change
 from workbench.host.session_provider import background_provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_start import answered_runs, is_runnable
-from workbench.host.workspace_config import PipelineWatch, log_pipeline_change
 from workbench.journal.errors import JournalError, SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

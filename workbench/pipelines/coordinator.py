@@ -48,12 +48,12 @@ from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.schedule import (
     NOTED_WAIT_SECONDS,
     StepSkip,
-    StepSlots,
     ready_steps,
     unreachable_steps,
     unused_rework_steps,
 )
 from workbench.pipelines.state import StepRun, run_verdict
+from workbench.pipelines.step_slots import StepSlots
 from workbench.text.human import place_wait_text
 
 _CANCELLED = "the run was cancelled"

@@ -1,12 +1,8 @@
-"""Which steps of a run may start now, and the slots and timers that they wait for.
-
-A slot is one of the steps that a run and the runs below it may have at once; each also takes a place among
-all runs. A run without a place waits in a queue, where it stands once however many of its steps are ready.
-"""
+"""Which steps of a run may start now, which never can, and the timers that they wait for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
@@ -207,81 +203,8 @@ class OpenSteps:
         return not self._open
 
 
-NEXT_LOOK_SECONDS: Final = 0.05
-"""Seconds until whose turn it is looks for a place again: a process that ends its step tells nobody else."""
-
-
-LATER_LOOK_SECONDS: Final = 0.25
-"""Seconds until anybody else in the queue does."""
-
-
 NOTED_WAIT_SECONDS: Final = 1.0
 """Seconds that a step waits for a place before the record says so."""
-
-
-class StepPlace(Protocol):
-    """A place that a step has among all that run."""
-
-    def release(self) -> None: ...
-
-
-class StepPlaces(Protocol):
-    """The places that all runs of a workspace and of a home share."""
-
-    def take(self, run_id: str) -> StepPlace | None:
-        """Take a place, or None: then the run stands in the queue until it has one or withdraws."""
-        ...
-
-    def withdraw(self, run_id: str) -> None:
-        """Leave the queue; nothing happens where a run is not in it."""
-        ...
-
-    def before(self, run_id: str) -> int | None:
-        """Return how many stand before a run in its queue; None where it does not wait."""
-        ...
-
-
-class StepSlots:
-    """The slots of one run and the runs below it."""
-
-    def __init__(self, limit: int, places: StepPlaces) -> None:
-        self.limit, self._places = limit, places
-        self._held: list[StepPlace] = []
-        self._waiting: set[str] = set()
-
-    @property
-    def is_busy(self) -> bool:
-        """Return whether a step runs, or waits for a place."""
-        return bool(self._held or self._waiting)
-
-    def take(self, run_id: str) -> bool:
-        """Take a slot for a step of a run; False if there is none, or the run waits for a place."""
-        if len(self._held) + len(self._waiting - {run_id}) >= self.limit:
-            return False
-        place = self._places.take(run_id)
-        if place is None:
-            self._waiting.add(run_id)
-            return False
-        self._waiting.discard(run_id)
-        self._held.append(place)
-        return True
-
-    def release(self) -> None:
-        self._held.pop().release()
-
-    def withdraw(self, run_id: str) -> None:
-        """Say that a run has nothing to start any more."""
-        self._waiting.discard(run_id)
-        self._places.withdraw(run_id)
-
-    def before(self, run_id: str) -> int | None:
-        """Return how many stand before a run that waits for a place; None where it does not wait."""
-        return self._places.before(run_id) if run_id in self._waiting else None
-
-    def seconds_to_next_look(self, run_id: str) -> float | None:
-        """Return when a run that waits looks again; None where it does not wait."""
-        before = self.before(run_id)
-        return None if before is None else LATER_LOOK_SECONDS if before else NEXT_LOOK_SECONDS
 
 
 class StepTimers:

@@ -17,7 +17,7 @@ from workbench.render.cells import (
 from workbench.render.glyphs import Glyphs
 from workbench.render.theme import Ink
 from workbench.text.human import clock_time, counted
-from workbench.views.rules import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
+from workbench.views.rule_dialog import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
 from workbench.views.status_icons import StatusName
 
 FIELD_NAME_CELLS: Final = 13

@@ -32,8 +32,8 @@ from workbench.tools.base import (
     ToolRefused,
     parameters_schema,
     result_schema,
-    without_cut_character,
 )
+from workbench.tools.output_preview import without_cut_character
 
 MAX_ROBOTS_BYTES: Final = 512_000
 """Bytes that are read; RFC 9309 section 2.5 asks for 500 kibibytes at least."""

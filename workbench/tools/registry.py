@@ -12,12 +12,14 @@ from workbench.config.sections import ToolSettings, narrowed_providers
 from workbench.domain.values import Capability, Risk, ToolDescriptor
 from workbench.policy import schemas
 from workbench.tools.base import AnyTool
+from workbench.tools.create_directory import CreateDirectory
 from workbench.tools.execution import RunInTerminal, RunPipeline, TerminalLastCommand
 from workbench.tools.fetch_webpage import FetchWebpage
-from workbench.tools.file_edit import CreateDirectory, CreateFile, ReplaceString
-from workbench.tools.file_read import ContextRead, ListDir, ReadFile
+from workbench.tools.file_edit import CreateFile, ReplaceString
+from workbench.tools.file_read import ContextRead, ReadFile
 from workbench.tools.file_search import FileSearch
 from workbench.tools.grep_search import GrepSearch
+from workbench.tools.list_directory import ListDir
 from workbench.tools.prepare_pr import PreparePr
 
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -31,9 +31,10 @@ from workbench.tui import transcript_window
 from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource
 from workbench.tui.run_store import RunStore
 from workbench.tui.transcript_window import TranscriptWindow
-from workbench.views.approvals import ProposeAgain, propose_again_of, queue_summary
+from workbench.views.approvals import queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
+from workbench.views.propose_again import ProposeAgain, propose_again_of
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
 TranscriptPart = Literal["first", "earlier", "later", "end"]

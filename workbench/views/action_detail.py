@@ -34,7 +34,6 @@ from workbench.views.approvals import (
     MAX_TITLE_CELLS,
     NO_FOLDER,
     Folder,
-    ProposeAgain,
     Urgency,
     action_words,
     seconds_left,
@@ -42,6 +41,7 @@ from workbench.views.approvals import (
 )
 from workbench.views.file_changes import FileDetail, file_details
 from workbench.views.hunk_selection import HunkSelection
+from workbench.views.propose_again import ProposeAgain
 from workbench.views.status_icons import StatusName, action_status, call_status
 
 # --- the trust question -----------------------------------------------------------------------------

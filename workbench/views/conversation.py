@@ -16,6 +16,7 @@ from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
 from workbench.text.human import SECOND_MICROS, counted
 from workbench.text.safe import one_line
+from workbench.views.call_summary import call_summary
 from workbench.views.conversation_blocks import (
     Block,
     BlockOrder,
@@ -24,9 +25,7 @@ from workbench.views.conversation_blocks import (
     NoticeBlock,
     NoticeKind,
     OutputBlock,
-    OutputBuffer,
     PromptBlock,
-    ReplyBuffer,
     TextBlock,
     ThoughtBlock,
     TranscriptFacts,
@@ -36,9 +35,11 @@ from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.hunk_selection import hunk_sizes
 from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, is_bookkeeping, notice_of
 from workbench.views.run_step_log import RunStepLog
-from workbench.views.sessions import NO_AGENTS, SubAgent
+from workbench.views.sessions import NO_AGENTS
 from workbench.views.status_icons import StatusName, call_status
-from workbench.views.tools import call_summary, call_target, shown_tool, suggestion_markdown
+from workbench.views.stream_buffers import OutputBuffer, ReplyBuffer
+from workbench.views.sub_agents import SubAgent
+from workbench.views.tools import call_target, shown_tool, suggestion_markdown
 
 """Microseconds."""
 _RoundKey = tuple[str | None, int]

@@ -1,4 +1,4 @@
-"""Blocks of a conversation, their order, buffers of streamed text, calls grouped in compact mode.
+"""Blocks of a conversation, their order, calls grouped in compact mode.
 
 Texts are raw unless a field says that it is one safe line.
 """
@@ -8,12 +8,11 @@ Texts are raw unless a field says that it is one safe line.
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.text.human import SECOND_MICROS
 from workbench.views.status_icons import StatusName
 
 NoticeKind = Literal[
@@ -332,67 +331,6 @@ class BlockOrder:
         if before is not None and before in self._blocks:
             return self._order.index(before)
         return len(self._order) - self.queued
-
-
-MISSING_PIECE: Final = "…"
-MAX_BUFFER_CHARS: Final = 200_000
-"""Characters of an output that are kept while it streams; the whole is in the journal."""
-
-
-def insert_piece(text: str, offset: int, piece: str) -> str:
-    if offset > len(text):
-        return text + MISSING_PIECE + piece
-    return text[:offset] + piece + text[offset + len(piece) :]
-
-
-class ReplyBuffer(Struct):
-    """What was streamed of one round: blocks by number, text and thinking apart."""
-
-    text: dict[int, str] = field(default_factory=dict[int, str])
-    thinking: dict[int, str] = field(default_factory=dict[int, str])
-    thought_from: int | None = None
-    thought_to: int | None = None
-
-    def add_text(self, block: int, offset: int, piece: str) -> str:
-        self.text[block] = insert_piece(self.text.get(block, ""), offset, piece)
-        return _in_block_order(self.text)
-
-    def add_thinking(self, block: int, offset: int, piece: str, at: int) -> str:
-        self.thought_from = at if self.thought_from is None else min(self.thought_from, at)
-        self.thought_to = at
-        self.thinking[block] = insert_piece(self.thinking.get(block, ""), offset, piece)
-        return _in_block_order(self.thinking)
-
-    def end_thought(self, at: int) -> None:
-        """Note that something else began: the thought lasted until then."""
-        if self.thought_to is not None and not self.text:
-            self.thought_to = max(self.thought_to, at)
-
-    @property
-    def thought_seconds(self) -> float | None:
-        """Return how long it thought, None if no delta told."""
-        if self.thought_from is None or self.thought_to is None:
-            return None
-        return max(0, self.thought_to - self.thought_from) / SECOND_MICROS
-
-
-class OutputBuffer(Struct):
-    """What a command wrote so far; only the last part of a long output is kept."""
-
-    text: str = ""
-    dropped: int = 0
-
-    def add(self, offset: int, piece: str) -> str:
-        self.text = insert_piece(self.text, max(0, offset - self.dropped), piece)
-        if len(self.text) > MAX_BUFFER_CHARS:
-            surplus = len(self.text) - MAX_BUFFER_CHARS // 2
-            self.dropped += surplus
-            self.text = self.text[surplus:]
-        return self.text
-
-
-def _in_block_order(blocks: dict[int, str]) -> str:
-    return "".join(blocks[number] for number in sorted(blocks))
 
 
 MIN_GROUPED_CALLS = 2

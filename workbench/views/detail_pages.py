@@ -17,10 +17,11 @@ from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, i
 from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
-from workbench.views.conversation_blocks import insert_piece
+from workbench.views.call_summary import repeated_text
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
 from workbench.views.run_history import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
+from workbench.views.stream_buffers import insert_piece
 from workbench.views.tools import (
     LineTone,
     PageLine,
@@ -28,7 +29,6 @@ from workbench.views.tools import (
     icon_part,
     output_tones,
     page_line,
-    repeated_text,
     streamed_output,
 )
 from workbench.views.usage import money_text

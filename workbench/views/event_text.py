@@ -8,8 +8,8 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
+from workbench.views.call_summary import repeated_text
 from workbench.views.status_icons import ACTION_STATUSES
-from workbench.views.tools import repeated_text
 
 _MAX_LINE_CELLS: Final = 200
 

@@ -20,7 +20,8 @@ from workbench.domain import events as e
 from workbench.domain.rows import Session, SessionCounts
 from workbench.text.human import SECOND_MICROS, counted, parse_iso_time, token_text
 from workbench.text.safe import one_line, safe_text
-from workbench.views.sessions import BUSY_STATUSES, is_imported_fork, session_title
+from workbench.views.agent_tree import is_imported_fork
+from workbench.views.sessions import BUSY_STATUSES, session_title
 from workbench.views.status_icons import StatusName, session_status, told_status
 
 QUERY_KEYS: Final = (

@@ -1,4 +1,4 @@
-"""Rules as rows of their place, and the model of the dialog that makes a rule."""
+"""Rules as rows of their place."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -9,7 +9,6 @@ from msgspec import Struct
 from workbench.domain.rows import Rule
 from workbench.text.human import SECOND_MICROS, counted, spoken_duration
 from workbench.text.safe import one_line
-from workbench.views.status_icons import StatusName
 
 RuleState = Literal["in force", "elsewhere", "ended", "expired", "revoked"]
 PAST_STATES: Final = frozenset({"ended", "expired", "revoked"})
@@ -153,61 +152,3 @@ def _scope_text(rule: Rule, workspace: str, session_id: str | None, titles: Mapp
             return "this session" if rule.scope_id == session_id else f"session {one_line(title, 40)}".strip()
         case "run":
             return "one pipeline run"
-
-
-class RuleCandidateRow(Struct, frozen=True, kw_only=True):
-    """A rule that is offered."""
-
-    pattern: str
-    covers: str
-    refused: str = ""
-
-
-class DialogField(Struct, frozen=True, kw_only=True):
-    """A field of the dialog: its name, what can be chosen, what is."""
-
-    name: str
-    options: tuple[str, ...]
-    chosen: int = 0
-
-
-class BacktestRow(Struct, frozen=True, kw_only=True):
-    """A recorded call that deserves a look."""
-
-    sign: StatusName
-    text: str
-    when: int
-    session_title: str
-    why: str = ""
-
-
-class Backtest(Struct, frozen=True, kw_only=True):
-    """What a rule would have done with the calls that were asked about."""
-
-    asks: int
-    sessions: int
-    since: int | None
-    matched: int = 0
-    approved: int = 0
-    rejected: int = 0
-    expired: int = 0
-    look_at: tuple[BacktestRow, ...] = ()
-
-
-class RuleDialogModel(Struct, frozen=True, kw_only=True):
-    """The whole dialog."""
-
-    now: int
-    about: str
-    part_words: str
-    """Which part of a line the rule is about; empty for a whole call."""
-    candidates: tuple[RuleCandidateRow, ...]
-    cursor: int
-    fields: tuple[DialogField, ...]
-    field: int
-    effect: Literal["allow", "ask", "deny"]
-    past: Backtest | None
-    on_save: str
-    """What enter does: `save, and approve this call`; empty when it does nothing."""
-    why_off: str = ""
-    notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Tool calls as rows with times, as spans on a time axis, in one line; what one is about now.
+"""Tool calls as rows with times, as spans on a time axis; what one is about now.
 
 Lines of their pages have parts with a tone; what the gate says of a command is a sentence.
 """
@@ -8,19 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import GateVerdict, Hunk, Json, SelectedHunk
+from workbench.domain.values import GateVerdict, Hunk, Json
 from workbench.text.human import SECOND_MICROS, duration_text, sentence
 from workbench.text.safe import one_line
 from workbench.views.action_detail import json_text
 from workbench.views.approvals import MAX_TARGET_CELLS
-from workbench.views.conversation_blocks import Block, OutputBuffer, ThoughtBlock
+from workbench.views.conversation_blocks import Block, ThoughtBlock
 from workbench.views.file_changes import FileDetail, change_details
-from workbench.views.hunk_selection import taken_text
-from workbench.views.status_icons import CALL_STATUSES, ICONS, StatusName, call_status
+from workbench.views.status_icons import ICONS, StatusName, call_status
+from workbench.views.stream_buffers import OutputBuffer
 
 FRESH_WAIT_SECONDS: Final = 300
 """Up to this age a waiting time is counted by the second, then in steps of ten."""
@@ -260,102 +259,6 @@ def _covered_seconds(pieces: Iterable[tuple[int, int]]) -> float:
 
 # --- a line of the conversation ---------------------------------------------------------------------
 
-MAX_QUOTE_CELLS = 400
-
-
-class CallSummary(Struct, frozen=True, kw_only=True):
-    """The words of one call line."""
-
-    right: str = ""
-    meaning: StatusName | None = None
-    note: str = ""
-    quote: str = ""
-
-
-def call_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
-    """Return the words for a call; `sizes` are the changed lines of each hunk of its action, if known."""
-    summary = _summary_by_state(call, action, sizes)
-    if not call.repeats:
-        return summary
-    note = "; ".join(words for words in (repeated_text(call.repeats), summary.note) if words)
-    return replace(summary, note=note, meaning=summary.meaning or "risk")
-
-
-def _summary_by_state(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
-    match call.state:
-        case "pending":
-            return _pending_summary(call, action)
-        case "succeeded":
-            return _succeeded_summary(call, action, sizes)
-        case "failed":
-            return _failed_summary(call)
-        case "rejected":
-            return _rejected_summary(call, action)
-        case _:
-            meaning, word = CALL_STATUSES[call.state]
-            return CallSummary(
-                right="expired, not done" if call.state == "expired" else word,
-                meaning=meaning if meaning in ("running", "unknown") else None,
-            )
-
-
-def left_text(selection: Sequence[SelectedHunk] | None, total: int) -> str:
-    """Return what of an action was left: `hunk 2`, `hunks 2, 5`, `lines of hunk 3`; empty if nothing was."""
-    if selection is None:
-        return ""
-    taken = {piece.hunk: piece for piece in selection}
-    whole = [str(n) for n in range(1, total + 1) if n not in taken]
-    partly = [str(piece.hunk) for piece in selection if piece.lines is not None]
-    parts = [_numbered_list("hunk", whole)] if whole else []
-    parts += ["lines of " + _numbered_list("hunk", partly)] if partly else []
-    return " and ".join(parts)
-
-
-def _numbered_list(word: str, numbers: Sequence[str]) -> str:
-    if len(numbers) > 6:
-        return f"{len(numbers)} {word}s"
-    return f"{word} {numbers[0]}" if len(numbers) == 1 else f"{word}s {', '.join(numbers)}"
-
-
-def _pending_summary(call: Call, action: Action | None) -> CallSummary:
-    if call.action_id is None:
-        return CallSummary()
-    if action is not None and action.stale_paths:
-        return CallSummary(right="stale, asks you", meaning="stale")
-    return CallSummary(right="asks you", meaning="waiting")
-
-
-def _succeeded_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
-    took = duration_text(call.duration_ms / 1000) if call.duration_ms is not None else ""
-    if action is None or action.selection is None:
-        return CallSummary(right=took)
-    right = taken_text(action.selection, sizes) or "partly"
-    left = left_text(action.selection, len(sizes))
-    return CallSummary(
-        right=right,
-        meaning="partly",
-        note=f"you left {left}" if left else "",
-        quote=_reason_quote(action.reason),
-    )
-
-
-def _failed_summary(call: Call) -> CallSummary:
-    if call.exit_code:
-        return CallSummary(right=f"exit {call.exit_code}", meaning="failed")
-    right = one_line(call.detail, 24) or "failed"
-    return CallSummary(right=right, meaning="failed", note=one_line(call.error, MAX_QUOTE_CELLS))
-
-
-def _rejected_summary(call: Call, action: Action | None) -> CallSummary:
-    if call.action_id is None:
-        return CallSummary(right="not allowed", meaning="failed", note=one_line(call.error, MAX_QUOTE_CELLS))
-    quote = _reason_quote(action.reason if action is not None else call.error)
-    return CallSummary(right="rejected", meaning="rejected", note="you said no" if quote else "", quote=quote)
-
-
-def _reason_quote(reason: str | None) -> str:
-    return one_line(reason, MAX_QUOTE_CELLS) if reason else ""
-
 
 # --- names of tools ---------------------------------------------------------------------------------
 
@@ -388,11 +291,6 @@ _ALSO_FOUND: Final = {
 }  # fmt: skip
 """Names that are shown as they are and found by the word for what they do as well."""
 _TOOL_WORDS: Final = {name: kind for kind, names in _SAME_TOOLS.items() for name in names}
-
-
-def repeated_text(times: int) -> str:
-    """Return what is shown of a call that ended once more as it had ended before."""
-    return f"same call, same result, {times} times"
 
 
 def shown_tool(name: str) -> str:

@@ -134,7 +134,7 @@ def test_an_unanchored_expression_is_named_when_it_is_added(capsys):
 
 
 def test_rules_of_before_say_what_asks_now_and_what_else_they_match(capsys):
-    from workbench.cli.context import open_journal
+    from workbench.cli.journal_access import open_journal
     from workbench.domain.events import RuleAdded
     from workbench.domain.values import Actor
     from workbench.journal.decisions import add_rule

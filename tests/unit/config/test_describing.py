@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.config.describe import config_as_json, config_schema
+from workbench.config.config_schema import config_schema
+from workbench.config.describe import config_as_json
 from workbench.config.layers import load_config
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.json"

@@ -6,9 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from workbench.config.describe import config_schema
-from workbench.config.layer_reader import migrate_content
+from workbench.config.config_schema import config_schema
 from workbench.config.layers import load_config
+from workbench.config.migration import migrate_content
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.json"
 VALIDATOR = jsonschema.Draft202012Validator(config_schema())

@@ -7,16 +7,14 @@ from msgspec.structs import replace
 
 from tests.unit.graph.shapes import BAR, REAL, graph_of, steps_of, wide
 from workbench.graph.fit import fit_picture, no_badge_width
+from workbench.graph.folding import FoldMember, fold_steps, member_lines
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import GraphStep, StatusCounts, StepFacts, build_graph
 from workbench.graph.navigation import (
-    FoldMember,
     back_edge_lines,
     combine_facts,
-    fold_steps,
     hidden_edges_note,
     longest_path,
-    member_lines,
     needs_and_feeds_text,
     overview_lines,
     urgent_steps,

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 
 from tests.support.tables import each_row
 from tests.unit.graph.shapes import REAL, dags, graph_of, wide
-from workbench.graph.canvas import shorten_name
 from workbench.graph.fit import fit_pane, fit_picture, no_badge_width, step_labels
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import GraphStep, StepFacts, build_graph
+from workbench.graph.short_names import shorten_name
 from workbench.graph.step_text import badge_width
 from workbench.text.width import cell_width
 from workbench.views.status_icons import ICONS

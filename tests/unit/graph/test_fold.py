@@ -7,17 +7,10 @@ from hypothesis import strategies as st
 from tests.support.growth import assert_grows_with_length
 from tests.unit.graph.shapes import step_lists
 from workbench.graph.fit import fit_picture, no_badge_width
+from workbench.graph.folding import FOLD_FROM, FoldedGraph, FoldMember, fold_steps, id_stem, member_lines
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import GraphStep, StatusCounts, StepFacts, build_graph, display_name
-from workbench.graph.navigation import (
-    FOLD_FROM,
-    FoldedGraph,
-    FoldMember,
-    combine_facts,
-    fold_steps,
-    id_stem,
-    member_lines,
-)
+from workbench.graph.navigation import combine_facts
 
 
 def matrix(*items, known=True):

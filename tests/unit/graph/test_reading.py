@@ -12,9 +12,9 @@ from tests.support.tables import each_row
 from tests.unit.graph.reading import list_successors, loose_arms, successors
 from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, steps_of, wide
 from workbench.graph.fit import fit_picture
+from workbench.graph.folding import FoldMember, fold_steps, member_lines
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
-from workbench.graph.navigation import FoldMember, fold_steps, member_lines
 from workbench.graph.strip import fit_strip
 
 KINDS = ["band", "wrapped", "list", "boxes"]

@@ -8,7 +8,7 @@ from tests.support.runs import Runs
 from tests.support.waits import PATIENCE, until
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, command, write
 from workbench.effects import folder_changes
-from workbench.host.workspace_config import MAX_REPORTED_FILES, PipelineWatch
+from workbench.host.pipeline_watch import MAX_REPORTED_FILES, PipelineWatch
 from workbench.pipelines import load
 from workbench.pipelines.documents import watched_paths
 

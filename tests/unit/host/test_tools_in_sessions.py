@@ -119,7 +119,7 @@ def test_the_content_of_a_file_may_be_larger_than_another_output(staged):
 
 @pytest.mark.spec(204)
 def test_a_result_that_is_not_what_the_tool_says_fails_the_call(staged, monkeypatch):
-    from workbench.tools.file_read import ListDir
+    from workbench.tools.list_directory import ListDir
 
     real = ListDir.read
 

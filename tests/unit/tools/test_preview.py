@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from workbench.tools.base import PREVIEW_BYTES, preview_output
+from workbench.tools.output_preview import PREVIEW_BYTES, preview_output
 
 
 @pytest.mark.spec(32)

@@ -16,9 +16,9 @@ from workbench.effects.files import Root
 from workbench.policy.regex import LineFinder
 from workbench.tools import grep_search
 from workbench.tools.base import CallContext, ToolLimits, ToolRefused
-from workbench.tools.file_read import ListDir
 from workbench.tools.file_search import FileSearch, compile_glob
 from workbench.tools.grep_search import GrepSearch, matching_lines
+from workbench.tools.list_directory import ListDir
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from msgspec.structs import replace
 from tests.unit.views.making import NOW, SECOND, call, event, hunk, session
 from workbench.domain import events as e
 from workbench.domain.values import Usage
+from workbench.views.agent_tree import AgentTree
 from workbench.views.conversation_blocks import TextBlock, ThoughtBlock
 from workbench.views.library import SessionAgents, library_row
-from workbench.views.sessions import AgentTree, SubAgent, agent_at, sessions_of_calls
+from workbench.views.sub_agents import SubAgent, agent_at, sessions_of_calls
 from workbench.views.tools import call_moment, call_of_moment, newest_thought, thought_moment
 
 

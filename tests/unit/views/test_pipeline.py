@@ -9,9 +9,10 @@ from workbench.domain.rows import Action, PipelineState, StepState, run_title
 from workbench.domain.values import GateVerdict, StepPlan, Usage
 from workbench.graph.export import mermaid_text, svg_document
 from workbench.graph.fit import fit_picture, step_labels
+from workbench.graph.folding import fold_steps
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
-from workbench.graph.navigation import fold_steps, overview_lines
+from workbench.graph.navigation import overview_lines
 from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, seconds_to_go
 from workbench.graph.step_text import static_badge_width
 from workbench.views.detail_pages import step_detail

@@ -3,12 +3,8 @@
 import pytest
 
 from workbench.domain.rows import Action, Session
-from workbench.views.approvals import (
-    MAX_ASKED_AGAIN,
-    propose_again_of,
-    propose_again_prompt,
-    why_not_propose_again,
-)
+from workbench.views.approvals import propose_again_prompt
+from workbench.views.propose_again import MAX_ASKED_AGAIN, propose_again_of, why_not_propose_again
 
 
 def action(key="a1", **facts):

@@ -24,7 +24,7 @@ from workbench.formats import records as r
 from workbench.formats.agent_output import AgentAnswer, AgentOutput, log_lines
 from workbench.formats.assemble import Assembler
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
-from workbench.host.steps.agent_step import step_session_events
+from workbench.host.steps.step_session import step_session_events
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 
 MOST_RECORDS: Final = 20_000

@@ -4,120 +4,39 @@ Every call of it passes the gate and names pipeline and step.
 """
 
 import asyncio
-import hashlib
 import os
-from pathlib import Path
 from typing import cast
 
 from msgspec.structs import replace
 
 from workbench.agents.compaction import session_transcript
 from workbench.agents.planner import CONTEXT_FULL
-from workbench.config.keys import RECORDED
-from workbench.config.types import Config
 from workbench.domain.events import (
     ActionCancelled,
     CallFinished,
     ErrorRaised,
-    Event,
     PromptSubmitted,
     ReplyCompleted,
-    SessionCreated,
     SessionStatusChanged,
     TurnEnded,
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import StepOutcome, StepSpec
-from workbench.domain.values import SPEND_LIMIT, BlobRef, HookRule, Json, PermissionPattern, Usage
+from workbench.domain.values import SPEND_LIMIT, BlobRef, HookRule, PermissionPattern, Usage
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root, read_bounded
-from workbench.host import redaction
+from workbench.effects.files import Root
 from workbench.host.crash_recovery import recover_call
-from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints, host_actor
-from workbench.host.instruction_files import SessionInstructions, step_instructions
+from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
 from workbench.host.model_selection import model_of_step
 from workbench.host.session_driver import SessionProgress, drive_session
-from workbench.host.session_provider import known_context_tokens, plays_recording, told_context_tokens
+from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
-from workbench.pipelines.compaction import RELAY_PART
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Tokens of a context of which nothing is known."""
 REPEATED_CALL = "the agent repeated the same call and got the same result"
 """Why a step, or an incident, is over whose agent goes in a loop."""
-RECORDINGS_FOLDER = ".workbench/recordings"
-"""Where the recordings of personas are that have `provider: recorded`, one a step."""
-
-
-class RecordingMissing(Exception):
-    """A step has no recording in the folder that the run was given."""
-
-
-def child_session_events(context: DriverContext, spec: StepSpec, run_id: str, recordings: str) -> list[Event]:
-    """Return the events that begin the child session of an attempt; may raise RecordingMissing."""
-    config = context.read_settings().config
-    provider, model, configuration = _provider_and_model(context, config, spec, recordings)
-    instructions = SessionInstructions(system_prompt=str(spec.persona.get("prompt") or ""))
-    if not plays_recording(provider, config):
-        folders = (spec.workspace, context.workspace)
-        instructions = step_instructions(
-            context.journal, instructions.system_prompt, folders, config.instruction_files
-        )
-    created = SessionCreated(
-        session_kind="step", parent_id=run_id, provider=provider, model=model,
-        configuration={**configuration, **instructions.configuration},
-    )  # fmt: skip
-    return step_session_events(context, spec, created, instructions.system_prompt)
-
-
-def step_session_events(
-    context: DriverContext, spec: StepSpec, created: SessionCreated, system_prompt: str
-) -> list[Event]:
-    """Return the events that begin the session of a step: `created` completed, and the step's prompt."""
-    journal = context.journal
-    session_id, actor = journal.clock.new_id(), host_actor()
-    system, system_ref = redaction.redact_and_seal_text(system_prompt, journal.blobs)
-    prompt, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
-    created = replace(
-        created, title=redaction.redact_line(spec.title, 120), workspace=spec.workspace,
-        system_prompt=system, system_prompt_ref=system_ref, telemetry_id=journal.clock.new_id(),
-    )  # fmt: skip
-    bodies = (created, PromptSubmitted(text=prompt, text_ref=prompt_ref))
-    return [journal.event(body, session_id, actor, step=spec.title) for body in bodies]
-
-
-def _provider_and_model(
-    context: DriverContext, config: Config, spec: StepSpec, recordings: str
-) -> tuple[str, str, dict[str, Json]]:
-    persona = spec.persona
-    configuration: dict[str, Json] = {}
-    if persona.get("temperature") is not None:
-        configuration["temperature"] = persona["temperature"]
-    provider, model = model_of_step(
-        config, str(persona.get("provider") or ""), str(persona.get("model") or "")
-    )
-    if not recordings and persona.get("provider") == RECORDED.name:
-        recordings = f"{context.workspace}/{RECORDINGS_FOLDER}"
-    if not recordings:
-        return provider, model, configuration
-    path = _recording_path(recordings, spec)
-    data = read_bounded(path) or b""
-    configuration["recording"] = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
-    return RECORDED.name, model or RECORDED.name, configuration
-
-
-def _recording_path(folder: str, spec: StepSpec) -> Path:
-    step = spec.id.step
-    names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
-    if spec.part:
-        own = (f"{step}.{spec.id.attempt}.{spec.part}", f"{step}.{spec.part}")
-        names = (*own, *names) if spec.part.startswith(RELAY_PART) else own
-    for name in names:
-        path = Path(folder) / f"{name}.json"
-        if path.is_file():
-            return path.resolve()
-    raise RecordingMissing(f"there is no recording {names[-1]}.json in {folder}")
 
 
 async def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:

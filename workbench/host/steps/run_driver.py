@@ -72,9 +72,10 @@ from workbench.pipelines.executor import AttemptNotReady, StepExecutor
 from workbench.pipelines.model import Manifest, MetaLimits
 from workbench.pipelines.outcomes import MOST_LINKS
 from workbench.pipelines.run_context import RunContext, RunDefinition
-from workbench.pipelines.schedule import OpenSteps, StepSlots, StepTimers
+from workbench.pipelines.schedule import OpenSteps, StepTimers
 from workbench.pipelines.state import fold_run
 from workbench.pipelines.step_order import repeated_step_sets
+from workbench.pipelines.step_slots import StepSlots
 from workbench.pipelines.workspaces import Workspaces
 from workbench.text.safe import escape_json
 

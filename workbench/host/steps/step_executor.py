@@ -27,7 +27,7 @@ from workbench.formats.agent_output import AgentAnswer, agent_answer
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.spend_limits import held_back_step
-from workbench.host.steps import agent_step
+from workbench.host.steps import agent_step, step_session
 from workbench.host.steps.adapter_session import AdapterSession, adapter_session_events
 from workbench.journal.leases import DriverIdentity
 from workbench.journal.usage_queries import session_usage
@@ -71,8 +71,8 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
         if spec.adapter:
             return adapter_session_events(self.context, spec, self.run_id)
         try:
-            return agent_step.child_session_events(self.context, spec, self.run_id, self.recordings)
-        except agent_step.RecordingMissing as error:
+            return step_session.child_session_events(self.context, spec, self.run_id, self.recordings)
+        except step_session.RecordingMissing as error:
             raise AttemptNotReady(str(error)) from None
 
     async def run(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:

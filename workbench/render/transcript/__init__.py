@@ -36,10 +36,10 @@ from workbench.render.transcript.markup import (
 )
 from workbench.text.human import SECOND_MICROS, counted, duration_text, token_text
 from workbench.text.safe import one_line
-from workbench.views.conversation_blocks import ReplyBuffer
 from workbench.views.event_text import event_line
 from workbench.views.notices import is_bookkeeping, notice_of
 from workbench.views.sessions import session_title
+from workbench.views.stream_buffers import ReplyBuffer
 
 _ASSETS: Final = Path(__file__).resolve().parent
 _MOST_LEVELS: Final = 8

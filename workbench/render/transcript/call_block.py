@@ -20,9 +20,10 @@ from workbench.render.transcript.markup import (
 )
 from workbench.text.human import SECOND_MICROS, duration_text, size_text
 from workbench.views.action_detail import decider_name, decision_route_text
-from workbench.views.conversation_blocks import OutputBuffer
+from workbench.views.call_summary import call_summary
 from workbench.views.status_icons import ACTION_STATUSES, ICONS, StatusName, call_status
-from workbench.views.tools import call_summary, call_target, shown_tool
+from workbench.views.stream_buffers import OutputBuffer
+from workbench.views.tools import call_target, shown_tool
 
 MOST_OUTPUT: Final = 200_000
 """Characters of an output that stand in the page; of a longer one its recorded preview does."""

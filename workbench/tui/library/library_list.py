@@ -30,6 +30,7 @@ from workbench.tui.render_context import call_once_after, context_of, glyphs, in
 from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views import library, statistics
+from workbench.views.agent_tree import AgentTree
 from workbench.views.library import (
     EMPTY_ORDER,
     SEPARATOR_ID,
@@ -42,7 +43,6 @@ from workbench.views.library import (
     search_hit,
     sort_sessions,
 )
-from workbench.views.sessions import AgentTree
 from workbench.views.statistics import SessionPreview, session_statistics
 from workbench.views.tools import tools_called
 from workbench.views.usage import UsagePrice, cost_text, sum_usage

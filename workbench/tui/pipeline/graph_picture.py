@@ -21,15 +21,9 @@ from textual.strip import Strip
 
 from workbench.graph.canvas import Picture, StyledSpan, TracedCells
 from workbench.graph.fit import GraphKind
+from workbench.graph.folding import MOST_OPEN_ITEMS, member_lines
 from workbench.graph.model import StepFacts
-from workbench.graph.navigation import (
-    MOST_OPEN_ITEMS,
-    CursorTrail,
-    back_edge_lines,
-    longest_path,
-    member_lines,
-    urgent_steps,
-)
+from workbench.graph.navigation import CursorTrail, back_edge_lines, longest_path, urgent_steps
 from workbench.graph.pane_picture import (
     GraphDrawing,
     GraphSize,

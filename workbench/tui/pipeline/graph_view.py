@@ -10,7 +10,8 @@ from textual import events
 from textual.geometry import Offset
 
 from workbench.graph.fit import GRAPH_KINDS
-from workbench.graph.navigation import MOST_OPEN_ITEMS, follow_edge, step_beside, urgent_steps
+from workbench.graph.folding import MOST_OPEN_ITEMS
+from workbench.graph.navigation import follow_edge, step_beside, urgent_steps
 from workbench.graph.pane_picture import GraphStructure
 from workbench.tui.pipeline.graph_picture import GraphPicture
 from workbench.tui.widgets.line_view import JumpTarget

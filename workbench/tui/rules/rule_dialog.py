@@ -37,7 +37,7 @@ from workbench.tui.widgets.pane_frame import extent_text
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import NO_FOLDER, Folder
 from workbench.views.data_source import SealedContentGone
-from workbench.views.rules import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
+from workbench.views.rule_dialog import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
 from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:

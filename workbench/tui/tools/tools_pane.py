@@ -31,7 +31,8 @@ from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
 from workbench.views.conversation_blocks import TurnSummary
 from workbench.views.conversation_progress import CommandProgress
-from workbench.views.sessions import NO_AGENTS, SubAgent
+from workbench.views.sessions import NO_AGENTS
+from workbench.views.sub_agents import SubAgent
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 
 if TYPE_CHECKING:
