@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from workbench.domain.messages import StepEvent, StepOutcome
+from workbench.domain.step_messages import StepEvent, StepOutcome
 from workbench.formats.agent_output import agent_answer
 from workbench.host.steps.step_executor import adapter_command_line, adapter_stdin
 from workbench.pipelines.step_files import StepFiles

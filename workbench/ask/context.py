@@ -26,9 +26,10 @@ from workbench.ask.documentation import (
 from workbench.config.sections import AskSettings
 from workbench.domain.values import Json
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root, read_bounded
+from workbench.effects.files import Root
 from workbench.effects.folder_walk import MOST_NAMES, walk_folder
 from workbench.effects.folders import make_folder
+from workbench.effects.path_files import read_bounded
 from workbench.effects.terminal_programs import capture_output
 from workbench.journal.home import create_file_once
 from workbench.secrets.scrubber import scrub

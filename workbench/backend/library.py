@@ -13,8 +13,9 @@ from workbench.backend.session_export import NARROWEST, THEMES, TRANSCRIPT, WIDE
 from workbench.backend.workspace import LocalWorkspace, screen_actor
 from workbench.domain.rows import Session
 from workbench.effects.child_processes import ProcessNotStarted
-from workbench.effects.files import NotAWorkspace, write_atomic_parts
+from workbench.effects.files import NotAWorkspace
 from workbench.effects.own_processes import start_workbench
+from workbench.effects.path_files import write_atomic_parts
 from workbench.effects.process_table import read_process
 from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import ImportSource, find_sources

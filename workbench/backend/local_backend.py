@@ -14,7 +14,7 @@ from workbench.backend.workspace import LocalWorkspace, NextSession
 from workbench.domain.events import PromptSubmitted
 from workbench.domain.rows import Host
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import read_bounded
+from workbench.effects.path_files import read_bounded
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.backend import (

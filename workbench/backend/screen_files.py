@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.config.types import UiSettings
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import private_folder, read_bounded, write_atomic
+from workbench.effects.path_files import private_folder, read_bounded, write_atomic
 from workbench.host.host_locks import workspace_hash
 from workbench.journal.home import Home
 from workbench.text.safe import safe_text

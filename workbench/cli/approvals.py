@@ -32,7 +32,8 @@ from workbench.domain.machines import HUMAN_ENDED_PAUSES
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, Decision, DecisionVerdict, Hunk, SelectedHunk
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root, read_bounded
+from workbench.effects.files import Root
+from workbench.effects.path_files import read_bounded
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.session_requests import request_refresh, request_undo
 from workbench.host.undo import wait_until_undone

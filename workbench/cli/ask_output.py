@@ -29,7 +29,7 @@ def clipboard_sequence(text: str) -> str:
 
 def _write_file(name: str, command: str) -> None:
     from workbench.effects.file_primitives import FileRefused
-    from workbench.effects.files import write_atomic_parts
+    from workbench.effects.path_files import write_atomic_parts
 
     path = Path(name).expanduser()
     try:

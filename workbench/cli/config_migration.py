@@ -68,7 +68,7 @@ def _migrate_file(path: Path, *, may_be_link: bool, is_dry: bool) -> tuple[str, 
 
 
 def _write_with_backup(path: Path, text: str) -> None:
-    from workbench.effects.files import read_bounded, write_atomic
+    from workbench.effects.path_files import read_bounded, write_atomic
 
     real = path.resolve()
     mode = real.stat().st_mode & 0o777

@@ -28,7 +28,8 @@ from workbench.domain.events import FileChanged
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Decision
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root, private_folder, read_bounded
+from workbench.effects.files import Root
+from workbench.effects.path_files import private_folder, read_bounded
 from workbench.host import host_stop, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents

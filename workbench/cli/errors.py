@@ -109,7 +109,7 @@ def _scrubbed_trace(error: BaseException) -> str:
 
 
 def _write_log(text: str) -> Path | None:
-    from workbench.effects.files import open_append
+    from workbench.effects.path_files import open_append
     from workbench.journal.home import Home
     from workbench.secrets.scrubber import scrub
     from workbench.text.human import iso_time

@@ -52,7 +52,8 @@ from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Actor
-from workbench.effects.files import workspace_path, write_atomic
+from workbench.effects.files import workspace_path
+from workbench.effects.path_files import write_atomic
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, workspace_trust
 from workbench.host.data_folder_cleanup import tidy_data_folder_if_due

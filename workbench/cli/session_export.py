@@ -19,7 +19,7 @@ from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.picture_options import add_picture_options
 from workbench.domain.rows import Session
-from workbench.effects.files import write_atomic_parts
+from workbench.effects.path_files import write_atomic_parts
 from workbench.formats.command_log import is_command_session
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text

@@ -9,7 +9,7 @@ from typing import Final
 
 from workbench import SET_ASIDE_PREFIX
 from workbench.effects.child_processes import spawn
-from workbench.effects.files import open_append
+from workbench.effects.path_files import open_append
 from workbench.effects.process_table import reap_later
 
 

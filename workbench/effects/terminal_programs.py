@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import private_folder, read_bounded, write_atomic
+from workbench.effects.path_files import private_folder, read_bounded, write_atomic
 
 _EXIT_NOT_FOUND = 127
 """What a shell and `run` say where there is no such program."""

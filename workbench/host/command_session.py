@@ -31,7 +31,7 @@ from workbench.domain.machines import SESSION_MOVES
 from workbench.domain.rows import LogStatus
 from workbench.domain.values import Actor, GateVerdict, Json, JsonObject, Refused
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import private_folder, write_atomic
+from workbench.effects.path_files import private_folder, write_atomic
 from workbench.formats.command_log import command_log, log_id
 from workbench.host import redaction, session_requests
 from workbench.host.call_context import gate_context

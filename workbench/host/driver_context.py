@@ -52,7 +52,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import LeaseGuard
 from workbench.journal.session_queries import pending_action_ids
-from workbench.pipelines.executor import EVENT_PAGE_SIZE
+from workbench.pipelines.run_journal import EVENT_PAGE_SIZE
 from workbench.policy import permissions, rule_validation
 from workbench.text import canonical
 from workbench.text.nearest import nearest_name

@@ -23,7 +23,8 @@ from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Body, Refused
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root, read_bounded
+from workbench.effects.files import Root
+from workbench.effects.path_files import read_bounded
 from workbench.formats.findings.place import line_digest, read_lines
 from workbench.formats.findings.read import MOST_BYTES, FindingsFile, OnProgress, read_findings
 from workbench.formats.findings.report import FindingsUnreadable

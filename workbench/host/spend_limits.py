@@ -20,8 +20,8 @@ from msgspec import Struct
 from workbench.changes.digest import action_digest
 from workbench.config.types import Config
 from workbench.domain.events import ActionCancelled, ActionOpened, Event, SessionStatusChanged, TurnEnded
-from workbench.domain.messages import StepOutcome
 from workbench.domain.rows import OWN_AGENT, Action, Session, UsageFact
+from workbench.domain.step_messages import StepOutcome
 from workbench.domain.values import SPEND_LIMIT, JsonObject
 from workbench.host.driver_context import SessionWriter
 from workbench.journal.database import Database

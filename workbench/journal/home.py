@@ -20,8 +20,9 @@ from msgspec import Struct
 from workbench.domain.values import BlobRef
 from workbench.effects import fault_points
 from workbench.effects.file_primitives import BaseMoved, FileRefused
-from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
+from workbench.effects.files import Root
 from workbench.effects.mounts import network_mount
+from workbench.effects.path_files import private_folder, read_bounded, write_atomic
 from workbench.journal.errors import HomeRefused, JournalCorrupt, JournalFailed, JournalFull, as_journal_error
 
 KEY_BYTES: Final = 32

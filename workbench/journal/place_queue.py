@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_lock
-from workbench.effects.files import private_folder
+from workbench.effects.path_files import private_folder
 from workbench.journal.home import Home
 from workbench.text.human import place_wait_text
 

@@ -26,7 +26,7 @@ from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import open_append, private_folder
+from workbench.effects.path_files import open_append, private_folder
 from workbench.journal import storage
 from workbench.journal.database import Database, SqlValue
 from workbench.journal.home import Home

@@ -10,15 +10,16 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored, ContractChecked
-from workbench.domain.messages import StepOutcome
+from workbench.domain.step_messages import StepOutcome
 from workbench.domain.values import Json
 from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folders import files_below, put_file
 from workbench.pipelines import templates
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
-from workbench.pipelines.executor import RunJournal, StepResults
+from workbench.pipelines.executor import StepResults
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
+from workbench.pipelines.run_journal import RunJournal
 from workbench.text.human import size_text
 
 MOST_FILES: Final = 2_000

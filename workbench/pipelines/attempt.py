@@ -12,21 +12,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, StepChanged
-from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.rows import run_title
+from workbench.domain.step_messages import StepId, StepOutcome, StepSpec
 from workbench.domain.values import Json, RunLink
 from workbench.effects.fault_points import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
-from workbench.pipelines.executor import (
-    AttemptNotReady,
-    CheckedContract,
-    OnStepEvent,
-    RunJournal,
-    WorkspacePlan,
-)
+from workbench.pipelines.executor import AttemptNotReady, CheckedContract, OnStepEvent, WorkspacePlan
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.run_journal import RunJournal
 from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_agent import agent_facts, compaction_plan, step_prompt
 from workbench.pipelines.template_values import TemplateValues

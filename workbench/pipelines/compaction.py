@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.agents.compaction import summary_prompt
 from workbench.domain.events import Event, StepChanged
-from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import Json, Usage
 from workbench.pipelines import artifacts
 from workbench.pipelines.attempt import Attempt

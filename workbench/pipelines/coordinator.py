@@ -32,7 +32,7 @@ from workbench.domain.events import (
     StepChanged,
 )
 from workbench.domain.machines import ENDED_STEP_STATES, RunStatus, StepStateName
-from workbench.domain.messages import StepEvent, StepOutcome, StepSpec
+from workbench.domain.step_messages import StepEvent, StepOutcome, StepSpec
 from workbench.effects.fault_points import fault_point
 from workbench.pipelines import compaction, control_steps, matrix
 from workbench.pipelines.attempt import (
@@ -42,9 +42,10 @@ from workbench.pipelines.attempt import (
     attempt_step_id,
     retry_delay,
 )
-from workbench.pipelines.executor import AttemptNotReady, RunJournal
+from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.model import Step
 from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.run_journal import RunJournal
 from workbench.pipelines.schedule import (
     NOTED_WAIT_SECONDS,
     StepSkip,

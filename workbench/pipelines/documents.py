@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import read_bounded
+from workbench.effects.path_files import read_bounded
 from workbench.policy.trust import RUN_OUTPUT_FOLDERS
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.located import DocumentPlace, text_at

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import read_bounded
+from workbench.effects.path_files import read_bounded
 from workbench.pipelines.checks import check_pipeline, step_places
 from workbench.pipelines.documents import (
     MANIFEST_NAMES,

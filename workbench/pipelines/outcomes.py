@@ -15,9 +15,9 @@ from workbench.domain.events import ArtifactStored
 from workbench.domain.values import Json, JsonObject, RunLink
 from workbench.pipelines import artifacts
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
-from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.json_repair import NotJson, read_json
 from workbench.pipelines.model import OutcomeSpec
+from workbench.pipelines.run_journal import RunJournal
 from workbench.text.safe import one_line
 
 FILE_TYPES: Final = ("file", "artifact")

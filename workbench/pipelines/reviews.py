@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import Json, JsonObject
 from workbench.pipelines import artifacts
 from workbench.pipelines.contracts import contract_event

@@ -14,17 +14,18 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from workbench.domain.events import Event
-from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import Action, PipelineState
+from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import Body
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import read_bounded
+from workbench.effects.path_files import read_bounded
 from workbench.pipelines.documents import (
     FrozenFiles,
 )
-from workbench.pipelines.executor import EVENT_PAGE_SIZE, OnStepEvent, RunJournal, StepExecutor
+from workbench.pipelines.executor import OnStepEvent, StepExecutor
 from workbench.pipelines.load import LoadedPipeline, load_from_texts
 from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.pipelines.run_journal import EVENT_PAGE_SIZE, RunJournal
 from workbench.pipelines.schedule import OpenSteps, StepTimers
 from workbench.pipelines.state import RunState, StepRun
 from workbench.text.yaml_nodes import MOST_YAML_BYTES

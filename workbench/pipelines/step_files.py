@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.messages import StepId, StepOutcome, StepSpec
+from workbench.domain.step_messages import StepId, StepOutcome, StepSpec
 from workbench.domain.values import Decision
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
@@ -27,11 +27,11 @@ from workbench.pipelines.executor import (
     PlacedFile,
     Requirement,
     ReviewedFiles,
-    RunJournal,
     StepResults,
     WorkspacePlan,
 )
 from workbench.pipelines.outcomes import find_links
+from workbench.pipelines.run_journal import RunJournal
 from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
 from workbench.text.safe import one_line
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.messages import StepId
+from workbench.domain.step_messages import StepId
 from workbench.domain.values import Json
 from workbench.pipelines import artifacts, templates
 from workbench.pipelines.documents import OutsideRoot, path_inside_root

@@ -25,9 +25,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
+from workbench.effects.files import Root
 from workbench.effects.folders import files_below, make_folder, put_file
 from workbench.effects.git import GitFailed, add_worktree, run_git
+from workbench.effects.path_files import private_folder, read_bounded, write_atomic
 from workbench.effects.tree_copies import copy_named_files, copy_tree
 from workbench.pipelines.documents import OutsideRoot, matching_paths, path_inside_root
 from workbench.pipelines.executor import MountSubset

@@ -8,8 +8,8 @@ from workbench.domain import events
 from workbench.domain.events import ContractChecked, RunChanged, RunRequested, RunStarted, StepChanged
 from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import RUN_MOVES, STEP_MOVES, StepStateName, may_move
-from workbench.domain.messages import StepId
 from workbench.domain.rows import PipelineState, StepState
+from workbench.domain.step_messages import StepId
 from workbench.domain.values import Actor, StepPlan, Usage
 
 HOST = Actor(kind="host", pid=7)

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from workbench.effects import file_primitives, files
 from workbench.effects.file_primitives import BaseMoved, FileMissing, FileRefused, NotDurable
-from workbench.effects.files import FileStat, FolderEntry, Root, write_atomic, write_atomic_parts
+from workbench.effects.files import FileStat, FolderEntry, Root
+from workbench.effects.path_files import write_atomic, write_atomic_parts
 
 TOKEN = "0123456789abcdef" * 2
 

@@ -11,12 +11,12 @@ import pytest
 
 from workbench.effects import files
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import open_append, private_folder, read_bounded, write_atomic
+from workbench.effects.path_files import open_append, private_folder, read_bounded, write_atomic
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from workbench.effects.files import write_atomic
+from workbench.effects.path_files import write_atomic
 
 def dying(name, real, after):
     def call(*args, **more):

@@ -18,7 +18,7 @@ from workbench.domain.events import (
     SessionStatusChanged,
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
-from workbench.domain.messages import StepSpec
+from workbench.domain.step_messages import StepSpec
 from workbench.domain.values import Usage
 from workbench.formats import records as r
 from workbench.formats.agent_output import AgentAnswer, AgentOutput, log_lines

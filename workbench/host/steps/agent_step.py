@@ -21,7 +21,7 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
-from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import SPEND_LIMIT, BlobRef, HookRule, PermissionPattern, Usage
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root

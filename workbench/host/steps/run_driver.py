@@ -45,12 +45,12 @@ from workbench.domain.events import (
     StepChanged,
 )
 from workbench.domain.machines import ENDED_RUN_STATES, PauseReason
-from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import PipelineState, run_title
+from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import BlobRef, Json, RunLink
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
+from workbench.effects.path_files import open_append
 from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, host_actor, ignore_events
 from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, set_on_change

@@ -310,7 +310,7 @@ def read_run_input(text: str, folder: str = "") -> str:
     if not text.startswith("@"):
         return text
     from workbench.effects.file_primitives import FileRefused
-    from workbench.effects.files import read_bounded
+    from workbench.effects.path_files import read_bounded
 
     name = text[1:].strip()
     remedy = "name another file behind the @"

@@ -24,8 +24,8 @@ from workbench.domain.events import (
 from workbench.domain.rows import Session
 from workbench.domain.values import BlobRef
 from workbench.effects.fault_points import fault_point
-from workbench.effects.files import private_folder
 from workbench.effects.git import GitFailed, run_git
+from workbench.effects.path_files import private_folder
 from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext, RunWriter
 from workbench.host.steps import agent_step
 from workbench.host.steps.run_requests import (

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from workbench.config.model_prices import PriceList
 from workbench.domain.events import Event, ProcessStarted
-from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
+from workbench.domain.step_messages import StepEvent, StepId, StepOutcome, StepSpec
 from workbench.domain.values import Json, Usage
 from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
 from workbench.effects.command_execution import Command, CommandExit, prepare_command

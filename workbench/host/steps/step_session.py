@@ -12,9 +12,9 @@ from workbench.domain.events import (
     PromptSubmitted,
     SessionCreated,
 )
-from workbench.domain.messages import StepSpec
+from workbench.domain.step_messages import StepSpec
 from workbench.domain.values import Json
-from workbench.effects.files import read_bounded
+from workbench.effects.path_files import read_bounded
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, host_actor
 from workbench.host.instruction_files import SessionInstructions, step_instructions
