@@ -10,23 +10,47 @@ No question is asked again and nothing runs again.
 # the turn where nothing else came between. Asked-for calls that had not run by then come over as cancelled.
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import (
+    ActionEvent,
     CallExecuting,
     CallFinished,
     CallProposed,
+    CallRepeated,
+    CommandSuggested,
+    CompactionRequested,
+    ContextCollected,
+    ContinueRequested,
     ConversationCompacted,
+    ErrorRaised,
     Event,
+    FileChanged,
+    ForkRequested,
+    HookRan,
+    IncidentEvent,
+    InterruptRequested,
+    MarkAdded,
+    OutputStreamed,
+    ProcessStarted,
+    ProgressReported,
     PromptSubmitted,
+    RefreshRequested,
     ReplyCompleted,
+    RuleEvent,
+    RunEvent,
     SessionCreated,
+    SessionEvent,
     SessionStatusChanged,
+    TextStreamed,
+    ThinkingStreamed,
     TurnEnded,
     TurnStarted,
+    UndoRequested,
+    Unknown,
 )
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import Action, Call, Session
@@ -159,10 +183,20 @@ class _ConversationCopy:
                 yield self._event(event.body, event, None)
             case ReplyCompleted() as body:
                 yield from self._reply(event, body)
-            case CallFinished(state="succeeded") as body:
-                yield from self._copied_undo(event, body)
+            case CallFinished() as body:
+                if body.state == "succeeded":
+                    yield from self._copied_undo(event, body)
+            case (
+                InterruptRequested() | ContinueRequested() | CompactionRequested() | RefreshRequested()
+                | UndoRequested() | MarkAdded() | ForkRequested() | ContextCollected() | TextStreamed()
+                | ThinkingStreamed() | ProgressReported() | ErrorRaised() | HookRan() | CommandSuggested()
+                | CallProposed() | CallExecuting() | ProcessStarted() | OutputStreamed() | FileChanged()
+                | CallRepeated() | SessionEvent() | ActionEvent() | RuleEvent() | RunEvent() | IncidentEvent()
+                | Unknown()
+            ):  # fmt: skip
+                pass
             case _:
-                return
+                assert_never(event.body)
 
     def _reply(self, event: Event, body: ReplyCompleted) -> Iterator[Event]:
         calls = tuple(replace(call, call_id=self._new_id_of(call.call_id)) for call in body.calls)
