@@ -21,7 +21,7 @@ from workbench.domain.events import Event
 from workbench.domain.rows import LogStatus, Session
 from workbench.domain.values import JsonObject
 from workbench.effects.files import workspace_path
-from workbench.formats import records
+from workbench.formats import json_fields
 from workbench.formats.command_log import CONTEXT_KEYS, command_log, is_command_session, log_id
 from workbench.journal.database import Database
 from workbench.journal.journal import Journal
@@ -171,13 +171,13 @@ def _verdicts(events: Sequence[Event]) -> list[str]:
 
 def log_lines(document: JsonObject, verdicts: Sequence[str] = ()) -> Iterator[str]:
     """Yield a log in its eight parts: words, outcome, three contexts, tmux, tries, what was sent."""
-    metadata, context = (records.object_of(document, name) for name in ("metadata", "context_sources"))
-    iterations = records.objects_of(document, "iterations")
-    yield from _part("Words", records.text_of(document, "user_query"))
+    metadata, context = (json_fields.object_of(document, name) for name in ("metadata", "context_sources"))
+    iterations = json_fields.objects_of(document, "iterations")
+    yield from _part("Words", json_fields.text_of(document, "user_query"))
     yield from _part("Outcome", _outcome(metadata))
     for title, name in zip(("Preferences", "Terminal", "Documentation"), CONTEXT_KEYS, strict=True):
-        yield from _part(title, records.text_of(context, name))
-    yield from _part("tmux", _tmux(records.object_of(metadata, "tmux_info")))
+        yield from _part(title, json_fields.text_of(context, name))
+    yield from _part("tmux", _tmux(json_fields.object_of(metadata, "tmux_info")))
     for number, iteration in enumerate(iterations, 1):
         verdict = verdicts[number - 1] if len(verdicts) == len(iterations) else ""
         yield from _iteration_lines(number, iteration, verdict)
@@ -185,24 +185,24 @@ def log_lines(document: JsonObject, verdicts: Sequence[str] = ()) -> Iterator[st
 
 
 def _outcome(metadata: JsonObject) -> str:
-    count = records.integer_of(metadata, "iteration_count") or 0
+    count = json_fields.integer_of(metadata, "iteration_count") or 0
     tries = "1 try" if count == 1 else f"{count} tries"
-    parts = (records.text_of(metadata, name) for name in ("final_status", "model", "timestamp"))
+    parts = (json_fields.text_of(metadata, name) for name in ("final_status", "model", "timestamp"))
     return ", ".join(filter(None, (*parts, tries)))
 
 
 def _tmux(info: JsonObject) -> str:
     if info.get("in_tmux") is not True:
         return "not in tmux"
-    return ", ".join(f"{name} {records.text_of(info, name)}" for name in ("session", "window", "pane"))
+    return ", ".join(f"{name} {json_fields.text_of(info, name)}" for name in ("session", "window", "pane"))
 
 
 def _iteration_lines(number: int, iteration: JsonObject, verdict: str) -> Iterator[str]:
-    output = records.object_of(iteration, "model_output")
-    feedback = records.text_of(iteration, "feedback")
+    output = json_fields.object_of(iteration, "model_output")
+    feedback = json_fields.text_of(iteration, "feedback")
     asked = f"after “{one_line(feedback, 200)}”" if feedback else ""
-    yield from _part(" ".join(filter(None, (f"Try {number}", asked))), records.text_of(output, "command"))
-    for text in (records.text_of(output, "explanation"), verdict and f"The gate: {verdict}"):
+    yield from _part(" ".join(filter(None, (f"Try {number}", asked))), json_fields.text_of(output, "command"))
+    for text in (json_fields.text_of(output, "explanation"), verdict and f"The gate: {verdict}"):
         if text:
             yield from _indented(text)
             yield ""
@@ -210,10 +210,10 @@ def _iteration_lines(number: int, iteration: JsonObject, verdict: str) -> Iterat
 
 def _sent_lines(iterations: Sequence[JsonObject]) -> Iterator[str]:
     for number, iteration in enumerate(iterations, 1):
-        sent = records.object_of(iteration, "model_input")
-        system = f"[system]\n{records.text_of(sent, 'system_prompt')}\n" if number == 1 else ""
-        raw = records.text_of(records.object_of(iteration, "model_output"), "raw_response")
-        text = f"{system}[user]\n{records.text_of(sent, 'user_prompt')}\n[reply]\n{raw}"
+        sent = json_fields.object_of(iteration, "model_input")
+        system = f"[system]\n{json_fields.text_of(sent, 'system_prompt')}\n" if number == 1 else ""
+        raw = json_fields.text_of(json_fields.object_of(iteration, "model_output"), "raw_response")
+        text = f"{system}[user]\n{json_fields.text_of(sent, 'user_prompt')}\n[reply]\n{raw}"
         yield from _part(f"Sent and received, try {number}", text)
 
 
@@ -229,11 +229,11 @@ def _indented(text: str) -> Iterator[str]:
 
 def _offer_copy(console: Console, document: JsonObject) -> None:
     """Let a person at a terminal copy the last command."""
-    iterations = records.objects_of(document, "iterations")
+    iterations = json_fields.objects_of(document, "iterations")
     keys = terminal_keys(console) if console.is_terminal and iterations else None
     if keys is None:
         return
-    command = records.text_of(records.object_of(iterations[-1], "model_output"), "command")
+    command = json_fields.text_of(json_fields.object_of(iterations[-1], "model_output"), "command")
     console.note("y copies the command, any other key ends")
     try:
         if keys.any_key() == "y":

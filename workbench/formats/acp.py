@@ -6,6 +6,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.input import JsonLines
 from workbench.text.problems import Problem
@@ -26,11 +27,11 @@ _TURN_OUTCOMES: Final = {
 
 def is_trace(sample: list[JsonObject]) -> bool:
     messages = [message_of(line) for line in sample]
-    methods = {r.text_of(message, "method") for message in messages}
+    methods = {j.text_of(message, "method") for message in messages}
     if any(method.startswith(("session/", "fs/", "terminal/")) for method in methods):
         return True
     return any(
-        message.get("jsonrpc") == "2.0" and "agentCapabilities" in r.object_of(message, "result")
+        message.get("jsonrpc") == "2.0" and "agentCapabilities" in j.object_of(message, "result")
         for message in messages
     )
 
@@ -41,9 +42,9 @@ def message_of(line: JsonObject) -> JsonObject:
         return line
     return next(
         (
-            r.as_object(line[key])
+            j.as_object(line[key])
             for key in ("message", "msg", "data", "payload")
-            if r.as_object(line.get(key))
+            if j.as_object(line.get(key))
         ),
         line,
     )
@@ -56,9 +57,9 @@ def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
         if isinstance(line, Problem):
             yield line
             continue
-        row = r.as_object(line.value)
+        row = j.as_object(line.value)
         yield from reader.message(
-            message_of(row), r.as_time(row.get("timestamp") or row.get("ts")), line.number
+            message_of(row), j.as_time(row.get("timestamp") or row.get("ts")), line.number
         )
     yield from reader.flush()
 
@@ -78,7 +79,7 @@ class _TraceReader:
 
     def message(self, rpc: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         self._at = time_us if time_us is not None else self._at
-        method, params = r.text_of(rpc, "method"), r.object_of(rpc, "params")
+        method, params = j.text_of(rpc, "method"), j.object_of(rpc, "params")
         if method == "session/update":
             yield from self._update(params, number)
         elif method == "session/request_permission":
@@ -86,7 +87,7 @@ class _TraceReader:
         elif method == "session/prompt":
             yield from self._prompt(params, number)
         elif method in ("session/new", "session/load"):
-            self._workspace = r.text_of(params, "cwd") or self._workspace
+            self._workspace = j.text_of(params, "cwd") or self._workspace
         elif method == "session/cancel":
             yield from self.flush()
             yield r.TurnStop(at=self._at)
@@ -110,14 +111,14 @@ class _TraceReader:
             yield r.Reply(text=text["agent"], thinking=text["thought"], at=self._at)
 
     def _prompt(self, params: JsonObject, number: int) -> Iterator[r.Record]:
-        yield from self._begin(r.text_of(params, "sessionId"))
+        yield from self._begin(j.text_of(params, "sessionId"))
         yield from self.flush()
-        yield r.Prompt(r.content_of(params, "prompt"), self._at, number)
+        yield r.Prompt(j.content_of(params, "prompt"), self._at, number)
 
     def _update(self, params: JsonObject, number: int) -> Iterator[r.Record]:
-        yield from self._begin(r.text_of(params, "sessionId"))
-        update = r.object_of(params, "update")
-        kind = r.text_of(update, "sessionUpdate")
+        yield from self._begin(j.text_of(params, "sessionId"))
+        update = j.object_of(params, "update")
+        kind = j.text_of(update, "sessionUpdate")
         if kind.endswith("_chunk"):
             yield from self._chunk(kind.removesuffix("_chunk"), update)
         elif kind in ("tool_call", "tool_call_update"):
@@ -126,7 +127,7 @@ class _TraceReader:
         elif kind == "plan":
             yield r.UnmappedRecord("plan", update.get("entries"), self._at, number)
         else:
-            if kind == "session_info_update" and (title := r.text_of(update, "title")):
+            if kind == "session_info_update" and (title := j.text_of(update, "title")):
                 yield r.TitleChange(title, self._at)
             is_known = kind in _IGNORED_UPDATES
             yield r.UnmappedRecord(kind or "update", update, self._at, number, is_known)
@@ -138,13 +139,13 @@ class _TraceReader:
         if (speaker == "user") != (self._last == "user") and self._last:
             yield from self.flush()
         self._last = speaker
-        self._said[speaker].append(r.content_text([update.get("content")]))
+        self._said[speaker].append(j.content_text([update.get("content")]))
 
     def _call(self, update: JsonObject, number: int) -> Iterator[r.Record]:
-        key = r.text_of(update, "toolCallId")
+        key = j.text_of(update, "toolCallId")
         call = self._calls.setdefault(key, {})
         call.update({name: value for name, value in update.items() if value is not None})
-        status = r.text_of(call, "status")
+        status = j.text_of(call, "status")
         if "rawInput" in call or status in ("in_progress", *_CALL_STATES):
             yield from self._ask(key, number)
         if status == "in_progress" and key not in self._running and not call.get("is_done"):
@@ -175,22 +176,22 @@ class _TraceReader:
             return
         self._asked.add(key)
         call = self._calls.get(key, {})
-        paths = [r.text_of(location, "path") for location in r.objects_of(call, "locations")]
-        raw = r.object_of(call, "rawInput") or {
+        paths = [j.text_of(location, "path") for location in j.objects_of(call, "locations")]
+        raw = j.object_of(call, "rawInput") or {
             name: value for name, value in (("path", " ".join(paths)),) if value
         }
-        arguments = raw or {"title": r.text_of(call, "title")}
-        tool_call = r.ToolCall(key, r.text_of(call, "kind") or r.text_of(call, "title") or "tool", arguments)
+        arguments = raw or {"title": j.text_of(call, "title")}
+        tool_call = r.ToolCall(key, j.text_of(call, "kind") or j.text_of(call, "title") or "tool", arguments)
         yield r.Reply(calls=(tool_call,), at=self._at, line=number)
 
     def _result(self, key: str, call: dict[str, object], state: r.ResultState, number: int) -> r.CallResult:
-        items = r.objects_of(call, "content")
-        text = r.content_text([item.get("content") for item in items if item.get("type") == "content"])
+        items = j.objects_of(call, "content")
+        text = j.content_text([item.get("content") for item in items if item.get("type") == "content"])
         changes = tuple(
             r.FileEdit(
-                path=r.text_of(item, "path"),
-                old=(old := r.text_or_none(item.get("oldText"))),
-                new=r.text_of(item, "newText"),
+                path=j.text_of(item, "path"),
+                old=(old := j.text_or_none(item.get("oldText"))),
+                new=j.text_of(item, "newText"),
                 change="create" if old is None else "modify",
             )
             for item in items
@@ -199,41 +200,41 @@ class _TraceReader:
         return r.CallResult(call=key, text=text, state=state, changes=changes, at=self._at, line=number)
 
     def _permission(self, request: str, params: JsonObject, number: int) -> Iterator[r.Record]:
-        yield from self._begin(r.text_of(params, "sessionId"))
+        yield from self._begin(j.text_of(params, "sessionId"))
         yield from self.flush()
-        call = r.object_of(params, "toolCall")
-        key = r.text_of(call, "toolCallId")
+        call = j.object_of(params, "toolCall")
+        key = j.text_of(call, "toolCallId")
         self._calls.setdefault(key, {}).update({k: v for k, v in call.items() if v is not None})
         yield from self._ask(key, number)
         options = {
-            r.text_of(option, "optionId"): r.text_of(option, "kind")
-            for option in r.objects_of(params, "options")
+            j.text_of(option, "optionId"): j.text_of(option, "kind")
+            for option in j.objects_of(params, "options")
         }
         self._requests[request] = (key, options)
         self._running.discard(key)
         yield r.CallQuestion(call=key, at=self._at)
 
     def _answer(self, message: JsonObject, number: int) -> Iterator[r.Record]:
-        result, request = r.object_of(message, "result"), repr(message.get("id"))
+        result, request = j.object_of(message, "result"), repr(message.get("id"))
         if request in self._requests:
             key, options = self._requests.pop(request)
-            yield from self._decision(key, r.object_of(result, "outcome"), options, number)
+            yield from self._decision(key, j.object_of(result, "outcome"), options, number)
         elif "stopReason" in result:
             yield from self.flush()
-            reason = r.text_of(result, "stopReason")
+            reason = j.text_of(result, "stopReason")
             if reason in _TURN_OUTCOMES:
                 yield r.TurnStop(outcome=_TURN_OUTCOMES[reason], detail=reason, at=self._at)  # type: ignore[arg-type]
         elif "error" in message:
             yield from self._begin("")
-            yield r.ErrorRecord("rpc", r.text_of(message, "error", "message"), self._at)
+            yield r.ErrorRecord("rpc", j.text_of(message, "error", "message"), self._at)
         elif "sessionId" in result:
-            yield from self._begin(r.text_of(result, "sessionId"))
+            yield from self._begin(j.text_of(result, "sessionId"))
 
     def _decision(
         self, key: str, outcome: JsonObject, options: dict[str, str], number: int
     ) -> Iterator[r.Record]:
-        kind = options.get(r.text_of(outcome, "optionId"), "")
-        if r.first_text(outcome, "outcome") != "selected" or not kind:
+        kind = options.get(j.text_of(outcome, "optionId"), "")
+        if j.first_text(outcome, "outcome") != "selected" or not kind:
             yield r.CallResult(
                 call=key, state="cancelled", error="the question was cancelled", at=self._at, line=number
             )

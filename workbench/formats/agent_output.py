@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import claude_code, codex, droid, gemini_stream
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.call_events import call_target
 from workbench.formats.detect import LINE_FORMATS, LineFormat
@@ -90,9 +91,9 @@ class AgentOutput:
         return [line for line, _ in sample]
 
     def _is_recognised(self, *, is_last: bool) -> bool:
-        sample = [r.as_object(value.value) for _, value in self._sample]
+        sample = [j.as_object(value.value) for _, value in self._sample]
         line_format = _streamed_format(sample)
-        is_claude = any(r.text_of(line, "type") in _CLAUDE_TYPES for line in sample)
+        is_claude = any(j.text_of(line, "type") in _CLAUDE_TYPES for line in sample)
         if line_format is None or (line_format.name == "claude-code" and not is_claude and not is_last):
             return False
         self.form = line_format.name
@@ -148,7 +149,7 @@ def agent_answer(values: Iterable[JsonObject]) -> AgentAnswer:
     reply, usage, error = "", Usage(), ""
     for value in values:
         text = next((value[name] for name in _REPLY_KEYS if isinstance(value.get(name), str)), None)
-        text = text or r.text_of(r.object_of(value, "item") or r.object_of(value, "part"), "text")
+        text = text or j.text_of(j.object_of(value, "item") or j.object_of(value, "part"), "text")
         if text:
             reply = text
         usage = _usage_told(value) or usage
@@ -159,10 +160,10 @@ def agent_answer(values: Iterable[JsonObject]) -> AgentAnswer:
 
 
 def _usage_told(value: JsonObject) -> Usage | None:
-    counts = r.object_of(value, "usage") or r.object_of(value, "stats")
+    counts = j.object_of(value, "usage") or j.object_of(value, "stats")
     if not counts:
         return None
-    cost = r.as_cost(value.get("total_cost_usd"))
+    cost = j.as_cost(value.get("total_cost_usd"))
     if "cached_input_tokens" in counts:
         return codex.usage_of_counts(counts)
     if "models" in counts or "cached" in counts:
@@ -177,4 +178,4 @@ def _usage_told(value: JsonObject) -> Usage | None:
 
 
 def _first_count(counts: JsonObject, *names: str) -> int:
-    return next((count for name in names if (count := r.count_of(counts, name))), 0)
+    return next((count for name in names if (count := j.count_of(counts, name))), 0)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from workbench.domain.values import Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.patches import PatchRefused, parse_git_diff
 from workbench.formats.usage_records import join_usage
@@ -64,7 +65,7 @@ def read_input_history(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     for number, line in enumerate(lines, 1):
         if match := _INPUT_HEADING.match(line):
             yield from _input_prompt(typed, time_us, heading_line)
-            typed, heading_line, time_us = [], number, r.as_time(match[1].replace(" ", "T", 1))
+            typed, heading_line, time_us = [], number, j.as_time(match[1].replace(" ", "T", 1))
             if not has_begun:
                 has_begun = True
                 yield r.SessionHead(key=f"input:{match[1]}", title="typed into aider", at=time_us)
@@ -88,7 +89,7 @@ def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
         if match := _LLM_HEADING.match(line):
             yield from _llm_exchange(direction, text, time_us, heading_line)
             direction, text, heading_line = match[1], [], number
-            time_us = r.as_time(match[2])
+            time_us = j.as_time(match[2])
             if not has_begun:
                 has_begun = True
                 yield r.SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=time_us)
@@ -156,7 +157,7 @@ class _ChatReader:
 
     def _head(self, when: str) -> r.SessionHead:
         self._has_begun = True
-        self._begun_at = time_us = r.as_time(when.replace(" ", "T", 1))
+        self._begun_at = time_us = j.as_time(when.replace(" ", "T", 1))
         return r.SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=time_us)
 
     def flush(self, number: int) -> Iterator[r.Record]:

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
@@ -26,20 +27,20 @@ _STATES: Final[dict[str, r.ResultState]] = {
 
 
 def is_thread(value: Json) -> bool:
-    document = r.as_object(value)
-    return r.text_of(document, "id").startswith("T-") and isinstance(document.get("messages"), list)
+    document = j.as_object(value)
+    return j.text_of(document, "id").startswith("T-") and isinstance(document.get("messages"), list)
 
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    messages = r.objects_of(document, "messages")
-    trees = r.objects_of(document, "env", "initial", "trees")
-    model = next((found for row in messages if (found := r.text_of(row, "usage", "model"))), "")
+    document = j.as_object(value)
+    messages = j.objects_of(document, "messages")
+    trees = j.objects_of(document, "env", "initial", "trees")
+    model = next((found for row in messages if (found := j.text_of(row, "usage", "model"))), "")
     facts = {key: document[key] for key in ("v", "agentMode") if document.get(key)}
     yield r.SessionHead(
-        key=r.text_of(document, "id") or PurePath(name).stem, title=r.text_of(document, "title"),
-        workspace=_folder(r.text_of(trees[0], "uri")) if trees else "", provider="amp", model=model,
-        at=r.time_of(document, "created"), facts=facts, parent=r.text_of(document, "mainThreadID"),
+        key=j.text_of(document, "id") or PurePath(name).stem, title=j.text_of(document, "title"),
+        workspace=_folder(j.text_of(trees[0], "uri")) if trees else "", provider="amp", model=model,
+        at=j.time_of(document, "created"), facts=facts, parent=j.text_of(document, "mainThreadID"),
     )  # fmt: skip
     for number, row in enumerate(messages, 1):
         yield from _message(row, number)
@@ -51,23 +52,23 @@ def _folder(uri: str) -> str:
 
 
 def _message(row: JsonObject, number: int) -> Iterator[r.Record]:
-    content, used = row.get("content"), r.object_of(row, "usage")
-    time_us = r.time_of(used, "timestamp") or r.time_of(row, "meta", "sentAt")
+    content, used = row.get("content"), j.object_of(row, "usage")
+    time_us = j.time_of(used, "timestamp") or j.time_of(row, "meta", "sentAt")
     results = result_blocks(content)
     for block in results:
         yield _result(block, time_us, number)
-    match r.text_of(row, "role"):
+    match j.text_of(row, "role"):
         case "assistant":
-            state = r.object_of(row, "state")
+            state = j.object_of(row, "state")
             yield r.Reply(
-                text=said_text(content), thinking=thought_text(content), model=r.text_of(used, "model"),
+                text=said_text(content), thinking=thought_text(content), model=j.text_of(used, "model"),
                 calls=calls_of_blocks(content, f"{number}."), usage=_usage(used), at=time_us, line=number,
-                may_be_empty=r.text_of(state, "type") == "cancelled",
+                may_be_empty=j.text_of(state, "type") == "cancelled",
             )  # fmt: skip
-            if r.text_of(state, "type") == "cancelled":
+            if j.text_of(state, "type") == "cancelled":
                 yield r.TurnStop(detail="cancelled", at=time_us)
-            elif r.text_of(state, "type") == "error":
-                why = r.text_of(state, "error", "message") or "error"
+            elif j.text_of(state, "type") == "error":
+                why = j.text_of(state, "error", "message") or "error"
                 yield r.ErrorRecord("model", why, time_us)
         case "user":
             if said_text(content) or not results:
@@ -81,26 +82,26 @@ def _usage(used: JsonObject) -> Usage:
     usage = usage_apart(
         used, "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"
     )
-    return replace(usage, cache_write_tokens=0) if r.text_of(used, "model").startswith("gpt-") else usage
+    return replace(usage, cache_write_tokens=0) if j.text_of(used, "model").startswith("gpt-") else usage
 
 
 def _result(block: JsonObject, time_us: int | None, number: int) -> r.CallResult:
-    key, run = r.first_text(block, "toolUseID", "tool_use_id"), r.object_of(block, "run")
-    result = r.as_object(run.get("result"))
-    text = _shown(run.get("result")) or r.text_of(run, "error", "message")
-    text = text or r.content_of(block, "content")
-    code = r.integer_of(result, "exitCode")
-    state = _STATES.get(r.text_of(run, "status"), "succeeded")
+    key, run = j.first_text(block, "toolUseID", "tool_use_id"), j.object_of(block, "run")
+    result = j.as_object(run.get("result"))
+    text = _shown(run.get("result")) or j.text_of(run, "error", "message")
+    text = text or j.content_of(block, "content")
+    code = j.integer_of(result, "exitCode")
+    state = _STATES.get(j.text_of(run, "status"), "succeeded")
     if state == "succeeded" and (code or result.get("success") is False):
         state = "failed"
     return call_result(
-        key, text, state, at=time_us, line=number, exit_code=code, reason=r.text_of(run, "reason")
+        key, text, state, at=time_us, line=number, exit_code=code, reason=j.text_of(run, "reason")
     )
 
 
 def _shown(value: Json) -> str:
-    fields = r.as_object(value)
-    text = r.content_text(value) or r.first_text(fields, "output", "content", "diff")
+    fields = j.as_object(value)
+    text = j.content_text(value) or j.first_text(fields, "output", "content", "diff")
     if text or value is None or isinstance(value, str):
         return text
     return json_text(value)

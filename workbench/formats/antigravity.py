@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, parse_arguments
 from workbench.formats.input import JsonLines
@@ -23,7 +24,7 @@ _REFUSED: Final = ("CANCELED", "CANCELLED", "REJECTED")
 def is_transcript(sample: list[JsonObject]) -> bool:
     return any(
         {"step_index", "source", "type", "status"} <= line.keys()
-        and r.text_of(line, "source") in ("USER_EXPLICIT", "MODEL", "SYSTEM")
+        and j.text_of(line, "source") in ("USER_EXPLICIT", "MODEL", "SYSTEM")
         for line in sample
     )
 
@@ -32,7 +33,7 @@ def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     reader = _StepReader()
     yield from read_rows(
         lines, reader.step,
-        lambda row: r.SessionHead(key=_session_key(name), provider="google", at=r.time_of(row, "created_at")),
+        lambda row: r.SessionHead(key=_session_key(name), provider="google", at=j.time_of(row, "created_at")),
     )  # fmt: skip
 
 
@@ -52,8 +53,8 @@ class _StepReader:
         """Calls without a result, in their order."""
 
     def step(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        time_us, kind, source = r.time_of(row, "created_at"), r.text_of(row, "type"), r.text_of(row, "source")
-        text = r.content_of(row, "content")
+        time_us, kind, source = j.time_of(row, "created_at"), j.text_of(row, "type"), j.text_of(row, "source")
+        text = j.content_of(row, "content")
         if kind == "USER_INPUT":
             request = _REQUEST.search(text)
             yield r.Prompt(request[1] if request else text, time_us, number)
@@ -68,11 +69,11 @@ class _StepReader:
 
     def _reply(self, row: JsonObject, text: str, time_us: int | None, number: int) -> r.Reply:
         calls = tuple(
-            r.ToolCall(f"{number}.{place}", r.text_of(call, "name"), _arguments(call))
-            for place, call in enumerate(r.objects_of(row, "tool_calls"), 1)
+            r.ToolCall(f"{number}.{place}", j.text_of(call, "name"), _arguments(call))
+            for place, call in enumerate(j.objects_of(row, "tool_calls"), 1)
         )
         self._open += [call.id for call in calls]
-        return r.Reply(text=text, thinking=r.text_of(row, "thinking"), calls=calls, at=time_us, line=number)
+        return r.Reply(text=text, thinking=j.text_of(row, "thinking"), calls=calls, at=time_us, line=number)
 
     def _result(
         self, row: JsonObject, kind: str, text: str, time_us: int | None, number: int
@@ -81,7 +82,7 @@ class _StepReader:
             key = f"{number}.0"
             self._open.append(key)
             yield r.Reply(calls=(r.ToolCall(key, kind.casefold()),), at=time_us, line=number)
-        status, exits = r.text_of(row, "status"), _EXIT_CODE.search(text[:400])
+        status, exits = j.text_of(row, "status"), _EXIT_CODE.search(text[:400])
         code = int(exits[1]) if exits else None
         is_bad = status == "ERROR" or bool(code) or bool(_FAILED.match(text))
         state: r.ResultState = "cancelled" if status in _REFUSED else "failed" if is_bad else "succeeded"

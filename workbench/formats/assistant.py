@@ -18,6 +18,7 @@ from workbench.domain import events as e
 from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLine, JsonLines
@@ -81,12 +82,12 @@ def assistant_session(
 
 def _held_facts(row: Session) -> JsonObject:
     """Return what a session of S4 brought along when it was imported."""
-    return r.object_of(row.configuration, "import") if row.origin == "assistant" else {}
+    return j.object_of(row.configuration, "import") if row.origin == "assistant" else {}
 
 
 def _original_id(row: Session) -> str:
     """Return the id that a session has in its own file: imported again, it is the same session."""
-    return r.text_of(_held_facts(row), "id") or row.id
+    return j.text_of(_held_facts(row), "id") or row.id
 
 
 def _is_waiting_call(action: Action) -> bool:
@@ -216,7 +217,7 @@ def _kept_decisions(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObj
     """Yield the decisions about no call that an import kept as they were."""
     for event in events if row.origin == "assistant" else ():
         if isinstance(event.body, e.Unknown) and event.body.original_kind == f"assistant.{APPROVAL_TOOL}":
-            yield r.as_object(event.body.content)
+            yield j.as_object(event.body.content)
 
 
 def tool_invocation_record(row: Session, call: Call, finished: e.CallFinished | None = None) -> JsonObject:
@@ -267,7 +268,7 @@ def pending_action(action: Action) -> JsonObject:
 
 
 def is_assistant(value: Json) -> bool:
-    return {"systemPrompt", "messages"} <= r.as_object(value).keys()
+    return {"systemPrompt", "messages"} <= j.as_object(value).keys()
 
 
 def is_assistant_lines(sample: list[JsonObject]) -> bool:
@@ -287,41 +288,41 @@ def read_assistant_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
             yield line
         elif not has_begun:
             has_begun = True
-            yield from _read_session(r.as_object(line.value), name, records)
+            yield from _read_session(j.as_object(line.value), name, records)
         else:
-            yield from records.read(r.as_object(line.value), line.number)
+            yield from records.read(j.as_object(line.value), line.number)
     yield from records.left_over()
 
 
 def _read_session(document: JsonObject, name: str, records: "_Records") -> Iterator[r.Record]:
-    turns = r.objects_of(document, "messages")
-    start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
+    turns = j.objects_of(document, "messages")
+    start = j.time_of(document, "createdAt") or next((j.time_of(turn, "timestamp") for turn in turns), None)
     fact_names = ("activeTools", "pendingApprovals", "telemetryId", *_LATER_MEMBERS)
     yield r.SessionHead(
-        key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
+        key=j.text_of(document, "id") or name, provider=j.text_of(document, "provider"), at=start,
         facts={key: document[key] for key in fact_names if key in document},
-        system_prompt=r.text_of(document, "systemPrompt"), model=r.text_of(document, "model"),
-        active_tools=tuple(filter(None, map(_tool_id, r.as_array(document.get("activeTools"))))),
+        system_prompt=j.text_of(document, "systemPrompt"), model=j.text_of(document, "model"),
+        active_tools=tuple(filter(None, map(_tool_id, j.as_array(document.get("activeTools"))))),
     )  # fmt: skip
-    for number, why in turn_order_violations([r.text_of(turn, "role") for turn in turns]):
+    for number, why in turn_order_violations([j.text_of(turn, "role") for turn in turns]):
         yield r.file_problem(number, why)
     for why in session_violations(document):
         yield r.file_problem(1, why)
     for number, turn in enumerate(turns, 1):
         yield from _read_turn(turn, number)
-    invocations = r.objects_of(document, "records") or r.objects_of(document, "toolInvocations")
+    invocations = j.objects_of(document, "records") or j.objects_of(document, "toolInvocations")
     for number, record in enumerate(invocations, 1):
         yield from records.read(record, number)
 
 
 def _tool_id(tool: Json) -> str:
     """Return the id of an active tool, which is a descriptor or only named."""
-    return tool if isinstance(tool, str) else r.text_of(r.as_object(tool), "id")
+    return tool if isinstance(tool, str) else j.text_of(j.as_object(tool), "id")
 
 
 def _read_turn(turn: JsonObject, number: int) -> Iterator[r.Record]:
-    text, time_us, role = r.content_of(turn, "content"), r.time_of(turn, "timestamp"), r.text_of(turn, "role")
-    meta = r.object_of(turn, "metadata")
+    text, time_us, role = j.content_of(turn, "content"), j.time_of(turn, "timestamp"), j.text_of(turn, "role")
+    meta = j.object_of(turn, "metadata")
     if role == "user":
         yield r.Prompt(text, time_us, number)
     elif role == "assistant":
@@ -338,11 +339,11 @@ class _Records:
         self._decisions: dict[str, tuple[JsonObject, int]] = {}
 
     def read(self, record: JsonObject, number: int) -> Iterator[r.Record]:
-        tool = r.text_of(record, "toolId")
+        tool = j.text_of(record, "toolId")
         if not tool:
             yield r.UnmappedRecord("record", record, line=number, is_understood=False)
         elif tool == APPROVAL_TOOL:
-            invocation = r.text_of(record, "parameters", "invocationId")
+            invocation = j.text_of(record, "parameters", "invocationId")
             if earlier := self._decisions.pop(invocation, None):
                 yield _kept_decision(*earlier)
             self._decisions[invocation] = (record, number)
@@ -356,17 +357,17 @@ class _Records:
         self._decisions.clear()
 
     def _invocation(self, record: JsonObject, tool: str, number: int) -> Iterator[r.Record]:
-        key = r.text_of(record, "id")
-        call = r.ToolCall(key, tool, r.object_of(record, "parameters"))
-        yield r.Reply(calls=(call,), at=r.time_of(record, "startedAt"), line=number)
+        key = j.text_of(record, "id")
+        call = r.ToolCall(key, tool, j.object_of(record, "parameters"))
+        yield r.Reply(calls=(call,), at=j.time_of(record, "startedAt"), line=number)
         decision = self._decisions.pop(key, None) if key else None
-        status, summary = r.text_of(record, "status"), r.text_of(record, "resultSummary")
-        decided = r.text_of(decision[0], "status") if decision else ""
+        status, summary = j.text_of(record, "status"), j.text_of(record, "resultSummary")
+        decided = j.text_of(decision[0], "status") if decision else ""
         if decision is not None and decided in ("succeeded", "failed"):
             yield _decision_of(key, decision[0], is_approved=decided == "succeeded")
         if status in _RESULTS:
             yield r.CallResult(
-                call=key, text=summary, state=_state_of(status, decided), at=r.time_of(record, "finishedAt"),
+                call=key, text=summary, state=_state_of(status, decided), at=j.time_of(record, "finishedAt"),
                 error="" if status == "succeeded" else summary, line=number,
             )  # fmt: skip
 
@@ -386,15 +387,15 @@ def _state_of(status: str, decided: str) -> r.ResultState:
 
 
 def _decision_of(call: str, record: JsonObject, *, is_approved: bool) -> r.CallDecision:
-    text = r.object_of(record, "parameters")
+    text = j.object_of(record, "parameters")
     return r.CallDecision(
-        call=call, is_approved=is_approved, reason=r.text_of(text, "reason"), text=r.text_of(text, "text"),
-        choice=r.text_of(text, "choice"), at=r.time_of(record, "finishedAt"),
+        call=call, is_approved=is_approved, reason=j.text_of(text, "reason"), text=j.text_of(text, "text"),
+        choice=j.text_of(text, "choice"), at=j.time_of(record, "finishedAt"),
     )  # fmt: skip
 
 
 def _kept_decision(record: JsonObject, number: int) -> r.UnmappedRecord:
-    return r.UnmappedRecord(APPROVAL_TOOL, record, r.time_of(record, "finishedAt"), number)
+    return r.UnmappedRecord(APPROVAL_TOOL, record, j.time_of(record, "finishedAt"), number)
 
 
 # --- the rules of S4 -----------------------------------------------------------------------------------
@@ -413,28 +414,28 @@ def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def session_violations(document: JsonObject) -> Iterator[str]:
     """Yield what is wrong with the turns' content, the active tools and the approvals that wait."""
-    for number, turn in enumerate(r.objects_of(document, "messages"), 1):
-        if not r.content_of(turn, "content").strip():
+    for number, turn in enumerate(j.objects_of(document, "messages"), 1):
+        if not j.content_of(turn, "content").strip():
             yield f"turn {number} is empty"
-    tools = r.as_array(document.get("activeTools"))
+    tools = j.as_array(document.get("activeTools"))
     for number, tool in enumerate(tools, 1):
-        fields = r.as_object(tool)
-        if fields and not r.as_array(fields.get("allowedProviders")):
+        fields = j.as_object(tool)
+        if fields and not j.as_array(fields.get("allowedProviders")):
             yield f"active tool {number} has no allowedProviders"
     tool_ids = set(map(_tool_id, tools))
-    for number, waiting in enumerate(r.as_array(document.get("pendingApprovals")), 1):
-        for why in _pending_violations(waiting, tool_ids, r.text_of(document, "id")):
+    for number, waiting in enumerate(j.as_array(document.get("pendingApprovals")), 1):
+        for why in _pending_violations(waiting, tool_ids, j.text_of(document, "id")):
             yield f"pending approval {number}: {why}"
 
 
 def _pending_violations(waiting: Json, tool_ids: set[str], session: str) -> Iterator[str]:
-    fields = r.as_object(waiting)
-    tool, session_id = r.text_of(fields, "toolId"), r.text_of(fields, "sessionId")
+    fields = j.as_object(waiting)
+    tool, session_id = j.text_of(fields, "toolId"), j.text_of(fields, "sessionId")
     if not tool or tool not in tool_ids:
         yield f"its tool {tool[:80] or '(none)'} is not among the active tools"
     if session_id and session and session_id != session:
         yield f"it is of session {session_id[:80]}"
-    made, end = r.time_of(fields, "createdAt"), r.time_of(fields, "expiresAt")
+    made, end = j.time_of(fields, "createdAt"), j.time_of(fields, "expiresAt")
     if made is not None and end is not None and end < made:
         yield "it expires before it was made"
     elif made is not None and end is not None and end - made > _LONGEST_WINDOW:

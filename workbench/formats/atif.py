@@ -9,6 +9,7 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.usage_records import join_usage_before
@@ -18,7 +19,7 @@ VERSION = "ATIF-v1.4"
 
 
 def is_trajectory(value: Json) -> bool:
-    return r.text_of(r.as_object(value), "schema_version").startswith("ATIF-v") and "steps" in r.as_object(
+    return j.text_of(j.as_object(value), "schema_version").startswith("ATIF-v") and "steps" in j.as_object(
         value
     )
 
@@ -28,19 +29,19 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def _read(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    agent, steps = r.object_of(document, "agent"), r.objects_of(document, "steps")
-    system = next((r.content_of(step, "message") for step in steps if step.get("source") == "system"), "")
+    document = j.as_object(value)
+    agent, steps = j.object_of(document, "agent"), j.objects_of(document, "steps")
+    system = next((j.content_of(step, "message") for step in steps if step.get("source") == "system"), "")
     facts = {key: agent[key] for key in ("name", "version") if key in agent}
-    start = next((r.time_of(step, "timestamp") for step in steps if step.get("timestamp")), None)
+    start = next((j.time_of(step, "timestamp") for step in steps if step.get("timestamp")), None)
     yield r.SessionHead(
-        key=r.text_of(document, "session_id") or name, model=r.text_of(agent, "model_name"),
+        key=j.text_of(document, "session_id") or name, model=j.text_of(agent, "model_name"),
         system_prompt=system,
-        at=start, facts=facts, title=r.text_of(document, "extra", "title"),
-        workspace=r.text_of(document, "extra", "workspace"),
+        at=start, facts=facts, title=j.text_of(document, "extra", "title"),
+        workspace=j.text_of(document, "extra", "workspace"),
     )  # fmt: skip
-    if not r.text_of(document, "schema_version").startswith("ATIF-v1."):
-        yield r.file_problem(1, f"{r.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1")
+    if not j.text_of(document, "schema_version").startswith("ATIF-v1."):
+        yield r.file_problem(1, f"{j.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1")
     expected = 1
     for number, step in enumerate(steps, 1):
         key = step.get("step_id")
@@ -49,19 +50,19 @@ def _read(value: Json, name: str) -> Iterator[r.Record]:
             expected = key
         expected += 1
         yield from _read_step(step, number)
-    usages = [_usage(r.object_of(step, "metrics")) for step in steps]
-    if (rest := _total_usage(r.object_of(document, "final_metrics")).beyond(_sum(usages))) != Usage():
+    usages = [_usage(j.object_of(step, "metrics")) for step in steps]
+    if (rest := _total_usage(j.object_of(document, "final_metrics")).beyond(_sum(usages))) != Usage():
         yield r.UsageRecord(usage=rest)
 
 
 def _usage(metrics: JsonObject) -> Usage:
     """Return the tokens of a step; what was cached is part of the prompt."""
-    sent, extra = r.count_of(metrics, "prompt_tokens"), r.object_of(metrics, "extra")
-    written = r.count_of(extra, "cache_write_tokens") or r.count_of(extra, "cache_creation_input_tokens")
+    sent, extra = j.count_of(metrics, "prompt_tokens"), j.object_of(metrics, "extra")
+    written = j.count_of(extra, "cache_write_tokens") or j.count_of(extra, "cache_creation_input_tokens")
     return Usage(
-        input_tokens=sent, output_tokens=r.count_of(metrics, "completion_tokens"),
-        cache_read_tokens=min(sent, r.count_of(metrics, "cached_tokens")),
-        cache_write_tokens=min(sent, written), cost_microdollars=r.as_cost(metrics.get("cost_usd")),
+        input_tokens=sent, output_tokens=j.count_of(metrics, "completion_tokens"),
+        cache_read_tokens=min(sent, j.count_of(metrics, "cached_tokens")),
+        cache_write_tokens=min(sent, written), cost_microdollars=j.as_cost(metrics.get("cost_usd")),
     )  # fmt: skip
 
 
@@ -77,8 +78,8 @@ def _sum(usages: Iterable[Usage]) -> Usage:
 
 
 def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
-    text, time_us = r.content_of(step, "message"), r.time_of(step, "timestamp")
-    match r.text_of(step, "source"):
+    text, time_us = j.content_of(step, "message"), j.time_of(step, "timestamp")
+    match j.text_of(step, "source"):
         case "user":
             yield r.Prompt(text, time_us, number)
         case "agent":
@@ -93,28 +94,28 @@ def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
 def _read_agent_step(step: JsonObject, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     calls = tuple(
         r.ToolCall(
-            r.text_of(call, "tool_call_id"), r.text_of(call, "function_name"), r.object_of(call, "arguments")
+            j.text_of(call, "tool_call_id"), j.text_of(call, "function_name"), j.object_of(call, "arguments")
         )
-        for call in r.objects_of(step, "tool_calls")
+        for call in j.objects_of(step, "tool_calls")
     )
     yield r.Reply(
-        text=text, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
-        model=r.text_of(step, "model_name"), usage=_usage(r.object_of(step, "metrics")),
+        text=text, thinking=j.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
+        model=j.text_of(step, "model_name"), usage=_usage(j.object_of(step, "metrics")),
     )  # fmt: skip
-    answers = r.object_of(step, "extra", "asked")
+    answers = j.object_of(step, "extra", "asked")
     for call in calls:
-        if answer := r.text_of(answers, call.id):
+        if answer := j.text_of(answers, call.id):
             yield r.CallQuestion(call=call.id, at=time_us)
             if answer == "approved":
                 yield r.CallDecision(call=call.id, is_approved=True, at=time_us)
     open_calls = [call.id for call in calls]
-    states = r.object_of(step, "extra", "states")
-    for result in r.objects_of(step, "observation", "results"):
-        key = r.text_of(result, "source_call_id") or (open_calls[0] if len(open_calls) == 1 else "")
-        words = r.content_of(result, "content")
+    states = j.object_of(step, "extra", "states")
+    for result in j.objects_of(step, "observation", "results"):
+        key = j.text_of(result, "source_call_id") or (open_calls[0] if len(open_calls) == 1 else "")
+        words = j.content_of(result, "content")
         if key in open_calls:
             open_calls.remove(key)
-            failed = states.get(key) or r.object_of(result, "extra").get("state")
+            failed = states.get(key) or j.object_of(result, "extra").get("state")
             state = (
                 failed
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
@@ -131,9 +132,9 @@ _CHANGES: Final = ("create", "modify", "delete")
 
 def _changes_of_step(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileEdit, ...]:
     """Return the files that a step of ours says a call changed, in the call's words where it has some."""
-    files = r.objects_of(step, "extra", "changed", key)
+    files = j.objects_of(step, "extra", "changed", key)
     changes = tuple(
-        r.FileEdit(path=r.text_of(file, "path"), change=kind)
+        r.FileEdit(path=j.text_of(file, "path"), change=kind)
         for file in files
         for kind in _CHANGES
         if kind == file.get("change")
@@ -160,7 +161,7 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
                 # What is only counted belongs to what was said before, or is a step that says nothing.
                 if not steps or steps[-1]["source"] != "agent":
                     steps.append(_written_step("agent", "", event.at))
-                steps[-1]["metrics"] = _metrics(_usage(r.object_of(steps[-1], "metrics")).plus(usage))
+                steps[-1]["metrics"] = _metrics(_usage(j.object_of(steps[-1], "metrics")).plus(usage))
             case _:
                 pass
     if not steps:

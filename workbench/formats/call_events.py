@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from workbench.domain import events
 from workbench.domain.events import Event
 from workbench.domain.values import Actor, BlobRef, Choice, GateVerdict, Hunk, Json, JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import patches, sanitize
 from workbench.formats import records as r
 from workbench.formats.held_events import HeldPlace
@@ -292,4 +293,4 @@ def _texts_of(arguments: JsonObject) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         else:
-            yield from r.as_texts(value)
+            yield from j.as_texts(value)

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
@@ -29,19 +30,19 @@ _GROK_BOOKKEEPING: Final = ("system", "backend_tool_call", "compaction", "checkp
 
 def _message(row: JsonObject, number: int, time_us: int | None, model: str = "") -> Iterator[r.Record]:
     """Yield what a message of chat completions says."""
-    text, role = r.content_of(row, "content"), r.text_of(row, "role")
+    text, role = j.content_of(row, "content"), j.text_of(row, "role")
     match role:
         case "user":
             yield r.Prompt(text, time_us, number)
         case "assistant":
-            thought = r.content_of(row, "reasoning_content") or r.content_of(row, "reasoning")
+            thought = j.content_of(row, "reasoning_content") or j.content_of(row, "reasoning")
             yield r.Reply(
-                text=text or r.text_of(row, "refusal"), thinking=thought, calls=calls_of_completion(row),
-                model=r.text_of(row, "model") or model, at=time_us, line=number,
+                text=text or j.text_of(row, "refusal"), thinking=thought, calls=calls_of_completion(row),
+                model=j.text_of(row, "model") or model, at=time_us, line=number,
             )  # fmt: skip
         case "tool":
             yield _result(
-                r.text_of(row, "tool_call_id"), text, number, time_us, is_error=row.get("is_error") is True
+                j.text_of(row, "tool_call_id"), text, number, time_us, is_error=row.get("is_error") is True
             )
         case _:
             yield r.UnmappedRecord(f"message.{role}", row, time_us, number, role in ("system", "developer"))
@@ -62,21 +63,21 @@ def is_vibe(sample: list[JsonObject]) -> bool:
 
 def read_vibe(lines: JsonLines, name: str) -> Iterator[r.Record]:
     yield r.SessionHead(key=session_key(name, "messages.jsonl"), provider="mistral")
-    yield from read_rows(lines, lambda row, number: _message(row, number, r.time_of(row, "timestamp")))
+    yield from read_rows(lines, lambda row, number: _message(row, number, j.time_of(row, "timestamp")))
 
 
 def join_vibe(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
     """Yield a session with its id, title, folder, model, time and tokens, which stand in another file."""
     meta = documents[0]
     used = usage_within(
-        r.object_of(meta, "stats"), "session_prompt_tokens", "session_completion_tokens",
-        "session_cached_tokens", cost=r.value_of(meta, "stats", "session_cost"),
+        j.object_of(meta, "stats"), "session_prompt_tokens", "session_completion_tokens",
+        "session_cached_tokens", cost=j.value_of(meta, "stats", "session_cost"),
     )  # fmt: skip
     named = with_heads(records, lambda head: replace(
-        head, key=r.text_of(meta, "session_id") or head.key, title=r.text_of(meta, "title"),
-        workspace=r.text_of(meta, "environment", "working_directory"), at=r.time_of(meta, "start_time"),
-        model=r.text_of(meta, "model") or r.text_of(meta, "config", "active_model"),
-        parent=r.text_of(meta, "parent_session_id"),
+        head, key=j.text_of(meta, "session_id") or head.key, title=j.text_of(meta, "title"),
+        workspace=j.text_of(meta, "environment", "working_directory"), at=j.time_of(meta, "start_time"),
+        model=j.text_of(meta, "model") or j.text_of(meta, "config", "active_model"),
+        parent=j.text_of(meta, "parent_session_id"),
     ))  # fmt: skip
     totals = [r.UsageRecord(usage=used)] if used != Usage() else []
     yield from join_usage_before(chain(named, totals))
@@ -86,7 +87,7 @@ def join_vibe(records: Iterator[r.Record], documents: list[JsonObject]) -> Itera
 
 
 def is_grok(sample: list[JsonObject]) -> bool:
-    kinds = {r.text_of(line, "type") for line in sample}
+    kinds = {j.text_of(line, "type") for line in sample}
     marks = {"prompt_index", "synthetic_reason", "model_fingerprint", "tool_call_id"}
     return bool(kinds & {"user", "assistant", "tool_result"}) and any(
         bool(marks & line.keys()) and "message" not in line and "role" not in line for line in sample
@@ -107,7 +108,7 @@ def _read_grok(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 
 def _grok_row(row: JsonObject, number: int, thoughts: list[str]) -> Iterator[r.Record]:
-    time_us, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
+    time_us, kind = j.time_of(row, "timestamp"), j.text_of(row, "type")
     match kind:
         case "user" if row.get("synthetic_reason"):
             yield r.UnmappedRecord("context.user", row, time_us, number)
@@ -115,21 +116,21 @@ def _grok_row(row: JsonObject, number: int, thoughts: list[str]) -> Iterator[r.R
             if thoughts:
                 yield r.Reply(thinking="\n\n".join(thoughts), at=time_us, line=number)
                 thoughts.clear()
-            yield r.Prompt(r.content_of(row, "content"), time_us, number)
+            yield r.Prompt(j.content_of(row, "content"), time_us, number)
         case "reasoning":
-            text = r.content_of(row, "summary") or r.content_of(row, "content")
+            text = j.content_of(row, "summary") or j.content_of(row, "content")
             thoughts += [text] if text else []
         case "assistant":
             thinking = "\n\n".join(thoughts)
             thoughts.clear()
             yield r.Reply(
-                text=r.content_of(row, "content"), thinking=thinking, calls=calls_of_completion(row),
-                model=r.text_of(row, "model_id"), at=time_us, line=number,
+                text=j.content_of(row, "content"), thinking=thinking, calls=calls_of_completion(row),
+                model=j.text_of(row, "model_id"), at=time_us, line=number,
             )  # fmt: skip
         case "tool_result":
             is_error = row.get("is_error") is True
-            text = r.content_of(row, "content")
-            yield _result(r.text_of(row, "tool_call_id"), text, number, time_us, is_error=is_error)
+            text = j.content_of(row, "content")
+            yield _result(j.text_of(row, "tool_call_id"), text, number, time_us, is_error=is_error)
         case _:
             yield r.UnmappedRecord(kind or "record", row, time_us, number, kind in _GROK_BOOKKEEPING)
 
@@ -137,13 +138,13 @@ def _grok_row(row: JsonObject, number: int, thoughts: list[str]) -> Iterator[r.R
 def join_grok(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
     """Yield a session with its id, title, folder and time, which stand in another file."""
     summary = documents[0]
-    info = r.object_of(summary, "info")
-    facts = {key: summary[key] for key in ("head_branch", "agent_name") if r.as_text(summary.get(key))}
+    info = j.object_of(summary, "info")
+    facts = {key: summary[key] for key in ("head_branch", "agent_name") if j.as_text(summary.get(key))}
     yield from with_heads(records, lambda head: replace(
-        head, key=r.text_of(info, "id") or head.key, workspace=r.text_of(info, "cwd"),
-        title=r.first_text(summary, "generated_title", "session_summary"), facts=facts,
-        model=head.model or r.text_of(summary, "current_model_id"),
-        at=r.time_of(summary, "created_at"), parent=r.text_of(summary, "parent_session_id"),
+        head, key=j.text_of(info, "id") or head.key, workspace=j.text_of(info, "cwd"),
+        title=j.first_text(summary, "generated_title", "session_summary"), facts=facts,
+        model=head.model or j.text_of(summary, "current_model_id"),
+        at=j.time_of(summary, "created_at"), parent=j.text_of(summary, "parent_session_id"),
     ))  # fmt: skip
 
 
@@ -151,19 +152,19 @@ def join_grok(records: Iterator[r.Record], documents: list[JsonObject]) -> Itera
 
 
 def is_hermes(value: Json) -> bool:
-    return {"session_id", "session_start", "messages", "platform"} <= r.as_object(value).keys()
+    return {"session_id", "session_start", "messages", "platform"} <= j.as_object(value).keys()
 
 
 def read_hermes(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    model = r.text_of(document, "model")
+    document = j.as_object(value)
+    model = j.text_of(document, "model")
     yield r.SessionHead(
-        key=r.text_of(document, "session_id") or PurePath(name).stem, workspace=r.text_of(document, "cwd"),
-        title=r.text_of(document, "title"), model=model, provider=r.text_of(document, "provider"),
-        at=r.time_of(document, "session_start"), system_prompt=r.text_of(document, "system_prompt"),
+        key=j.text_of(document, "session_id") or PurePath(name).stem, workspace=j.text_of(document, "cwd"),
+        title=j.text_of(document, "title"), model=model, provider=j.text_of(document, "provider"),
+        at=j.time_of(document, "session_start"), system_prompt=j.text_of(document, "system_prompt"),
     )  # fmt: skip
-    for number, row in enumerate(r.objects_of(document, "messages"), 1):
-        yield from _message(row, number, r.time_of(row, "timestamp"), model)
+    for number, row in enumerate(j.objects_of(document, "messages"), 1):
+        yield from _message(row, number, j.time_of(row, "timestamp"), model)
 
 
 # --- A log of requests and responses --------------------------------------------------------------------
@@ -178,7 +179,7 @@ def is_log(sample: list[JsonObject]) -> bool:
 
 
 def is_log_document(value: Json) -> bool:
-    return is_log([r.as_object(value)])
+    return is_log([j.as_object(value)])
 
 
 def read_log_document(value: Json, name: str) -> Iterator[r.Record]:
@@ -195,39 +196,39 @@ def _read_log(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Marks of the messages so far."""
 
     def head(row: JsonObject) -> r.SessionHead:
-        key = r.first_text(row, "session_id", "conversation_id") or session_key(name)
-        provider = r.text_of(row, "provider") or "openai"
+        key = j.first_text(row, "session_id", "conversation_id") or session_key(name)
+        provider = j.text_of(row, "provider") or "openai"
         return r.SessionHead(key=key, provider=provider, at=_log_time(row))
 
     yield from read_rows(lines, lambda row, number: _log_row(row, number, earlier), head)
 
 
 def _log_time(row: JsonObject) -> int | None:
-    return r.time_of(row, "timestamp") or r.time_of(row, "created")
+    return j.time_of(row, "timestamp") or j.time_of(row, "created")
 
 
 def _log_row(row: JsonObject, number: int, earlier: list[str]) -> Iterator[r.Record]:
-    time_us, model, messages = _log_time(row), r.text_of(row, "model"), _messages(row)
+    time_us, model, messages = _log_time(row), j.text_of(row, "model"), _messages(row)
     if row.get("type") not in ("request", "response") or not messages:
         yield r.UnmappedRecord("record", row, time_us, number, is_understood=False)
     fresh = messages[_common(earlier, messages) :] if row.get("type") == "request" else messages
     for message in fresh:
         earlier.append(_mark(message))
         yield from _message(message, number, time_us, model)
-    if used := r.object_of(row, "usage"):
+    if used := j.object_of(row, "usage"):
         yield r.UsageRecord(usage=_usage(used))
 
 
 def _messages(row: JsonObject) -> list[JsonObject]:
-    choices = [r.object_of(choice, "message") for choice in r.objects_of(row, "choices")[:1]]
-    alone = [r.object_of(row, "message")] if "message" in row else []
-    return choices or alone or r.objects_of(row, "messages")
+    choices = [j.object_of(choice, "message") for choice in j.objects_of(row, "choices")[:1]]
+    alone = [j.object_of(row, "message")] if "message" in row else []
+    return choices or alone or j.objects_of(row, "messages")
 
 
 def _mark(message: JsonObject) -> str:
     """Return what tells a message from another: role, words, and the calls that it makes or answers."""
     calls = [call.id for call in calls_of_completion(message)]
-    parts = [r.text_of(message, "role"), r.content_of(message, "content"), calls, message.get("tool_call_id")]
+    parts = [j.text_of(message, "role"), j.content_of(message, "content"), calls, message.get("tool_call_id")]
     return json_text(parts)
 
 
@@ -242,10 +243,10 @@ def _common(text: list[str], messages: list[JsonObject]) -> int:
 
 
 def _usage(used: JsonObject) -> Usage:
-    details = r.object_of(used, "prompt_tokens_details") or r.object_of(used, "input_tokens_details")
+    details = j.object_of(used, "prompt_tokens_details") or j.object_of(used, "input_tokens_details")
     counts: JsonObject = {
-        "sent": r.count_of(used, "prompt_tokens") or r.count_of(used, "input_tokens"),
-        "received": r.count_of(used, "completion_tokens") or r.count_of(used, "output_tokens"),
-        "cached": r.count_of(details, "cached_tokens"),
+        "sent": j.count_of(used, "prompt_tokens") or j.count_of(used, "input_tokens"),
+        "received": j.count_of(used, "completion_tokens") or j.count_of(used, "output_tokens"),
+        "cached": j.count_of(details, "cached_tokens"),
     }
     return usage_within(counts, "sent", "received", "cached", cost=used.get("cost"))

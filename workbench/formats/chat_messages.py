@@ -8,6 +8,7 @@ from typing import Final
 import orjson
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 
 _CALL_TYPES: Final = ("tool_use", "tool-call", "server_tool_use")
@@ -31,7 +32,7 @@ def json_text(value: Json) -> str:
 
 def parse_arguments(written: Json) -> JsonObject:
     """Return the arguments of a call, an object or its JSON text; any other text becomes `input`."""
-    return r.as_object(parse_json(written)) or ({"input": written} if isinstance(written, str) else {})
+    return j.as_object(parse_json(written)) or ({"input": written} if isinstance(written, str) else {})
 
 
 Names = str | tuple[str, ...]
@@ -39,7 +40,7 @@ Names = str | tuple[str, ...]
 
 
 def _count(counts: JsonObject, names: Names) -> int:
-    return sum(r.count_of(counts, name) for name in ([names] if isinstance(names, str) else names) if name)
+    return sum(j.count_of(counts, name) for name in ([names] if isinstance(names, str) else names) if name)
 
 
 def usage_apart(
@@ -50,7 +51,7 @@ def usage_apart(
     return Usage(
         input_tokens=_count(counts, sent) + cache_read + cache_write,
         output_tokens=_count(counts, received), cache_read_tokens=cache_read,
-        cache_write_tokens=cache_write, cost_microdollars=r.as_cost(cost),
+        cache_write_tokens=cache_write, cost_microdollars=j.as_cost(cost),
     )  # fmt: skip
 
 
@@ -62,13 +63,13 @@ def usage_within(
     return Usage(
         input_tokens=input_tokens, output_tokens=_count(counts, received),
         cache_read_tokens=min(input_tokens, _count(counts, read)),
-        cache_write_tokens=_count(counts, written), cost_microdollars=r.as_cost(cost),
+        cache_write_tokens=_count(counts, written), cost_microdollars=j.as_cost(cost),
     )  # fmt: skip
 
 
 def texts_of(blocks: list[JsonObject], kind: str, name: str = "text") -> str:
     """Return the texts of the blocks of a type, each in a line of its own; `name` is their member."""
-    return "\n".join(r.text_of(block, name) for block in blocks if block.get("type") == kind)
+    return "\n".join(j.text_of(block, name) for block in blocks if block.get("type") == kind)
 
 
 def said_text(content: Json) -> str:
@@ -76,14 +77,14 @@ def said_text(content: Json) -> str:
     if isinstance(content, str):
         return content
     others = (*_CALL_TYPES, *_RESULT_TYPES, *_THOUGHT_TYPES)
-    return r.content_text([block for block in r.as_objects(content) if block.get("type") not in others])
+    return j.content_text([block for block in j.as_objects(content) if block.get("type") not in others])
 
 
 def thought_text(content: Json) -> str:
     """Return the thoughts among blocks."""
     thoughts = (
-        r.first_text(block, "thinking", "text", "reasoning")
-        for block in r.as_objects(content)
+        j.first_text(block, "thinking", "text", "reasoning")
+        for block in j.as_objects(content)
         if block.get("type") in _THOUGHT_TYPES
     )
     return "\n\n".join(filter(None, thoughts))
@@ -91,11 +92,11 @@ def thought_text(content: Json) -> str:
 
 def calls_of_blocks(content: Json, prefix: str = "") -> tuple[r.ToolCall, ...]:
     """Return the calls among blocks; one without an id gets `prefix` and its place as one."""
-    blocks = (block for block in r.as_objects(content) if block.get("type") in _CALL_TYPES)
+    blocks = (block for block in j.as_objects(content) if block.get("type") in _CALL_TYPES)
     return tuple(
         r.ToolCall(
-            r.first_text(block, "id", "toolCallId") or f"{prefix}{place}",
-            r.first_text(block, "name", "toolName"),
+            j.first_text(block, "id", "toolCallId") or f"{prefix}{place}",
+            j.first_text(block, "name", "toolName"),
             parse_arguments(block.get("input", block.get("args"))),
         )
         for place, block in enumerate(blocks, 1)
@@ -103,17 +104,17 @@ def calls_of_blocks(content: Json, prefix: str = "") -> tuple[r.ToolCall, ...]:
 
 
 def result_blocks(content: Json) -> list[JsonObject]:
-    return [block for block in r.as_objects(content) if block.get("type") in _RESULT_TYPES]
+    return [block for block in j.as_objects(content) if block.get("type") in _RESULT_TYPES]
 
 
 def calls_of_completion(message: JsonObject) -> tuple[r.ToolCall, ...]:
     """Return the calls of a message of chat completions, also of one that writes them without `function`."""
     calls: list[r.ToolCall] = []
-    for place, call in enumerate(r.objects_of(message, "tool_calls"), 1):
-        function = r.object_of(call, "function") or call
-        key = r.text_of(call, "id") or f"{r.text_of(function, 'name')}-{place}"
+    for place, call in enumerate(j.objects_of(message, "tool_calls"), 1):
+        function = j.object_of(call, "function") or call
+        key = j.text_of(call, "id") or f"{j.text_of(function, 'name')}-{place}"
         arguments = parse_arguments(function.get("arguments", function.get("args")))
-        calls.append(r.ToolCall(key, r.text_of(function, "name"), arguments))
+        calls.append(r.ToolCall(key, j.text_of(function, "name"), arguments))
     return tuple(calls)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, texts_of
 from workbench.formats.claude_progress import ProgressReader
@@ -53,12 +54,12 @@ def is_session(sample: list[JsonObject]) -> bool:
         return True
     if sample and sample[0].get("type") == "system" and sample[0].get("subtype") == "init":
         return True
-    kinds = {r.text_of(line, "type") for line in sample}
+    kinds = {j.text_of(line, "type") for line in sample}
     if kinds & {"file-history-snapshot", "queue-operation"}:
         return True
     return any(
         (line.get("type") == "summary" and "leafUuid" in line)
-        or ("sessionId" in line and r.text_of(line, "type") in _BOOKKEEPING_TYPES)
+        or ("sessionId" in line and j.text_of(line, "type") in _BOOKKEEPING_TYPES)
         for line in sample
     )
 
@@ -104,15 +105,15 @@ class _SessionReader:
 
         One that goes on under a new id hangs below the old one's messages, a sub-agent names its parent.
         """
-        if self._head is None or r.text_of(row, "type") not in ("user", "assistant"):
+        if self._head is None or j.text_of(row, "type") not in ("user", "assistant"):
             return False
-        key = r.text_of(row, "sessionId")
-        is_root = row.get("parentUuid", "") is None and not r.text_of(row, "logicalParentUuid")
+        key = j.text_of(row, "sessionId")
+        is_root = row.get("parentUuid", "") is None and not j.text_of(row, "logicalParentUuid")
         is_side = row.get("isSidechain") is True or "agent" in self._head.facts
         return bool(key) and is_root and not is_side and key != self._head.key
 
     def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        key = r.text_of(row, "uuid")
+        key = j.text_of(row, "uuid")
         if self._tree.was_read(key):
             return
         if self._is_aside(row):
@@ -126,7 +127,7 @@ class _SessionReader:
         if rewind and self._head is not None:
             yield from self.head("")
             yield from rewind_records(row, rewind, replace(self._head, model=self._model), number)
-        match r.text_of(row, "type"):
+        match j.text_of(row, "type"):
             case "user":
                 yield from self._user(row, number)
             case "assistant":
@@ -138,14 +139,14 @@ class _SessionReader:
         if self._side or row.get("isSidechain") is not True:
             return False
         # A file of its own begins with the agent's id; elsewhere the agent's lines stand between the others.
-        return (self._head is not None and "agent" not in self._head.facts) or not r.text_of(row, "agentId")
+        return (self._head is not None and "agent" not in self._head.facts) or not j.text_of(row, "agentId")
 
     def _chain(self, row: JsonObject, key: str) -> str:
-        above = r.text_of(row, "parentUuid")
-        chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
+        above = j.text_of(row, "parentUuid")
+        chain = j.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
         if chain not in self._sides:
             self._side_forks[chain] = self._tree.fork
-            self._give_to_task(r.content_of(row, "message", "content"), chain)
+            self._give_to_task(j.content_of(row, "message", "content"), chain)
         self._chains[key] = chain
         return chain
 
@@ -153,7 +154,7 @@ class _SessionReader:
         """Note which call began an agent: the one that holds the agent's first words."""
         agents = self._progress.agents
         for call in reversed(self._calls.values()):
-            if prompt and call.id not in agents and r.text_of(call.arguments, "prompt") == prompt:
+            if prompt and call.id not in agents and j.text_of(call.arguments, "prompt") == prompt:
                 agents[call.id] = chain
                 return
 
@@ -162,7 +163,7 @@ class _SessionReader:
             return
         self._head = self._head or self._first(row)
         self._lines += 1
-        model = _model_name(r.object_of(row, "message")) or _model_name(row)
+        model = _model_name(j.object_of(row, "message")) or _model_name(row)
         if model or self._lines > _MOST_LINES_WITHOUT_MODEL:
             self._model = model
             yield from self.head(model)
@@ -184,56 +185,56 @@ class _SessionReader:
         heads = (head for line in lines if (head := self._first(line)))
         self._head = next(heads, r.SessionHead(key=self._side, provider="anthropic"))
         yield from self.head(
-            next(filter(None, (_model_name(r.object_of(line, "message")) for line in lines)), "")
+            next(filter(None, (_model_name(j.object_of(line, "message")) for line in lines)), "")
         )
 
     def _first(self, row: JsonObject) -> r.SessionHead | None:
-        key = r.first_text(row, "sessionId", "session_id")
+        key = j.first_text(row, "sessionId", "session_id")
         if not key or ("uuid" not in row and row.get("subtype") != "init" and "message" not in row):
             return None
         is_side = row.get("isSidechain") is True
-        agent = self._side or (r.text_of(row, "agentId") if is_side else "")
+        agent = self._side or (j.text_of(row, "agentId") if is_side else "")
         fact_names = ("version", "gitBranch", "entrypoint", "slug")
-        facts = {name: row[name] for name in fact_names if r.as_text(row.get(name))}
+        facts = {name: row[name] for name in fact_names if j.as_text(row.get(name))}
         parent = fork_key(key, self._fork)
         if agent:
             facts = {**facts, "agent": agent, "parent": parent}
         return r.SessionHead(
-            key=f"{key}/{agent}" if agent else key, workspace=r.text_of(row, "cwd"), provider="anthropic",
-            at=r.time_of(row, "timestamp"), facts=facts, parent=parent if agent else "",
+            key=f"{key}/{agent}" if agent else key, workspace=j.text_of(row, "cwd"), provider="anthropic",
+            at=j.time_of(row, "timestamp"), facts=facts, parent=parent if agent else "",
         )  # fmt: skip
 
     def _other(self, kind: str, row: JsonObject, number: int) -> Iterator[r.Record]:
-        time_us = r.time_of(row, "timestamp")
+        time_us = j.time_of(row, "timestamp")
         title = (
-            r.first_text(row, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
+            j.first_text(row, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
         )
-        self._is_named = self._is_named or bool(r.text_of(row, "customTitle"))
+        self._is_named = self._is_named or bool(j.text_of(row, "customTitle"))
         if title and (not self._is_named or "customTitle" in row):
             # What its human called it stays; the program goes on making up titles.
             self._title = title
             yield r.TitleChange(title, time_us)
-        queued = r.object_of(row, "attachment")
+        queued = j.object_of(row, "attachment")
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
-            yield from self._prompt_records(r.content_of(queued, "prompt"), time_us, number)
+            yield from self._prompt_records(j.content_of(queued, "prompt"), time_us, number)
             return
         if kind == "progress" and (progress := self._progress.read(row, number)):
             yield progress
             return
-        if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
+        if j.text_of(row, "subtype") == "api_error" or j.text_of(row, "level") == "error":
             yield r.ErrorRecord("api_error", _error_text(row), time_us)
         yield r.UnmappedRecord(kind, row, time_us, number, kind in _BOOKKEEPING_TYPES)
 
     def _user(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        message, time_us = r.object_of(row, "message"), r.time_of(row, "timestamp")
+        message, time_us = j.object_of(row, "message"), j.time_of(row, "timestamp")
         text = message.get("content")
-        blocks = r.as_objects(text)
+        blocks = j.as_objects(text)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
             yield from self._result_records(block, row, number)
-        words = r.content_text(
+        words = j.content_text(
             [block for block in blocks if block.get("type") != "tool_result"]
-        ) or r.as_text(text)
+        ) or j.as_text(text)
         if not words and not results:
             record = r.UnmappedRecord("user", row, time_us, number, is_understood=False)
             yield record
@@ -252,37 +253,37 @@ class _SessionReader:
             yield r.Prompt(_typed_text(text), time_us, number)
 
     def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        message = r.object_of(row, "message")
-        blocks = r.objects_of(message, "content")
+        message = j.object_of(row, "message")
+        blocks = j.objects_of(message, "content")
         calls: list[r.ToolCall] = []
         for block in blocks:
             if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
                 tool_call = r.ToolCall(
-                    r.text_of(block, "id"), r.text_of(block, "name"), r.object_of(block, "input")
+                    j.text_of(block, "id"), j.text_of(block, "name"), j.object_of(block, "input")
                 )
                 self._calls[tool_call.id] = tool_call
                 calls.append(tool_call)
         text, thoughts = texts_of(blocks, "text"), texts_of(blocks, "thinking", "thinking")
-        time_us, text = r.time_of(row, "timestamp"), text or r.text_of(message, "content")
+        time_us, text = j.time_of(row, "timestamp"), text or j.text_of(message, "content")
         if row.get("isApiErrorMessage") is True:
             yield r.ErrorRecord("api_error", text or "error", time_us)
             return
         yield r.Reply(
             text=text, thinking=thoughts, calls=tuple(calls),
-            usage=usage_of_message(r.object_of(message, "usage"), r.as_cost(row.get("costUSD"))),
-            key=r.text_of(message, "id"), request=_request(row, message), line=number,
+            usage=usage_of_message(j.object_of(message, "usage"), j.as_cost(row.get("costUSD"))),
+            key=j.text_of(message, "id"), request=_request(row, message), line=number,
             model=_model_name(message), at=time_us,
         )  # fmt: skip
         for call in calls:
             if call.tool in QUESTION_TOOLS:
                 yield question_of(call, time_us)
         for block in blocks:
-            if r.text_of(block, "type").endswith("tool_result"):
+            if j.text_of(block, "type").endswith("tool_result"):
                 yield from self._result_records(block, row, number)
 
     def _result_records(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
         result = self._result(block, row, number)
-        call, outcome = self._calls.get(result.call), r.object_of(row, "toolUseResult")
+        call, outcome = self._calls.get(result.call), j.object_of(row, "toolUseResult")
         if result.state == "succeeded" and call is not None and call.tool in QUESTION_TOOLS:
             yield answer_to(call, outcome, result.text, result.at)
         elif result.state == "succeeded" and outcome.get("userModified") is True:
@@ -291,14 +292,14 @@ class _SessionReader:
         yield result
 
     def _child(self, call: str, outcome: JsonObject) -> str:
-        agent = r.text_of(outcome, "agentId") or self._progress.agents.get(call, "")
+        agent = j.text_of(outcome, "agentId") or self._progress.agents.get(call, "")
         return f"{self._head.key}/{agent}" if agent and self._head is not None else ""
 
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
-        call, text = r.text_of(block, "tool_use_id"), r.content_of(block, "content")
+        call, text = j.text_of(block, "tool_use_id"), j.content_of(block, "content")
         tool_call = self._calls.get(call, r.ToolCall(call, ""))
         full = row.get("toolUseResult")
-        outcome = r.as_object(full)
+        outcome = j.as_object(full)
         is_error = block.get("is_error") is True
         is_refused = isinstance(full, str) and full.startswith(_REFUSAL_TEXTS)
         state, reason = _result_state(text, is_error=is_error, is_refused=is_refused)
@@ -306,9 +307,9 @@ class _SessionReader:
             state = "cancelled"
         exits = _EXIT_CODE.search(text) if is_error else None
         return call_result(
-            call, text, state, at=r.time_of(row, "timestamp"), line=number, reason=reason,
-            exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
-            duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
+            call, text, state, at=j.time_of(row, "timestamp"), line=number, reason=reason,
+            exit_code=int(exits[1]) if exits else j.integer_of(outcome, "exitCode"),
+            duration_ms=j.integer_of(outcome, "durationMs") or j.integer_of(outcome, "totalDurationMs"),
             changes=_edits_of_result(tool_call.tool, tool_call.arguments, outcome),
             child=self._child(call, outcome),
         )  # fmt: skip
@@ -316,10 +317,10 @@ class _SessionReader:
 
 def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
     """Yield what a line counts that says nothing new: of a message the last line's usage is right."""
-    message = r.object_of(row, "message")
-    if usage := r.object_of(message, "usage"):
-        key = r.text_of(message, "id")
-        spent = usage_of_message(usage, r.as_cost(row.get("costUSD")))
+    message = j.object_of(row, "message")
+    if usage := j.object_of(message, "usage"):
+        key = j.text_of(message, "id")
+        spent = usage_of_message(usage, j.as_cost(row.get("costUSD")))
         yield r.Reply(
             usage=spent,
             key=key,
@@ -330,18 +331,18 @@ def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
 
 
 def _request(row: JsonObject, message: JsonObject) -> str:
-    key, request = r.text_of(message, "id"), r.text_of(row, "requestId")
+    key, request = j.text_of(message, "id"), j.text_of(row, "requestId")
     return f"{key}\0{request}" if key and request else ""
 
 
 def _error_text(row: JsonObject) -> str:
     """Return why a request failed: what the service said, or why it could not be reached."""
-    error = r.object_of(row, "error")
-    text = r.object_of(error, "error", "error") or r.object_of(error, "error")
-    cause = r.object_of(row, "cause") or r.object_of(error, "cause")
+    error = j.object_of(row, "error")
+    text = j.object_of(error, "error", "error") or j.object_of(error, "error")
+    cause = j.object_of(row, "cause") or j.object_of(error, "cause")
     why = (
-        r.content_of(row, "content"), r.text_of(text, "message") or r.text_of(error, "message"),
-        r.first_text(cause, "code", "message"), f"status {code}" if (code := error.get("status")) else "",
+        j.content_of(row, "content"), j.text_of(text, "message") or j.text_of(error, "message"),
+        j.first_text(cause, "code", "message"), f"status {code}" if (code := error.get("status")) else "",
     )  # fmt: skip
     return ", ".join(dict.fromkeys(filter(None, why))) or "error"
 
@@ -351,11 +352,11 @@ def usage_of_message(usage: JsonObject, cost: int = 0) -> Usage:
 
     `cost`: what the file says that it cost, in millionths of a dollar.
     """
-    read, written = r.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
-    hour = r.count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
+    read, written = j.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
+    hour = j.count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
     return Usage(
-        input_tokens=r.count_of(usage, "input_tokens") + read + written,
-        output_tokens=r.count_of(usage, "output_tokens"),
+        input_tokens=j.count_of(usage, "input_tokens") + read + written,
+        output_tokens=j.count_of(usage, "output_tokens"),
         cache_read_tokens=read, cache_write_tokens=written,
         cache_write_1h_tokens=min(hour, written), cost_microdollars=cost,
     )  # fmt: skip
@@ -363,12 +364,12 @@ def usage_of_message(usage: JsonObject, cost: int = 0) -> Usage:
 
 def _cache_writes(usage: JsonObject) -> int:
     """Return what was written to the cache; some messages only say how long each part is kept."""
-    by_lifetime = r.object_of(usage, "cache_creation")
-    return r.count_of(usage, "cache_creation_input_tokens") or sum(map(r.as_count, by_lifetime.values()))
+    by_lifetime = j.object_of(usage, "cache_creation")
+    return j.count_of(usage, "cache_creation_input_tokens") or sum(map(j.as_count, by_lifetime.values()))
 
 
 def _model_name(holder: JsonObject) -> str:
-    model = r.text_of(holder, "model")
+    model = j.text_of(holder, "model")
     return "" if model == _SYNTHETIC else model
 
 
@@ -394,11 +395,11 @@ def _result_state(text: str, *, is_error: bool, is_refused: bool) -> tuple[r.Res
 def _edits_of_result(tool: str, arguments: JsonObject, outcome: JsonObject) -> tuple[r.FileEdit, ...]:
     if tool not in _EDIT_TOOLS:
         return ()
-    path = r.first_text(arguments, "file_path", "notebook_path", "path")
+    path = j.first_text(arguments, "file_path", "notebook_path", "path")
     if tool == "Write":
         before = outcome.get("originalFile")
         is_new = not isinstance(before, str) and outcome.get("type") != "update"
-        after = r.text_of(arguments, "content")
+        after = j.text_of(arguments, "content")
         if patch := _unified_patch(outcome):
             return (r.FileEdit(path=path, patch=patch),)
         return (
@@ -411,16 +412,16 @@ def _edits_of_result(tool: str, arguments: JsonObject, outcome: JsonObject) -> t
         )
     if patch := _unified_patch(outcome):
         return (r.FileEdit(path=path, patch=patch),)
-    edits = r.objects_of(arguments, "edits") or [arguments]
-    old = "\n".join(r.text_of(edit, "old_string") for edit in edits)
-    new = "\n".join(r.first_text(edit, "new_string", "new_source") for edit in edits)
+    edits = j.objects_of(arguments, "edits") or [arguments]
+    old = "\n".join(j.text_of(edit, "old_string") for edit in edits)
+    new = "\n".join(j.first_text(edit, "new_string", "new_source") for edit in edits)
     return (r.FileEdit(path=path, old=old, new=new),)
 
 
 def _unified_patch(outcome: JsonObject) -> str:
     lines: list[str] = []
-    for hunk in r.objects_of(outcome, "structuredPatch"):
-        old, new = r.count_of(hunk, "oldStart"), r.count_of(hunk, "newStart")
-        lines.append(f"@@ -{old},{r.count_of(hunk, 'oldLines')} +{new},{r.count_of(hunk, 'newLines')} @@")
-        lines += r.as_texts(hunk.get("lines"))
+    for hunk in j.objects_of(outcome, "structuredPatch"):
+        old, new = j.count_of(hunk, "oldStart"), j.count_of(hunk, "newStart")
+        lines.append(f"@@ -{old},{j.count_of(hunk, 'oldLines')} +{new},{j.count_of(hunk, 'newLines')} @@")
+        lines += j.as_texts(hunk.get("lines"))
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from workbench.domain.values import JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 
 _KINDS: Final = {
@@ -23,22 +24,22 @@ class ProgressReader:
 
     def read(self, row: JsonObject, number: int) -> r.CallProgress | None:
         """Return what a record tells of a call, None if it is about none."""
-        data = r.object_of(row, "data")
-        call = r.first_text(row, "parentToolUseID", "toolUseID")
+        data = j.object_of(row, "data")
+        call = j.first_text(row, "parentToolUseID", "toolUseID")
         if not call:
             return None
-        kind = r.text_of(data, "type")
-        if agent := r.text_of(data, "agentId"):
+        kind = j.text_of(data, "type")
+        if agent := j.text_of(data, "agentId"):
             self.agents[call] = agent
         return r.CallProgress(
             call=call, kind=_KINDS.get(kind, "other"), text=self._text(call, kind, data), content=row,
-            at=r.time_of(row, "timestamp"), line=number,
+            at=j.time_of(row, "timestamp"), line=number,
         )  # fmt: skip
 
     def _text(self, call: str, kind: str, data: JsonObject) -> str:
         if kind == "agent_progress":
-            return _agent_step(r.object_of(data, "message", "message"))
-        output = r.first_text(data, "fullOutput", "output") if _KINDS.get(kind) == "output" else ""
+            return _agent_step(j.object_of(data, "message", "message"))
+        output = j.first_text(data, "fullOutput", "output") if _KINDS.get(kind) == "output" else ""
         if not output:
             return ""
         before = self._outputs.get(call, "")
@@ -48,20 +49,20 @@ class ProgressReader:
 
 def _agent_step(message: JsonObject) -> str:
     steps: list[str] = []
-    for block in r.objects_of(message, "content"):
-        match r.text_of(block, "type"):
+    for block in j.objects_of(message, "content"):
+        match j.text_of(block, "type"):
             case "text" if message.get("role") == "assistant":
-                steps.append(r.text_of(block, "text"))
+                steps.append(j.text_of(block, "text"))
             case "tool_use":
                 about = next(
                     (
                         value
-                        for value in r.object_of(block, "input").values()
+                        for value in j.object_of(block, "input").values()
                         if isinstance(value, str) and value.strip()
                     ),
                     "",
                 )
-                steps.append(f"{r.text_of(block, 'name')} {about}".strip())
+                steps.append(f"{j.text_of(block, 'name')} {about}".strip())
             case _:
                 pass
     lines = [" ".join(step[: 4 * _MOST_LINE].split())[:_MOST_LINE] for step in steps]

@@ -3,6 +3,7 @@
 from typing import Final
 
 from workbench.domain.values import JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 
 _PLAN_CHOICES: Final = (("approve", "Approve the plan"), ("keep planning", "Keep planning"))
@@ -11,9 +12,9 @@ _NO_PLAN: Final = "Leave plan mode and start with the work?"
 
 def question_of(call: r.ToolCall, time_us: int | None) -> r.CallQuestion:
     """Return the question that a call of one of the question tools is."""
-    questions = r.objects_of(call.arguments, "questions")
+    questions = j.objects_of(call.arguments, "questions")
     if call.tool != "AskUserQuestion":
-        plan = r.text_of(call.arguments, "plan")
+        plan = j.text_of(call.arguments, "plan")
         return r.CallQuestion(call=call.id, prompt=plan or _NO_PLAN, choices=_PLAN_CHOICES, at=time_us)
     if len(questions) == 1:
         return r.CallQuestion(
@@ -33,8 +34,8 @@ def answer_to(call: r.ToolCall, outcome: JsonObject, result_text: str, time_us: 
     """Return what a human answered; `outcome` is the structured result, `result_text` its text."""
     if call.tool != "AskUserQuestion":
         return r.CallDecision(call=call.id, is_approved=True, choice=_PLAN_CHOICES[0][0], at=time_us)
-    answers = [(question, r.as_text(answer)) for question, answer in r.object_of(outcome, "answers").items()]
-    questions = r.objects_of(call.arguments, "questions")
+    answers = [(question, j.as_text(answer)) for question, answer in j.object_of(outcome, "answers").items()]
+    questions = j.objects_of(call.arguments, "questions")
     if len(answers) == 1:
         answer = answers[0][1]
         choices = {key for question in questions for key, _ in _choices(question)}
@@ -45,12 +46,12 @@ def answer_to(call: r.ToolCall, outcome: JsonObject, result_text: str, time_us: 
 
 
 def _question_text(question: JsonObject) -> str:
-    return r.first_text(question, "question", "header")
+    return j.first_text(question, "question", "header")
 
 
 def _choices(question: JsonObject) -> tuple[tuple[str, str], ...]:
     return tuple(
-        (label, " — ".join(filter(None, (label, r.text_of(option, "description")))))
-        for option in r.objects_of(question, "options")
-        if (label := r.text_of(option, "label"))
+        (label, " — ".join(filter(None, (label, j.text_of(option, "description")))))
+        for option in j.objects_of(question, "options")
+        if (label := j.text_of(option, "label"))
     )

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 
 
@@ -48,7 +49,7 @@ class MessageTree:
 
     def add(self, row: JsonObject) -> tuple[bool, Rewind | None]:
         """Take a line; return whether it says what another one said, and whether it goes back."""
-        key, above = r.text_of(row, "uuid"), r.text_of(row, "parentUuid")
+        key, above = j.text_of(row, "uuid"), j.text_of(row, "parentUuid")
         if not key:
             return False, None
         is_repeated, is_prompt = self._is_repeated(row), _is_prompt(row)
@@ -62,15 +63,15 @@ class MessageTree:
         return is_repeated, Rewind(dropped_prompts, self.fork, source) if dropped_prompts > 0 else None
 
     def _is_repeated(self, row: JsonObject) -> bool:
-        message = r.object_of(row, "message")
-        blocks = r.objects_of(message, "content")
-        match r.text_of(row, "type"):
+        message = j.object_of(row, "message")
+        blocks = j.objects_of(message, "content")
+        match j.text_of(row, "type"):
             case "assistant":
-                return self._is_repeated_reply(r.text_of(message, "id"), blocks)
+                return self._is_repeated_reply(j.text_of(message, "id"), blocks)
             case "user" if blocks and all(block.get("type") == "tool_result" for block in blocks):
-                return self._is_repeated_result({r.text_of(block, "tool_use_id") for block in blocks})
+                return self._is_repeated_result({j.text_of(block, "tool_use_id") for block in blocks})
             case "user" if row.get("timestamp"):
-                return self._is_repetition(("user", r.text_of(row, "timestamp"), str(message.get("content"))))
+                return self._is_repetition(("user", j.text_of(row, "timestamp"), str(message.get("content"))))
             case _:
                 return False
 
@@ -96,16 +97,16 @@ class MessageTree:
 
 def _is_root(row: JsonObject) -> bool:
     """Return whether a line says that no message is above it, and is no summary of some that are."""
-    is_top = row.get("parentUuid", "") is None and not r.text_of(row, "logicalParentUuid")
+    is_top = row.get("parentUuid", "") is None and not j.text_of(row, "logicalParentUuid")
     is_whole = row.get("isCompactSummary") is not True and row.get("isSidechain") is not True
-    return is_top and is_whole and bool(r.text_of(row, "sessionId"))
+    return is_top and is_whole and bool(j.text_of(row, "sessionId"))
 
 
 def _is_prompt(row: JsonObject) -> bool:
     if row.get("type") != "user" or row.get("isMeta") is True:
         return False
-    content = r.object_of(row, "message").get("content")
-    return isinstance(content, str) or any(block.get("type") == "text" for block in r.as_objects(content))
+    content = j.object_of(row, "message").get("content")
+    return isinstance(content, str) or any(block.get("type") == "text" for block in j.as_objects(content))
 
 
 def rewind_records(row: JsonObject, rewind: Rewind, head: r.SessionHead, number: int) -> Iterator[r.Record]:
@@ -113,7 +114,7 @@ def rewind_records(row: JsonObject, rewind: Rewind, head: r.SessionHead, number:
 
     `head`: that of the session itself. What was left behind stays where it stands.
     """
-    time_us = r.time_of(row, "timestamp")
+    time_us = j.time_of(row, "timestamp")
     prompts = f"{rewind.prompts} prompt{'s' if rewind.prompts > 1 else ''}"
     yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {prompts}", at=time_us)
     source = fork_key(head.key, rewind.source)
@@ -121,7 +122,7 @@ def rewind_records(row: JsonObject, rewind: Rewind, head: r.SessionHead, number:
         head, key=fork_key(head.key, rewind.fork), parent=source, at=time_us, title="",
         facts={**head.facts, "fork": rewind.fork, "parent": source},
     )  # fmt: skip
-    content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": rewind.prompts}
+    content: JsonObject = {"to": j.text_of(row, "parentUuid"), "prompts_left_behind": rewind.prompts}
     yield r.UnmappedRecord("rewind", content, time_us, number)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
@@ -63,37 +64,37 @@ _BOOKKEEPING: Final = frozenset({
 
 def is_task(value: Json) -> bool:
     """Tell whether a document is the conversation of a task: the first message wraps what was typed."""
-    first = r.as_objects(value)[:1]
+    first = j.as_objects(value)[:1]
     return bool(first) and first[0].get("role") == "user" and "content" in first[0] and bool(
-        _TYPED.search(r.content_of(first[0], "content")) or _ENVIRONMENT in r.content_of(first[0], "content")
+        _TYPED.search(j.content_of(first[0], "content")) or _ENVIRONMENT in j.content_of(first[0], "content")
     )  # fmt: skip
 
 
 def is_roo_task(value: Json) -> bool:
     return is_task(value) and any(
-        _ROO_MARKS[0] in r.content_of(row, "content") for row in r.as_objects(value)[:5]
+        _ROO_MARKS[0] in j.content_of(row, "content") for row in j.as_objects(value)[:5]
     )
 
 
 def is_screen(value: Json) -> bool:
     """Tell whether a document is the messages of a task on the screen."""
-    rows = r.as_objects(value)[:5]
+    rows = j.as_objects(value)[:5]
     return bool(rows) and all(
-        "ts" in row and row.get("type") in ("say", "ask") and r.text_of(row, r.text_of(row, "type"))
+        "ts" in row and row.get("type") in ("say", "ask") and j.text_of(row, j.text_of(row, "type"))
         for row in rows
     )
 
 
 def is_roo_screen(value: Json) -> bool:
     return is_screen(value) and any(
-        _ROO_MARKS[1] in r.text_of(row, "text") for row in r.as_objects(value)[:20]
+        _ROO_MARKS[1] in j.text_of(row, "text") for row in j.as_objects(value)[:20]
     )
 
 
 def is_session(value: Json) -> bool:
     """Tell whether a document is a session of Cline's own program."""
-    document = r.as_object(value)
-    rows = r.objects_of(document, "messages")[:5]
+    document = j.as_object(value)
+    rows = j.objects_of(document, "messages")[:5]
     return "sessionId" in document and bool(rows) and all(
         "role" in row and "ts" in row and isinstance(row.get("content"), list) for row in rows
     )  # fmt: skip
@@ -101,19 +102,19 @@ def is_session(value: Json) -> bool:
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
     """Yield the session of a task, or one of Cline's own program."""
-    document = r.as_object(value)
-    rows = r.objects_of(document, "messages") or r.as_objects(value)
-    key = r.text_of(document, "sessionId") or _task_key(name)
-    origin = r.object_of(document, "origin")
-    texts = (r.content_of(row, "content") for row in rows[:5])
+    document = j.as_object(value)
+    rows = j.objects_of(document, "messages") or j.as_objects(value)
+    key = j.text_of(document, "sessionId") or _task_key(name)
+    origin = j.object_of(document, "origin")
+    texts = (j.content_of(row, "content") for row in rows[:5])
     folder = next((match[1] for text in texts if (match := _FOLDER.search(text))), "")
-    models = (r.object_of(row, "modelInfo") for row in rows)
+    models = (j.object_of(row, "modelInfo") for row in rows)
     model = next(
-        (name_of_model for info in models if (name_of_model := r.first_text(info, "modelId", "id"))), ""
+        (name_of_model for info in models if (name_of_model := j.first_text(info, "modelId", "id"))), ""
     )
     yield r.SessionHead(
         key=key, workspace=folder, model=model, at=_start(key, rows),
-        parent=r.text_of(origin, "parentThreadId"),
+        parent=j.text_of(origin, "parentThreadId"),
     )  # fmt: skip
     reader = _TaskReader()
     for number, row in enumerate(rows, 1):
@@ -126,8 +127,8 @@ def _task_key(name: str) -> str:
 
 def _start(key: str, rows: list[JsonObject]) -> int | None:
     """Return when a task began: its id is that time, in milliseconds."""
-    written = next((time_us for row in rows if (time_us := r.time_of(row, "ts"))), None)
-    return written or (r.as_time(int(key)) if key.isdecimal() and len(key) == 13 else None)
+    written = next((time_us for row in rows if (time_us := j.time_of(row, "ts"))), None)
+    return written or (j.as_time(int(key)) if key.isdecimal() and len(key) == 13 else None)
 
 
 class _TaskReader:
@@ -136,16 +137,16 @@ class _TaskReader:
         """Calls that the model wrote as text and that have no result yet."""
 
     def message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        time_us, content = r.time_of(row, "ts"), row.get("content")
+        time_us, content = j.time_of(row, "ts"), row.get("content")
         if row.get("role") == "assistant":
             yield from self._reply(row, content, time_us, number)
             return
         for block in result_blocks(content):
-            text = r.content_of(block, "content")
-            key, is_error = r.text_of(block, "tool_use_id"), block.get("is_error") is True
+            text = j.content_of(block, "content")
+            key, is_error = j.text_of(block, "tool_use_id"), block.get("is_error") is True
             yield from self._call_end(key, text, time_us, number, is_error=is_error)
         texts = [content] if isinstance(content, str) else [
-            text for block in r.as_objects(content) if (text := said_text([block]))
+            text for block in j.as_objects(content) if (text := said_text([block]))
         ]  # fmt: skip
         yield from self._user_records(texts, time_us, number)
         if not texts and not result_blocks(content):
@@ -155,21 +156,21 @@ class _TaskReader:
         text, written = split_calls(said_text(content), number)
         every_call = (*written, *calls_of_blocks(content, f"{number}."))
         spoken = [
-            r.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
+            j.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
             for call in every_call
             if call.tool in _SPOKEN_TOOLS
         ]
         calls = tuple(call for call in every_call if call.tool not in _SPOKEN_TOOLS)
         self._open = [*self._open[-_MOST_TAGS:], *calls]
-        metrics = r.object_of(row, "metrics")
+        metrics = j.object_of(row, "metrics")
         yield r.Reply(
             text="\n\n".join(filter(None, (text, *spoken))), thinking=thought_text(content), calls=calls,
-            usage=_metrics_usage(metrics), model=r.first_text(r.object_of(row, "modelInfo"), "modelId", "id"),
+            usage=_metrics_usage(metrics), model=j.first_text(j.object_of(row, "modelInfo"), "modelId", "id"),
             at=time_us, line=number,
         )  # fmt: skip
         for call in calls:
             if call.tool == "ask_followup_question":
-                question = r.text_of(call.arguments, "question")
+                question = j.text_of(call.arguments, "question")
                 yield r.CallQuestion(
                     call=call.id, prompt=question or "?", choices=_choices(call.arguments), at=time_us
                 )
@@ -216,19 +217,19 @@ class _TaskReader:
             choice = answer if answer in dict(_choices(open_call.arguments)) else ""
             yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=time_us)
         # Roo's calls in blocks have results that are objects.
-        status = r.text_of(r.as_object(parse_json(text)), "status") if text.startswith('{"status"') else ""
+        status = j.text_of(j.as_object(parse_json(text)), "status") if text.startswith('{"status"') else ""
         is_denied = text.lstrip().startswith(_DENIED) or status == "denied"
         is_bad = is_error or text.lstrip().startswith(_FAILED) or status == "error"
         exits = _EXIT_CODE.search(text[:400])
         code = int(exits[1]) if exits else None
         state = end_state(is_bad=is_bad or bool(code), is_refused=is_denied)
-        feedback = r.first_text(r.as_object(parse_json(text)), "feedback", "message") if status else ""
+        feedback = j.first_text(j.as_object(parse_json(text)), "feedback", "message") if status else ""
         reason = (typed[2] if typed else feedback) if is_denied else ""
         yield call_result(key, text, state, at=time_us, line=number, exit_code=code, reason=reason)
 
 
 def _metrics_usage(metrics: JsonObject) -> Usage:
-    if tokens := r.object_of(metrics, "tokens"):
+    if tokens := j.object_of(metrics, "tokens"):
         return usage_within(tokens, "prompt", "completion", "cached", cost=metrics.get("cost"))
     names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
     return usage_apart(metrics, *names, metrics.get("cost"))
@@ -269,7 +270,7 @@ def _choices(arguments: JsonObject) -> tuple[tuple[str, str], ...]:
     if isinstance(options, str):
         listed = re.findall(r"<suggest(?:\s[^>]{0,80})?>([^<]{1,400})</suggest>", options[:20_000])
         options = listed or parse_json(options)
-    text = [r.as_text(item) or r.text_of(r.as_object(item), "text") for item in r.as_array(options)]
+    text = [j.as_text(item) or j.text_of(j.as_object(item), "text") for item in j.as_array(options)]
     return tuple((words, words) for words in text if words)
 
 
@@ -277,7 +278,7 @@ def _choices(arguments: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def _request_usage(row: JsonObject) -> Usage:
-    counts = r.as_object(parse_json(r.text_of(row, "text")))
+    counts = j.as_object(parse_json(j.text_of(row, "text")))
     return usage_apart(counts, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", counts.get("cost"))
 
 
@@ -294,23 +295,23 @@ def join_screen(records: Iterator[r.Record], documents: list[JsonObject]) -> Ite
             why = "its conversation stands in api_conversation_history.json beside it, which is read instead"
             yield r.file_problem(1, why)
             return
-        used = r.objects_of(about, "model_usage")[-1:]
-        yield replace(record, model=record.model or (r.text_of(used[0], "model_id") if used else ""))
+        used = j.objects_of(about, "model_usage")[-1:]
+        yield replace(record, model=record.model or (j.text_of(used[0], "model_id") if used else ""))
         break
-    rows = [row for row in r.objects_of(screen, "rows") if row.get("partial") is not True]
+    rows = [row for row in j.objects_of(screen, "rows") if row.get("partial") is not True]
     yield from records if is_screen_alone or not rows else _with_screen(records, rows)
 
 
 def _with_screen(records: Iterator[r.Record], rows: list[JsonObject]) -> Iterator[r.Record]:
     requests = [row for row in rows if row.get("say") == "api_req_started"]
     questions = [
-        (row, r.time_of(after, "ts"))
+        (row, j.time_of(after, "ts"))
         for row, after in zip(rows, [*rows[1:], {}], strict=True)
         if row.get("ask") in _ASKED
     ]
     count = 0
     for record in records:
-        time_us = r.time_of(requests[count], "ts") if count < len(requests) else None
+        time_us = j.time_of(requests[count], "ts") if count < len(requests) else None
         if isinstance(record, r.Reply):
             usage = record.usage
             if usage == Usage() and count < len(requests):
@@ -328,11 +329,11 @@ def _with_screen(records: Iterator[r.Record], rows: list[JsonObject]) -> Iterato
 
 def _question(call: r.ToolCall, questions: list[tuple[JsonObject, int | None]]) -> Iterator[r.Record]:
     """Yield when a human was asked about a call and when it went on; the first question in the same words."""
-    subject = r.first_text(call.arguments, "command", "path", "url", "tool_name")
+    subject = j.first_text(call.arguments, "command", "path", "url", "tool_name")
     for place, (row, answered) in enumerate(questions[:50]):
-        if subject and subject in r.text_of(row, "text"):
+        if subject and subject in j.text_of(row, "text"):
             del questions[: place + 1]
-            yield r.CallQuestion(call=call.id, at=r.time_of(row, "ts"))
+            yield r.CallQuestion(call=call.id, at=j.time_of(row, "ts"))
             if answered is not None:
                 yield r.CallStart(call.id, answered)
             return
@@ -341,7 +342,7 @@ def _question(call: r.ToolCall, questions: list[tuple[JsonObject, int | None]]) 
 def read_screen(value: Json, name: str) -> Iterator[r.Record]:
     """Yield the session of a task from its screen, which holds no results but those of commands."""
     rows = [
-        (number, row) for number, row in enumerate(r.as_objects(value), 1) if row.get("partial") is not True
+        (number, row) for number, row in enumerate(j.as_objects(value), 1) if row.get("partial") is not True
     ]
     key = _task_key(name)
     facts: JsonObject = {"screen": True}
@@ -352,8 +353,8 @@ def read_screen(value: Json, name: str) -> Iterator[r.Record]:
 def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
     command = ""
     for place, (number, row) in enumerate(rows):
-        time_us, text = r.time_of(row, "ts"), r.text_of(row, "text")
-        kind = r.text_of(row, "say") or r.text_of(row, "ask")
+        time_us, text = j.time_of(row, "ts"), j.text_of(row, "text")
+        kind = j.text_of(row, "say") or j.text_of(row, "ask")
         match kind:
             case "text" if not place:
                 yield r.Prompt(text, time_us, number)
@@ -380,12 +381,12 @@ def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
 def _screen_call(
     kind: str, row: JsonObject, text: str, time_us: int | None, number: int
 ) -> Iterator[r.Record]:
-    arguments = r.as_object(parse_json(text)) or {"command" if kind == "command" else "question": text}
-    tool = r.text_of(arguments, "tool") or ("ask_followup_question" if kind == "followup" else kind)
+    arguments = j.as_object(parse_json(text)) or {"command" if kind == "command" else "question": text}
+    tool = j.text_of(arguments, "tool") or ("ask_followup_question" if kind == "followup" else kind)
     call = r.ToolCall(str(number), tool, arguments)
     yield r.Reply(calls=(call,), at=time_us, line=number)
     if kind == "followup":
-        prompt = r.text_of(arguments, "question") or text
+        prompt = j.text_of(arguments, "question") or text
         yield r.CallQuestion(call=call.id, prompt=prompt or "?", choices=_choices(arguments), at=time_us)
     elif "ask" in row:
         yield r.CallQuestion(call=call.id, at=time_us)

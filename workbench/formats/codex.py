@@ -7,6 +7,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, parse_arguments, parse_json, usage_within
 from workbench.formats.input import JsonLines
@@ -50,16 +51,16 @@ _WORKING_FOLDER: Final = re.compile(r"<cwd>(.*?)</cwd>|Current working directory
 
 def is_rollout(sample: list[JsonObject]) -> bool:
     if any(
-        r.text_of(line, "type") in _WRAPPER_TYPES and isinstance(line.get("payload"), dict) for line in sample
+        j.text_of(line, "type") in _WRAPPER_TYPES and isinstance(line.get("payload"), dict) for line in sample
     ):
         return True
-    start = r.as_object(sample[0] if sample else None)
+    start = j.as_object(sample[0] if sample else None)
     is_old = {"id", "timestamp"} <= start.keys() and ("instructions" in start or "git" in start)
     return is_old and "type" not in start
 
 
 def is_exec(sample: list[JsonObject]) -> bool:
-    kinds = {r.text_of(line, "type") for line in sample}
+    kinds = {j.text_of(line, "type") for line in sample}
     return "thread.started" in kinds or bool(kinds & {"item.completed", "item.started"})
 
 
@@ -105,14 +106,14 @@ class _RolloutReader:
 
         A rollout that was forked off another one holds the head of that right behind its own.
         """
-        is_head = r.text_of(row, "type") == "session_meta" and self._has_items and self._head is not None
-        key = r.text_of(row, "payload", "id")
+        is_head = j.text_of(row, "type") == "session_meta" and self._has_items and self._head is not None
+        key = j.text_of(row, "payload", "id")
         return is_head and bool(key) and self._head is not None and key != self._head.key
 
     def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        kind, payload = r.text_of(row, "type"), r.object_of(row, "payload")
+        kind, payload = j.text_of(row, "type"), j.object_of(row, "payload")
         self._has_items = self._has_items or kind == "response_item"
-        time_us = r.time_of(row, "timestamp")
+        time_us = j.time_of(row, "timestamp")
         if kind not in _WRAPPER_TYPES:
             kind, payload = ("session_meta", row) if self._is_old_head(row) else ("response_item", row)
         if self._head is None:
@@ -123,8 +124,8 @@ class _RolloutReader:
             case "session_meta":
                 return
             case "turn_context":
-                self._model = r.text_of(payload, "model") or self._model
-                self._policy = r.text_of(payload, "approval_policy") or self._policy
+                self._model = j.text_of(payload, "model") or self._model
+                self._policy = j.text_of(payload, "approval_policy") or self._policy
             case "response_item":
                 yield from self._item(payload, time_us, number)
             case "event_msg":
@@ -141,16 +142,16 @@ class _RolloutReader:
         return self._head is None and "id" in row and "type" not in row
 
     def _session_head(self, meta: JsonObject, time_us: int | None) -> r.SessionHead:
-        git = r.object_of(meta, "git")
+        git = j.object_of(meta, "git")
         facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
         if git:
             facts = {**facts, "git": git}
-        spawn = r.object_of(meta, "source", "subagent", "thread_spawn")
-        prompt = r.content_of(meta, "instructions") or r.text_of(meta, "base_instructions", "text")
+        spawn = j.object_of(meta, "source", "subagent", "thread_spawn")
+        prompt = j.content_of(meta, "instructions") or j.text_of(meta, "base_instructions", "text")
         return r.SessionHead(
-            key=r.text_of(meta, "id") or self._name, workspace=r.text_of(meta, "cwd"), provider="openai",
-            model=r.text_of(meta, "model"), at=r.time_of(meta, "timestamp") or time_us, facts=facts,
-            system_prompt=prompt, parent=r.text_of(spawn, "parent_thread_id"),
+            key=j.text_of(meta, "id") or self._name, workspace=j.text_of(meta, "cwd"), provider="openai",
+            model=j.text_of(meta, "model"), at=j.time_of(meta, "timestamp") or time_us, facts=facts,
+            system_prompt=prompt, parent=j.text_of(spawn, "parent_thread_id"),
         )  # fmt: skip
 
     def ended(self) -> Iterator[r.Record]:
@@ -166,11 +167,11 @@ class _RolloutReader:
                 yield record
 
     def _item(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        kind = r.text_of(payload, "type") or ("message" if "role" in payload else "")
+        kind = j.text_of(payload, "type") or ("message" if "role" in payload else "")
         if kind == "message":
             yield from self._message(payload, time_us, number)
         elif kind == "reasoning":
-            text = r.content_of(payload, "summary") or r.content_of(payload, "content")
+            text = j.content_of(payload, "summary") or j.content_of(payload, "content")
             if text:
                 self._thinking.append(text)
         elif kind in _CALL_TYPES:
@@ -184,7 +185,7 @@ class _RolloutReader:
             yield r.UnmappedRecord(kind or "record", payload, time_us, number, is_understood=False)
 
     def _message(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        text, role = r.content_of(payload, "content"), r.text_of(payload, "role")
+        text, role = j.content_of(payload, "content"), j.text_of(payload, "role")
         if role == "assistant":
             yield from self._unrepeated("user")
             self._item_texts.add(hash(("agent", text)))
@@ -193,7 +194,7 @@ class _RolloutReader:
             yield from self._unrepeated("agent")
             # The event beside it names images elsewhere: its text is what was typed, and nothing more.
             typed = "\n".join(
-                r.text_of(item, "text") for item in r.objects_of(payload, "content") if "text" in item
+                j.text_of(item, "text") for item in j.objects_of(payload, "content") if "text" in item
             )
             self._item_texts |= {hash(("user", text)), hash(("user", typed))}
             request = text.partition(_REQUEST_HEADING)[2].strip()
@@ -215,13 +216,13 @@ class _RolloutReader:
 
     def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         if kind == "web_search_call":
-            action = r.object_of(payload, "action")
+            action = j.object_of(payload, "action")
             yield r.UnmappedRecord("web_search", action, time_us, number)
             return
-        tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
+        tool = j.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
         written = payload.get("arguments", payload.get("action", payload.get("input")))
         arguments = parse_arguments(written)
-        key = r.first_text(payload, "call_id", "id")
+        key = j.first_text(payload, "call_id", "id")
         self._called.add(key)
         self._patches[key] = parse_begin_patch(_patch_text(written, arguments))
         if arguments.get("with_escalated_permissions") is True or arguments.get("sandbox_permissions") == (
@@ -233,9 +234,9 @@ class _RolloutReader:
             yield r.CallQuestion(call=key, at=time_us)
 
     def _output(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        key = r.first_text(payload, "call_id", "id")
+        key = j.first_text(payload, "call_id", "id")
         text, code, seconds = _call_outcome(payload.get("output"))
-        is_bad = code not in (None, 0) or r.object_of(payload, "output").get("success") is False
+        is_bad = code not in (None, 0) or j.object_of(payload, "output").get("success") is False
         lower = text[:400].casefold()
         state: r.ResultState = "failed" if is_bad else "succeeded"
         if _REJECTED_BY_SETTINGS in lower:
@@ -256,26 +257,26 @@ class _RolloutReader:
         )  # fmt: skip
 
     def _event(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        match r.text_of(payload, "type"):
+        match j.text_of(payload, "type"):
             case "token_count":
-                yield from self._tokens(r.object_of(payload, "info"))
+                yield from self._tokens(j.object_of(payload, "info"))
             case "turn_aborted":
                 yield from self._unrepeated("user")
-                yield r.TurnStop(outcome="interrupted", detail=r.text_of(payload, "reason"), at=time_us)
+                yield r.TurnStop(outcome="interrupted", detail=j.text_of(payload, "reason"), at=time_us)
             case "error" | "stream_error":
-                yield r.ErrorRecord("error", r.text_of(payload, "message"), time_us)
+                yield r.ErrorRecord("error", j.text_of(payload, "message"), time_us)
             case "user_message":
-                text = r.text_of(payload, "message")
+                text = j.text_of(payload, "message")
                 self._event_texts["user"].append(r.Prompt(text, time_us, number))
             case "agent_message":
-                text = r.text_of(payload, "message")
+                text = j.text_of(payload, "message")
                 self._event_texts["agent"].append(self._reply(text, (), time_us, number))
             case "agent_reasoning" | "agent_reasoning_raw_content":
                 return
             case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
-                yield r.CallStart(r.text_of(payload, "call_id"), time_us)
+                yield r.CallStart(j.text_of(payload, "call_id"), time_us)
             case "exec_approval_request" | "apply_patch_approval_request":
-                yield r.CallQuestion(call=r.text_of(payload, "call_id"), at=time_us)
+                yield r.CallQuestion(call=j.text_of(payload, "call_id"), at=time_us)
             case "patch_apply_end" | "exec_command_end" | "mcp_tool_call_end":
                 yield from self._call_of_end(payload, time_us, number)
             case kind:
@@ -283,26 +284,26 @@ class _RolloutReader:
 
     def _call_of_end(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield a call that only its end tells of, as those made within a script; the others are items."""
-        key = r.text_of(payload, "call_id")
-        changes = _applied_edits(r.object_of(payload, "changes"))
+        key = j.text_of(payload, "call_id")
+        changes = _applied_edits(j.object_of(payload, "changes"))
         if key in self._called:
             if changes and key in self._patches:
                 self._patches[key] = changes
             return
         self._called.add(key)
         yield self._reply("", (_call_of_ended_item(key, payload),), time_us, number)
-        text = r.first_text(payload, "aggregated_output", "formatted_output", "stdout", "stderr")
-        code = r.integer_of(payload, "exit_code")
-        is_bad = bool(code) or payload.get("success") is False or "Err" in r.object_of(payload, "result")
+        text = j.first_text(payload, "aggregated_output", "formatted_output", "stdout", "stderr")
+        code = j.integer_of(payload, "exit_code")
+        is_bad = bool(code) or payload.get("success") is False or "Err" in j.object_of(payload, "result")
         yield r.CallResult(
             call=key,
-            text=text or r.content_of(payload, "result", "Ok", "content"),
+            text=text or j.content_of(payload, "result", "Ok", "content"),
             state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=time_us,
             line=number, duration_ms=_duration_ms(payload.get("duration")),
         )  # fmt: skip
 
     def _tokens(self, info: JsonObject) -> Iterator[r.Record]:
-        total, last = r.object_of(info, "total_token_usage"), r.object_of(info, "last_token_usage")
+        total, last = j.object_of(info, "total_token_usage"), j.object_of(info, "last_token_usage")
         counted = str(sorted(total.items()))
         if last and counted != self._last_usage:
             self._last_usage = counted
@@ -310,19 +311,19 @@ class _RolloutReader:
 
 
 def _duration_ms(duration: Json) -> int | None:
-    parts = r.as_object(duration)
-    return r.count_of(parts, "secs") * 1000 + r.count_of(parts, "nanos") // 1_000_000 if parts else None
+    parts = j.as_object(duration)
+    return j.count_of(parts, "secs") * 1000 + j.count_of(parts, "nanos") // 1_000_000 if parts else None
 
 
 def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
-    fields = r.object_of(payload, "invocation")
+    fields = j.object_of(payload, "invocation")
     if fields:
         tool, arguments = (
-            f"{r.text_of(fields, 'server')}.{r.text_of(fields, 'tool')}",
-            r.object_of(fields, "arguments"),
+            f"{j.text_of(fields, 'server')}.{j.text_of(fields, 'tool')}",
+            j.object_of(fields, "arguments"),
         )
     elif "changes" in payload:
-        tool, arguments = "apply_patch", {"path": " ".join(r.object_of(payload, "changes"))}
+        tool, arguments = "apply_patch", {"path": " ".join(j.object_of(payload, "changes"))}
     else:
         tool, arguments = "shell", {"command": payload.get("command")}
     return r.ToolCall(key, tool, arguments)
@@ -331,16 +332,16 @@ def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
 def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
     edits: list[r.FileEdit] = []
     for path, value in changes.items():
-        change = r.as_object(value)
-        kind = _CHANGE_KINDS.get(r.text_of(change, "type"), "modify")
-        whole_text = r.text_or_none(change.get("content"))
-        if target := r.text_of(change, "move_path"):
-            edits += move_edits(path, target, r.text_of(change, "unified_diff"))
+        change = j.as_object(value)
+        kind = _CHANGE_KINDS.get(j.text_of(change, "type"), "modify")
+        whole_text = j.text_or_none(change.get("content"))
+        if target := j.text_of(change, "move_path"):
+            edits += move_edits(path, target, j.text_of(change, "unified_diff"))
             continue
         edits.append(
             r.FileEdit(
                 path=path, change=kind,
-                patch=r.text_of(change, "unified_diff"), old=whole_text if kind == "delete" else None,
+                patch=j.text_of(change, "unified_diff"), old=whole_text if kind == "delete" else None,
                 new=whole_text if kind == "create" else None,
             )
         )  # fmt: skip
@@ -353,8 +354,8 @@ def usage_of_counts(counts: JsonObject) -> Usage:
 
 
 def _patch_text(written: Json, arguments: JsonObject) -> str:
-    parts = [r.as_text(item) for item in r.as_array(arguments.get("command"))] or [
-        r.first_text(arguments, "input", "patch", "command")
+    parts = [j.as_text(item) for item in j.as_array(arguments.get("command"))] or [
+        j.first_text(arguments, "input", "patch", "command")
     ]
     return "\n".join([*parts, written if isinstance(written, str) and not arguments else ""])
 
@@ -362,22 +363,22 @@ def _patch_text(written: Json, arguments: JsonObject) -> str:
 def _call_outcome(output: Json) -> tuple[str, int | None, float | None]:
     if isinstance(output, str) and output.startswith("{"):
         parsed = parse_json(output)
-        if not r.as_object(parsed).keys() & {"output", "content", "metadata"}:
+        if not j.as_object(parsed).keys() & {"output", "content", "metadata"}:
             return output, None, None  # what a program printed, or a tool of somebody else's gave back
         output = parsed
     if isinstance(output, list):
-        output = r.content_text(output)
+        output = j.content_text(output)
     if isinstance(output, str):
         code = _number_behind(output, "Exit code:")
         code = _number_behind(output, "Process exited with code") if code is None else code
         return output, code, _seconds_behind(output, "Wall time:")
-    fields = r.as_object(output)
-    meta = r.object_of(fields, "metadata")
+    fields = j.as_object(output)
+    meta = j.object_of(fields, "metadata")
     seconds = meta.get("duration_seconds")
-    text = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(output)
+    text = j.text_of(fields, "output") or j.content_of(fields, "content") or j.content_text(output)
     return (
         text,
-        r.integer_of(meta, "exit_code"),
+        j.integer_of(meta, "exit_code"),
         float(seconds) if isinstance(seconds, int | float) else None,
     )
 
@@ -407,20 +408,20 @@ def _read_exec(lines: JsonLines, name: str) -> Iterator[r.Record]:
         if isinstance(line, Problem):
             yield line
             continue
-        row = r.as_object(line.value)
-        kind, item = r.text_of(row, "type"), r.object_of(row, "item")
+        row = j.as_object(line.value)
+        kind, item = j.text_of(row, "type"), j.object_of(row, "item")
         if not has_begun:
             has_begun = True
-            yield r.SessionHead(key=r.text_of(row, "thread_id") or name, provider="openai")
+            yield r.SessionHead(key=j.text_of(row, "thread_id") or name, provider="openai")
         if kind == "item.started" and (call := _exec_call(item)):
             running.add(call.id)
             yield r.Reply(calls=(call,), line=line.number)
         elif kind == "item.completed":
             yield from _exec_item(item, line.number, running)
         elif kind == "turn.completed":
-            yield r.UsageRecord(usage=usage_of_counts(r.object_of(row, "usage")))
+            yield r.UsageRecord(usage=usage_of_counts(j.object_of(row, "usage")))
         elif kind in ("turn.failed", "error"):
-            why = r.text_of(row, "error", "message") or r.text_of(row, "message")
+            why = j.text_of(row, "error", "message") or j.text_of(row, "message")
             yield r.ErrorRecord("turn_failed", why)
         elif kind not in ("thread.started", "turn.started", "item.started", "item.updated"):
             yield r.UnmappedRecord(kind or "record", row, line=line.number, is_understood=False)
@@ -428,22 +429,22 @@ def _read_exec(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 def _exec_call(item: JsonObject) -> r.ToolCall | None:
     """Return the call that an item of `codex exec` is, None where it is none."""
-    key = r.text_of(item, "id")
+    key = j.text_of(item, "id")
     match _item_kind(item):
         case "command_execution":
-            return r.ToolCall(key, "shell", {"command": r.text_of(item, "command")})
+            return r.ToolCall(key, "shell", {"command": j.text_of(item, "command")})
         case "file_change":
-            paths = [r.text_of(change, "path") for change in r.objects_of(item, "changes")]
+            paths = [j.text_of(change, "path") for change in j.objects_of(item, "changes")]
             return r.ToolCall(key, "apply_patch", {"path": " ".join(paths)})
         case "mcp_tool_call":
-            tool = f"{r.text_of(item, 'server')}.{r.text_of(item, 'tool')}"
-            return r.ToolCall(key, tool, r.object_of(item, "arguments"))
+            tool = f"{j.text_of(item, 'server')}.{j.text_of(item, 'tool')}"
+            return r.ToolCall(key, tool, j.object_of(item, "arguments"))
         case _:
             return None
 
 
 def _item_kind(item: JsonObject) -> str:
-    return r.text_of(item, "type") or r.text_of(item, "item_type")
+    return j.text_of(item, "type") or j.text_of(item, "item_type")
 
 
 def _exec_item(item: JsonObject, number: int, running: Collection[str]) -> Iterator[r.Record]:
@@ -455,11 +456,11 @@ def _exec_item(item: JsonObject, number: int, running: Collection[str]) -> Itera
         return
     match kind:
         case "agent_message" | "assistant_message":
-            yield r.Reply(text=r.text_of(item, "text"), line=number)
+            yield r.Reply(text=j.text_of(item, "text"), line=number)
         case "reasoning":
-            yield r.Reply(thinking=r.text_of(item, "text"), line=number)
+            yield r.Reply(thinking=j.text_of(item, "text"), line=number)
         case "error":
-            yield r.ErrorRecord("error", r.text_of(item, "message"))
+            yield r.ErrorRecord("error", j.text_of(item, "message"))
         case "todo_list" | "web_search":
             yield r.UnmappedRecord(kind, item, line=number)
         case _:
@@ -467,16 +468,16 @@ def _exec_item(item: JsonObject, number: int, running: Collection[str]) -> Itera
 
 
 def _exec_result(item: JsonObject, call: str, number: int) -> r.CallResult:
-    code = r.integer_of(item, "exit_code")
-    state = _ITEM_STATES.get(r.text_of(item, "status"), "succeeded" if not code else "failed")
+    code = j.integer_of(item, "exit_code")
+    state = _ITEM_STATES.get(j.text_of(item, "status"), "succeeded" if not code else "failed")
     changes = tuple(
         r.FileEdit(
-            path=r.text_of(fields, "path"),
-            change=_CHANGE_KINDS.get(r.text_of(fields, "kind"), "modify"),
+            path=j.text_of(fields, "path"),
+            change=_CHANGE_KINDS.get(j.text_of(fields, "kind"), "modify"),
         )
-        for fields in r.objects_of(item, "changes")
+        for fields in j.objects_of(item, "changes")
     )
-    text = r.text_of(item, "aggregated_output") or r.content_of(item, "result", "content")
+    text = j.text_of(item, "aggregated_output") or j.content_of(item, "result", "content")
     return r.CallResult(call=call, text=text, state=state, exit_code=code, changes=changes, line=number)
 
 

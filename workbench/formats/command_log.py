@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from workbench.domain import events as e
 from workbench.domain.rows import Session
 from workbench.domain.values import Json, JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.text.human import iso_time
 
@@ -27,35 +28,35 @@ CONTEXT_KEYS: Final = ("claude_md_content", "terminal_context", "documentation_c
 
 
 def is_command_log(value: Json) -> bool:
-    document = r.as_object(value)
+    document = j.as_object(value)
     return "user_query" in document and isinstance(document.get("iterations"), list)
 
 
 def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session from a log of S3: a query, what was offered for it, and what the human said of each."""
-    document = r.as_object(value)
-    meta, rounds = r.object_of(document, "metadata"), r.objects_of(document, "iterations")
-    start = r.time_of(meta, "timestamp") or next(
-        (r.time_of(iteration, "timestamp") for iteration in rounds), None
+    document = j.as_object(value)
+    meta, rounds = j.object_of(document, "metadata"), j.objects_of(document, "iterations")
+    start = j.time_of(meta, "timestamp") or next(
+        (j.time_of(iteration, "timestamp") for iteration in rounds), None
     )
     query, model = (
-        r.text_of(document, "user_query"),
-        r.object_of(r.as_object(rounds[0] if rounds else None), "model_input"),
+        j.text_of(document, "user_query"),
+        j.object_of(j.as_object(rounds[0] if rounds else None), "model_input"),
     )
-    key = r.text_of(document, "id") or name.rpartition("/")[2].removesuffix(".json")
+    key = j.text_of(document, "id") or name.rpartition("/")[2].removesuffix(".json")
     facts = {key: meta[key] for key in ("tmux_info", "tmux_session", "final_feedback") if key in meta}
     yield r.SessionHead(
-        key=key, title=query, provider="claude", model=r.text_of(meta, "model"), at=start, facts=facts,
-        status=r.text_of(meta, "final_status") or "quit", system_prompt=r.text_of(model, "system_prompt"),
+        key=key, title=query, provider="claude", model=j.text_of(meta, "model"), at=start, facts=facts,
+        status=j.text_of(meta, "final_status") or "quit", system_prompt=j.text_of(model, "system_prompt"),
     )  # fmt: skip
-    counted = r.integer_of(meta, "iteration_count")
+    counted = j.integer_of(meta, "iteration_count")
     if counted is not None and counted != len(rounds):
         yield r.file_problem(1, f"iteration_count is {counted}, there are {len(rounds)} iterations")
-    context = r.object_of(document, "context_sources")
+    context = j.object_of(document, "context_sources")
     yield r.UnmappedRecord(_CONTEXT, dict(context), start)
     yield r.Prompt(query, start, 1)
     for number, iteration in enumerate(rounds, 1):
-        following = r.as_text(rounds[number].get("feedback")) if number < len(rounds) else None
+        following = j.as_text(rounds[number].get("feedback")) if number < len(rounds) else None
         yield from _read_command_round(iteration, number, following, meta)
     yield r.UnmappedRecord(_METADATA, dict(meta))
 
@@ -63,14 +64,14 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
 def _read_command_round(
     iteration: JsonObject, number: int, following: str | None, meta: JsonObject
 ) -> Iterator[r.Record]:
-    time_us, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
-    if number > 1 and r.text_of(iteration, "feedback"):
-        yield r.Prompt(r.text_of(iteration, "feedback"), time_us, number)
+    time_us, output = j.time_of(iteration, "timestamp"), j.object_of(iteration, "model_output")
+    if number > 1 and j.text_of(iteration, "feedback"):
+        yield r.Prompt(j.text_of(iteration, "feedback"), time_us, number)
     key = f"command-{number}"
-    call = r.ToolCall(key, "command", {"command": r.text_of(output, "command")})
-    yield r.Reply(text=r.text_of(output, "explanation"), calls=(call,), at=time_us, line=number)
+    call = r.ToolCall(key, "command", {"command": j.text_of(output, "command")})
+    yield r.Reply(text=j.text_of(output, "explanation"), calls=(call,), at=time_us, line=number)
     yield r.UnmappedRecord(_ITERATION, dict(iteration), time_us, number)
-    status = r.text_of(meta, "final_status")
+    status = j.text_of(meta, "final_status")
     if following is not None:
         yield r.CallResult(call=key, state="rejected", reason=following, at=time_us, line=number)
     elif status == "accepted":
@@ -78,7 +79,7 @@ def _read_command_round(
         yield r.CallResult(call=key, text="accepted; nothing was run by it", at=time_us, line=number)
     elif status == "rejected":
         yield r.CallResult(
-            call=key, state="rejected", reason=r.text_of(meta, "final_feedback"), at=time_us, line=number
+            call=key, state="rejected", reason=j.text_of(meta, "final_feedback"), at=time_us, line=number
         )
     else:
         yield r.CallResult(call=key, state="cancelled", error="quit", at=time_us, line=number)
@@ -132,8 +133,8 @@ def command_log(session: Session, events: Sequence[e.Event]) -> JsonObject:
 
 def log_id(session: Session) -> str:
     """Return the id of a session's log, which can be the name of a file."""
-    own, origin = (r.object_of(session.configuration, name) for name in ("ask", "import"))
-    named = r.text_of(own, "log") or r.text_of(origin, "id")
+    own, origin = (j.object_of(session.configuration, name) for name in ("ask", "import"))
+    named = j.text_of(own, "log") or j.text_of(origin, "id")
     return named if _LOG_ID.fullmatch(named) else session.id
 
 
@@ -152,11 +153,11 @@ def _add_event(log: _Log, event: e.Event, session: Session) -> None:
             log.raw = body.text
             commands = [call.arguments for call in body.calls if call.tool == "command"]
             if commands and session.origin == ORIGIN and not log.is_imported:
-                _add_iteration(log, event, session, r.text_of(commands[0], "command"), body.text)
+                _add_iteration(log, event, session, j.text_of(commands[0], "command"), body.text)
         case e.CommandSuggested() as body:
             _add_iteration(log, event, session, body.command, body.explanation)
         case e.Unknown(original_kind=kind, content=content) if kind.startswith(f"{ORIGIN}."):
-            _add_kept(log, kind.removeprefix(f"{ORIGIN}."), r.as_object(content))
+            _add_kept(log, kind.removeprefix(f"{ORIGIN}."), j.as_object(content))
         case _:
             pass
 

@@ -5,6 +5,7 @@ from pathlib import PurePath
 from typing import Final
 
 from workbench.domain.values import JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart, usage_within
 from workbench.formats.input import JsonLines
@@ -32,7 +33,7 @@ def is_session(sample: list[JsonObject]) -> bool:
     return any(
         isinstance(line.get("data"), dict)
         and "parentId" in line
-        and (r.text_of(line, "type").startswith(_GROUPS) or line.get("type") == "user.message")
+        and (j.text_of(line, "type").startswith(_GROUPS) or line.get("type") == "user.message")
         for line in sample
     )
 
@@ -50,7 +51,7 @@ def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
             continue
         row, number = line
         # What an agent below says stands between the lines of the one that asked for it.
-        if parent := r.text_of(row, "data", "parentToolCallId"):
+        if parent := j.text_of(row, "data", "parentToolCallId"):
             reader.children.add(parent)
             asides.setdefault(parent, []).append(line)
         else:
@@ -76,8 +77,8 @@ class _SessionReader:
         self.children: set[str] = set()
 
     def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        kind, data = r.text_of(row, "type"), r.object_of(row, "data")
-        time_us = r.time_of(row, "timestamp")
+        kind, data = j.text_of(row, "type"), j.object_of(row, "data")
+        time_us = j.time_of(row, "timestamp")
         if not self._has_begun:
             self._has_begun = True
             yield self._head(data if kind == "session.start" else {}, time_us)
@@ -89,31 +90,31 @@ class _SessionReader:
             case "assistant.message":
                 yield self._reply(data, time_us, number)
             case "assistant.reasoning":
-                self._thought = r.text_of(data, "content")
+                self._thought = j.text_of(data, "content")
             case "session.error":
-                text = r.text_of(data, "message") or "error"
-                yield r.ErrorRecord(r.text_of(data, "errorType") or "error", text, time_us)
+                text = j.text_of(data, "message") or "error"
+                yield r.ErrorRecord(j.text_of(data, "errorType") or "error", text, time_us)
             case "abort":
-                yield r.TurnStop(detail=r.text_of(data, "reason"), at=time_us)
+                yield r.TurnStop(detail=j.text_of(data, "reason"), at=time_us)
             case "session.title_changed":
-                yield r.TitleChange(r.text_of(data, "title"), time_us)
+                yield r.TitleChange(j.text_of(data, "title"), time_us)
             case _ if kind.startswith(("tool.execution", "permission.")):
                 yield from self._call_event(kind, data, time_us, number)
             case _:
                 yield from self._other(kind, row, time_us, number)
 
     def _head(self, start: JsonObject, time_us: int | None) -> r.SessionHead:
-        context = r.object_of(start, "context")
-        self.key = r.text_of(start, "sessionId") or self.key
-        self._model = r.text_of(start, "selectedModel")
+        context = j.object_of(start, "context")
+        self.key = j.text_of(start, "sessionId") or self.key
+        self._model = j.text_of(start, "selectedModel")
         facts = {
             key: value
             for key in ("copilotVersion", "branch", "repository", "gitRoot")
-            if (value := r.first_text(start, key) or r.text_of(context, key))
+            if (value := j.first_text(start, key) or j.text_of(context, key))
         }
         return r.SessionHead(
-            key=self.key, workspace=r.text_of(context, "cwd"), provider="github", model=self._model,
-            parent=self._parent, at=r.time_of(start, "startTime") or time_us, facts=dict(facts),
+            key=self.key, workspace=j.text_of(context, "cwd"), provider="github", model=self._model,
+            parent=self._parent, at=j.time_of(start, "startTime") or time_us, facts=dict(facts),
         )  # fmt: skip
 
     def ended(self) -> Iterator[r.Record]:
@@ -121,78 +122,78 @@ class _SessionReader:
             yield r.Reply(thinking=self._thought, model=self._model)
 
     def _prompt(self, data: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        text = r.text_of(data, "content")
-        if r.text_of(data, "source") not in ("", "user"):
+        text = j.text_of(data, "content")
+        if j.text_of(data, "source") not in ("", "user"):
             yield r.UnmappedRecord("context.user", data, time_us, number)
             return
         files = [
-            f"[{r.first_text(item, 'displayName', 'path')}]" for item in r.objects_of(data, "attachments")
+            f"[{j.first_text(item, 'displayName', 'path')}]" for item in j.objects_of(data, "attachments")
         ]
         yield r.Prompt("\n".join(filter(None, (text, *files))), time_us, number)
 
     def _reply(self, data: JsonObject, time_us: int | None, number: int) -> r.Reply:
-        self._model = r.text_of(data, "model") or self._model
-        thought, self._thought = r.text_of(data, "reasoningText") or self._thought, ""
+        self._model = j.text_of(data, "model") or self._model
+        thought, self._thought = j.text_of(data, "reasoningText") or self._thought, ""
         calls = tuple(
             r.ToolCall(
-                r.text_of(call, "toolCallId"), r.text_of(call, "name"), parse_arguments(call.get("arguments"))
+                j.text_of(call, "toolCallId"), j.text_of(call, "name"), parse_arguments(call.get("arguments"))
             )
-            for call in r.objects_of(data, "toolRequests")
+            for call in j.objects_of(data, "toolRequests")
         )
         self._asked |= {call.id for call in calls}
-        output_tokens = r.count_of(data, "outputTokens")
+        output_tokens = j.count_of(data, "outputTokens")
         self._spent += output_tokens
         return r.Reply(
-            text=r.text_of(data, "content"), thinking=thought, calls=calls, model=self._model,
+            text=j.text_of(data, "content"), thinking=thought, calls=calls, model=self._model,
             usage=Usage(output_tokens=output_tokens), at=time_us, line=number,
-            may_be_empty=bool(r.text_of(data, "encryptedContent") or r.text_of(data, "reasoningOpaque")),
+            may_be_empty=bool(j.text_of(data, "encryptedContent") or j.text_of(data, "reasoningOpaque")),
         )  # fmt: skip
 
     def _call_event(
         self, kind: str, data: JsonObject, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
-        key = r.text_of(data, "toolCallId")
+        key = j.text_of(data, "toolCallId")
         match kind:
             case "tool.execution_start":
                 if key not in self._asked:
                     self._asked.add(key)
                     arguments = parse_arguments(data.get("arguments"))
-                    request = r.ToolCall(key, r.text_of(data, "toolName"), arguments)
+                    request = r.ToolCall(key, j.text_of(data, "toolName"), arguments)
                     yield r.Reply(calls=(request,), model=self._model, at=time_us, line=number)
                 yield r.CallStart(key, time_us)
             case "tool.execution_partial_result":
-                text = r.text_of(data, "partialOutput")
+                text = j.text_of(data, "partialOutput")
                 yield r.CallProgress(
                     call=key, kind="output", text=text, content=data, at=time_us, line=number
                 )
             case "tool.execution_complete":
                 yield self._result(key, data, time_us, number)
-            case "permission.requested" if request := r.object_of(data, "permissionRequest"):
-                call = r.text_of(request, "toolCallId")
-                self._questions[r.text_of(data, "requestId")] = call
+            case "permission.requested" if request := j.object_of(data, "permissionRequest"):
+                call = j.text_of(request, "toolCallId")
+                self._questions[j.text_of(data, "requestId")] = call
                 yield r.CallQuestion(call=call, at=time_us)
-            case "permission.completed" if call := self._questions.get(r.text_of(data, "requestId"), ""):
-                outcome = r.text_of(data, "result", "kind")
+            case "permission.completed" if call := self._questions.get(j.text_of(data, "requestId"), ""):
+                outcome = j.text_of(data, "result", "kind")
                 is_approved = outcome.startswith("approved")
                 yield r.CallDecision(call=call, is_approved=is_approved, choice=outcome, at=time_us)
             case _:
                 yield r.UnmappedRecord(kind, data, time_us, number, kind in _BOOKKEEPING)
 
     def _result(self, key: str, data: JsonObject, time_us: int | None, number: int) -> r.CallResult:
-        result, error = r.object_of(data, "result"), r.object_of(data, "error")
-        text = r.content_of(result, "content") or r.text_of(error, "message") or r.text_of(data, "result")
-        is_refused = r.text_of(error, "code") in ("rejected", "denied")
+        result, error = j.object_of(data, "result"), j.object_of(data, "error")
+        text = j.content_of(result, "content") or j.text_of(error, "message") or j.text_of(data, "result")
+        is_refused = j.text_of(error, "code") in ("rejected", "denied")
         state = end_state(is_bad=data.get("success") is not True, is_refused=is_refused)
         return call_result(
             key, text, state, at=time_us, line=number,
-            duration_ms=r.integer_of(data, "toolTelemetry", "metrics", "durationMs"),
-            changes=_edits(r.text_of(result, "detailedContent")),
+            duration_ms=j.integer_of(data, "toolTelemetry", "metrics", "durationMs"),
+            changes=_edits(j.text_of(result, "detailedContent")),
             child=f"{self.key}/{key}" if key in self.children else "",
         )  # fmt: skip
 
     def _other(self, kind: str, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        data = r.object_of(row, "data")
-        self._model = r.text_of(data, "newModel") or self._model
+        data = j.object_of(row, "data")
+        self._model = j.text_of(data, "newModel") or self._model
         if kind == "session.shutdown" and (usage := _shutdown_usage(data)) != Usage():
             counted, self._spent = Usage(output_tokens=self._spent), 0
             yield r.UsageRecord(usage=usage.beyond(counted))
@@ -210,12 +211,12 @@ def _edits(patch: str) -> tuple[r.FileEdit, ...]:
 
 def _shutdown_usage(data: JsonObject) -> Usage:
     """Return what a session spent since it was begun or taken up again: as billed, or else by model."""
-    if details := r.object_of(data, "tokenDetails"):
-        counts: JsonObject = {name: r.count_of(details, name, "tokenCount") for name in details}
+    if details := j.object_of(data, "tokenDetails"):
+        counts: JsonObject = {name: j.count_of(details, name, "tokenCount") for name in details}
         return usage_apart(counts, "input", "output", "cache_read", "cache_write")
     total = Usage()
-    for metrics in r.object_of(data, "modelMetrics").values():
-        used = r.object_of(r.as_object(metrics), "usage")
+    for metrics in j.object_of(data, "modelMetrics").values():
+        used = j.object_of(j.as_object(metrics), "usage")
         total = total.plus(
             usage_within(used, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
         )

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
@@ -43,8 +44,8 @@ _SUBAGENTS: Final = "subagents"
 def is_transcript(sample: list[JsonObject]) -> bool:
     return any(
         line.get("role") in ("user", "assistant")
-        and "content" in r.object_of(line, "message")
-        and "role" not in r.object_of(line, "message")
+        and "content" in j.object_of(line, "message")
+        and "role" not in j.object_of(line, "message")
         and not {"uuid", "sessionId", "timestamp"} & line.keys()
         for line in sample
     )
@@ -59,14 +60,14 @@ def read_transcript(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 
 def _read_row(row: JsonObject, number: int) -> Iterator[r.Record]:
-    role, kind = r.text_of(row, "role"), r.text_of(row, "type")
+    role, kind = j.text_of(row, "role"), j.text_of(row, "type")
     if kind == "turn_ended":
         yield r.UnmappedRecord(kind, row, None, number)
-        status = r.text_of(row, "status")
+        status = j.text_of(row, "status")
         if status not in ("success", "completed", ""):
             yield r.TurnStop(detail=status)
     elif role:
-        yield from _message(role, r.value_of(row, "message", "content"), number)
+        yield from _message(role, j.value_of(row, "message", "content"), number)
     else:
         yield r.UnmappedRecord(kind or "record", row, None, number, is_understood=False)
 
@@ -90,7 +91,7 @@ def _message(role: str, content: Json, number: int, time_us: int | None = None) 
 
 def _result(block: JsonObject, number: int, time_us: int | None) -> r.CallResult:
     value = block.get("result", block.get("content"))
-    text = r.content_text(value) or r.content_text(block.get("experimental_content"))
+    text = j.content_text(value) or j.content_text(block.get("experimental_content"))
     if not text and isinstance(value, dict):
         text = json_text(value)
     start = text[:400].casefold()
@@ -98,25 +99,25 @@ def _result(block: JsonObject, number: int, time_us: int | None) -> r.CallResult
         is_bad=block.get("isError") is True or block.get("is_error") is True,
         is_refused="rejected by the user" in start or "user rejected" in start,
     )
-    return call_result(r.first_text(block, "toolCallId", "tool_use_id"), text, state, at=time_us, line=number)
+    return call_result(j.first_text(block, "toolCallId", "tool_use_id"), text, state, at=time_us, line=number)
 
 
 def read_database(database: Database, name: str) -> Iterator[r.Record]:
     """Yield the chat of a database; raises apsw.Error where it is damaged."""
     meta = _meta(database)
-    time_us = r.time_of(meta, "createdAt")
-    facts = {key: meta[key] for key in ("mode",) if r.as_text(meta.get(key))}
+    time_us = j.time_of(meta, "createdAt")
+    facts = {key: meta[key] for key in ("mode",) if j.as_text(meta.get(key))}
     yield r.SessionHead(
-        key=r.text_of(meta, "agentId") or PurePath(name).parent.name or name, title=r.text_of(meta, "name"),
-        model=r.text_of(meta, "lastUsedModel"), provider="cursor", at=time_us, facts=facts,
+        key=j.text_of(meta, "agentId") or PurePath(name).parent.name or name, title=j.text_of(meta, "name"),
+        model=j.text_of(meta, "lastUsedModel"), provider="cursor", at=time_us, facts=facts,
     )  # fmt: skip
-    for number, (key, data) in enumerate(_blobs(database, r.text_of(meta, "latestRootBlobId")), 1):
-        message = r.as_object(parse_json(data))
+    for number, (key, data) in enumerate(_blobs(database, j.text_of(meta, "latestRootBlobId")), 1):
+        message = j.as_object(parse_json(data))
         if not message:
             why = f"the blob {key[:12]} is none of the messages that are known; it was left out"
             yield r.file_problem(number, why)
         else:
-            yield from _message(r.text_of(message, "role"), message.get("content"), number)
+            yield from _message(j.text_of(message, "role"), message.get("content"), number)
 
 
 def _meta(database: Database) -> JsonObject:
@@ -126,7 +127,7 @@ def _meta(database: Database) -> JsonObject:
             data = bytes.fromhex(written.decode("ascii")) if isinstance(written, bytes) else b""
         except (ValueError, UnicodeDecodeError):
             data = written
-        if meta := r.as_object(parse_json(data)):
+        if meta := j.as_object(parse_json(data)):
             return meta
     return {}
 
@@ -179,7 +180,7 @@ def read_state(database: Database, name: str) -> Iterator[r.Record]:
     chats = [str(row[0]) for row in database.execute(keys, (_CHAT, f"{_CHAT[:-1]};", _MOST_CHATS))]
     parents: dict[str, str] = {}
     for key in chats:
-        for child in r.as_texts(_value(database, key).get("subComposerIds")):
+        for child in j.as_texts(_value(database, key).get("subComposerIds")):
             parents.setdefault(child, key.removeprefix(_CHAT))
     for number, key in enumerate(chats, 1):
         chat = _value(database, key)
@@ -193,15 +194,15 @@ def read_state(database: Database, name: str) -> Iterator[r.Record]:
 
 def _value(database: Database, key: str) -> JsonObject:
     rows = database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,))
-    return r.as_object(next((parse_json(value) for (value,) in rows), None))
+    return j.as_object(next((parse_json(value) for (value,) in rows), None))
 
 
 def _messages(database: Database, chat: str, about: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """Yield the messages of a chat by their ids; one that is not there is empty."""
-    inline = {r.text_of(message, "bubbleId"): message for message in r.objects_of(about, "conversation")}
-    inline |= {key: r.as_object(message) for key, message in r.object_of(about, "conversationMap").items()}
+    inline = {j.text_of(message, "bubbleId"): message for message in j.objects_of(about, "conversation")}
+    inline |= {key: j.as_object(message) for key, message in j.object_of(about, "conversationMap").items()}
     listed = [
-        r.text_of(message, "bubbleId") for message in r.objects_of(about, "fullConversationHeadersOnly")
+        j.text_of(message, "bubbleId") for message in j.objects_of(about, "fullConversationHeadersOnly")
     ]
     for key in filter(None, listed or inline):
         yield key, inline.get(key) or _value(database, f"{_MESSAGE}{chat}:{key}")
@@ -210,26 +211,26 @@ def _messages(database: Database, chat: str, about: JsonObject) -> Iterator[tupl
 def _head(
     key: str, chat: JsonObject, messages: list[tuple[str, JsonObject]], parents: Mapping[str, str]
 ) -> r.SessionHead:
-    settings = r.text_of(chat, "modelConfig", "modelName")
+    settings = j.text_of(chat, "modelConfig", "modelName")
     models = (settings, *(_model(message) for _, message in messages))
-    facts = {name: chat[name] for name in ("unifiedMode", "createdOnBranch") if r.as_text(chat.get(name))}
+    facts = {name: chat[name] for name in ("unifiedMode", "createdOnBranch") if j.as_text(chat.get(name))}
     return r.SessionHead(
-        key=key, title=r.first_text(chat, "name", "subtitle"), provider="cursor",
-        workspace=_workspace(chat, messages), at=r.time_of(chat, "createdAt"), facts=facts,
+        key=key, title=j.first_text(chat, "name", "subtitle"), provider="cursor",
+        workspace=_workspace(chat, messages), at=j.time_of(chat, "createdAt"), facts=facts,
         model=next((model for model in models if model and model not in _NO_MODELS), ""),
         parent=parents.get(key, ""),
     )  # fmt: skip
 
 
 def _workspace(chat: JsonObject, messages: list[tuple[str, JsonObject]]) -> str:
-    uri = r.object_of(chat, "workspaceIdentifier", "uri")
-    uris = (place for _, message in messages for place in r.as_texts(message.get("workspaceUris")))
-    place = r.text_of(uri, "fsPath") or next(filter(None, uris), "")
+    uri = j.object_of(chat, "workspaceIdentifier", "uri")
+    uris = (place for _, message in messages for place in j.as_texts(message.get("workspaceUris")))
+    place = j.text_of(uri, "fsPath") or next(filter(None, uris), "")
     return unquote(place.removeprefix("file://")) if place.startswith("file://") else place
 
 
 def _model(message: JsonObject) -> str:
-    model = r.text_of(message, "modelInfo", "modelName")
+    model = j.text_of(message, "modelInfo", "modelName")
     return "" if model in _NO_MODELS else model
 
 
@@ -237,34 +238,34 @@ def _chat_records(
     chat: JsonObject, messages: list[tuple[str, JsonObject]], number: int
 ) -> Iterator[r.Record]:
     for key, message in messages:
-        time_us = r.time_of(message, "createdAt")
+        time_us = j.time_of(message, "createdAt")
         match message.get("type"):
             case 1:
-                yield r.Prompt(r.text_of(message, "text"), time_us, number)
+                yield r.Prompt(j.text_of(message, "text"), time_us, number)
             case 2:
                 yield from _reply(key, message, time_us, number)
             case _:
                 why = f"the message {key[:40]} of this chat is not there, or none that is known"
                 yield r.file_problem(number, why)
-    if r.text_of(chat, "status") in ("aborted", "error"):
-        yield r.TurnStop(detail=r.text_of(chat, "status"), at=r.time_of(chat, "lastUpdatedAt"))
+    if j.text_of(chat, "status") in ("aborted", "error"):
+        yield r.TurnStop(detail=j.text_of(chat, "status"), at=j.time_of(chat, "lastUpdatedAt"))
 
 
 def _reply(key: str, message: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-    tool, tokens = r.object_of(message, "toolFormerData"), r.object_of(message, "tokenCount")
+    tool, tokens = j.object_of(message, "toolFormerData"), j.object_of(message, "tokenCount")
     usage = usage_within(tokens, "inputTokens", "outputTokens")
-    name = r.text_of(tool, "name")
+    name = j.text_of(tool, "name")
     call = r.ToolCall(
-        r.text_of(tool, "toolCallId") or key, name, parse_arguments(tool.get("rawArgs") or tool.get("params"))
+        j.text_of(tool, "toolCallId") or key, name, parse_arguments(tool.get("rawArgs") or tool.get("params"))
     )
-    text, thought = r.text_of(message, "text"), r.text_of(message, "thinking", "text")
+    text, thought = j.text_of(message, "text"), j.text_of(message, "thinking", "text")
     if text or thought or name or usage != Usage():  # many hold nothing but what the editor needs
         yield r.Reply(
             text=text, thinking=thought, calls=(call,) if name else (), usage=usage, model=_model(message),
             at=time_us, line=number,
         )  # fmt: skip
-    decision = r.text_of(tool, "userDecision")
-    state = "rejected" if decision == "rejected" else _STATES.get(r.text_of(tool, "status"))
+    decision = j.text_of(tool, "userDecision")
+    state = "rejected" if decision == "rejected" else _STATES.get(j.text_of(tool, "status"))
     if not name:
         return
     if decision == "accepted":
@@ -278,16 +279,16 @@ def _outcome(tool: JsonObject, call: r.ToolCall) -> tuple[str, int | None, tuple
     """Return what a call said, its exit code and what it changed."""
     written: Json = tool.get("result")
     result: JsonObject = parse_arguments(written)
-    text = r.first_text(result, *_RESULT_TEXTS) or r.first_text(tool, "error")
+    text = j.first_text(result, *_RESULT_TEXTS) or j.first_text(tool, "error")
     code = result.get("exitCodeV2", result.get("exitCode"))
-    path = r.first_text(call.arguments, "target_file", "file_path", "relativeWorkspacePath", "path")
-    chunks = r.objects_of(result, "diff", "chunks")
+    path = j.first_text(call.arguments, "target_file", "file_path", "relativeWorkspacePath", "path")
+    chunks = j.objects_of(result, "diff", "chunks")
     patch = "\n".join(map(_hunk, chunks))
     changes = (r.FileEdit(path=path, patch=patch),) if path and patch else ()
-    return text or (r.as_text(written) if "input" not in result else ""), r.as_integer(code), changes
+    return text or (j.as_text(written) if "input" not in result else ""), j.as_integer(code), changes
 
 
 def _hunk(chunk: JsonObject) -> str:
-    old, new = r.count_of(chunk, "oldStart"), r.count_of(chunk, "newStart")
-    lines = r.text_of(chunk, "diffString").rstrip("\n")
-    return f"@@ -{old},{r.count_of(chunk, 'oldLines')} +{new},{r.count_of(chunk, 'newLines')} @@\n{lines}"
+    old, new = j.count_of(chunk, "oldStart"), j.count_of(chunk, "newStart")
+    lines = j.text_of(chunk, "diffString").rstrip("\n")
+    return f"@@ -{old},{j.count_of(chunk, 'oldLines')} +{new},{j.count_of(chunk, 'newLines')} @@\n{lines}"

@@ -59,8 +59,9 @@ from workbench.formats.input import (
     json_values,
     raw_lines,
 )
+from workbench.formats.json_fields import as_array, as_object
 from workbench.formats.line_meter import LineMeter, PrefixChanged, Seal
-from workbench.formats.records import Record, as_array, as_object, file_problem
+from workbench.formats.records import Record, file_problem
 from workbench.text.problems import Problem
 
 HEAD_BYTES: Final = 1 << 18

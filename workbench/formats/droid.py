@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
@@ -58,21 +59,21 @@ def read_store(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 
 def _read_stored(row: JsonObject, number: int) -> Iterator[r.Record]:
-    kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
+    kind, time_us = j.text_of(row, "type"), j.time_of(row, "timestamp")
     if kind == "message":
-        yield from _message(r.object_of(row, "message"), time_us, number)
+        yield from _message(j.object_of(row, "message"), time_us, number)
     elif kind != "session_start":
         yield r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
 
 
 def _store_head(row: JsonObject, name: str) -> r.SessionHead:
     is_start = row.get("type") == "session_start"
-    facts = {key: row[key] for key in ("version", "owner") if is_start and r.as_text(row.get(key))}
+    facts = {key: row[key] for key in ("version", "owner") if is_start and j.as_text(row.get(key))}
     return r.SessionHead(
-        key=(r.text_of(row, "id") if is_start else "") or PurePath(name).stem,
-        workspace=r.text_of(row, "cwd"), title=r.first_text(row, "sessionTitle", "title"), facts=facts,
-        provider="factory", parent=r.first_text(row, "parent", "callingSessionId"),
-        at=r.time_of(row, "timestamp"),
+        key=(j.text_of(row, "id") if is_start else "") or PurePath(name).stem,
+        workspace=j.text_of(row, "cwd"), title=j.first_text(row, "sessionTitle", "title"), facts=facts,
+        provider="factory", parent=j.first_text(row, "parent", "callingSessionId"),
+        at=j.time_of(row, "timestamp"),
     )  # fmt: skip
 
 
@@ -81,15 +82,15 @@ def _message(message: JsonObject, time_us: int | None, number: int) -> Iterator[
     results = result_blocks(content)
     for block in results:
         yield _result(
-            r.text_of(block, "tool_use_id"), block.get("content"), time_us, number,
+            j.text_of(block, "tool_use_id"), block.get("content"), time_us, number,
             is_error=block.get("is_error") is True,
         )  # fmt: skip
     text = said_text(content)
     if message.get("role") == "assistant":
         yield r.Reply(
             text=text, thinking=thought_text(content), calls=calls_of_blocks(content, f"{number}."),
-            model=r.text_of(message, "model"), at=time_us, line=number,
-            usage=_usage(r.object_of(message, "usage")),
+            model=j.text_of(message, "model"), at=time_us, line=number,
+            usage=_usage(j.object_of(message, "usage")),
         )  # fmt: skip
     elif words := _REMINDER.sub("", text).strip():
         yield r.Prompt(words, time_us, number)
@@ -106,9 +107,9 @@ def _usage(used: JsonObject) -> Usage:
 
 
 def _result(key: str, value: Json, time_us: int | None, number: int, *, is_error: bool) -> r.CallResult:
-    fields = r.as_object(value)
-    text = r.content_text(value) or _shown(fields)
-    code = r.integer_of(fields, "exitCode")
+    fields = j.as_object(value)
+    text = j.content_text(value) or _shown(fields)
+    code = j.integer_of(fields, "exitCode")
     if code is None and (is_error or text.startswith("Error:")):
         code = int(match[1]) if (match := _EXIT_CODE.search(text[:400])) else None
     is_bad = is_error or bool(code) or text.startswith("Error:")
@@ -117,7 +118,7 @@ def _result(key: str, value: Json, time_us: int | None, number: int, *, is_error
 
 
 def _shown(fields: JsonObject) -> str:
-    parts = (r.first_text(fields, "stdout", "output", "text"), r.text_of(fields, "stderr"))
+    parts = (j.first_text(fields, "stdout", "output", "text"), j.text_of(fields, "stderr"))
     text = "\n".join(filter(None, parts))
     if text or not fields:
         return text
@@ -127,9 +128,9 @@ def _shown(fields: JsonObject) -> str:
 def join_settings(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
     """Yield a session of the store with the model and the tokens that its settings name."""
     settings = documents[0]
-    model = r.text_of(settings, "model")
+    model = j.text_of(settings, "model")
     total = usage_apart(
-        r.object_of(settings, "tokenUsage"), "inputTokens", ("outputTokens", "thinkingTokens"),
+        j.object_of(settings, "tokenUsage"), "inputTokens", ("outputTokens", "thinkingTokens"),
         "cacheReadTokens", "cacheCreationTokens",
     )  # fmt: skip
     totals = [r.UsageRecord(usage=total)] if total != Usage() else []
@@ -153,25 +154,25 @@ class _StreamReader:
         self._name, self._model, self._last = name, "", ""
 
     def head(self, row: JsonObject) -> r.SessionHead:
-        self._model = r.text_of(row, "model")
+        self._model = j.text_of(row, "model")
         return r.SessionHead(
-            key=r.text_of(row, "session_id") or self._name, workspace=r.text_of(row, "cwd"),
-            provider="factory", model=self._model, at=r.time_of(row, "timestamp"),
+            key=j.text_of(row, "session_id") or self._name, workspace=j.text_of(row, "cwd"),
+            provider="factory", model=self._model, at=j.time_of(row, "timestamp"),
         )  # fmt: skip
 
     def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
-        call = r.first_text(row, "toolCallId", "id")
+        kind, time_us = j.text_of(row, "type"), j.time_of(row, "timestamp")
+        call = j.first_text(row, "toolCallId", "id")
         match kind:
             case "message" if row.get("role") == "user":
-                yield r.Prompt(r.first_text(row, "text", "content"), time_us, number)
+                yield r.Prompt(j.first_text(row, "text", "content"), time_us, number)
             case "message":
-                yield self._reply(r.first_text(row, "text", "content"), time_us, number)
+                yield self._reply(j.first_text(row, "text", "content"), time_us, number)
             case "reasoning" | "thinking":
-                yield r.Reply(thinking=r.first_text(row, "text", "content"), at=time_us, line=number)
+                yield r.Reply(thinking=j.first_text(row, "text", "content"), at=time_us, line=number)
             case "tool_call":
                 arguments = parse_arguments(row.get("parameters", row.get("input")))
-                tool = r.first_text(row, "toolName", "name", "toolId")
+                tool = j.first_text(row, "toolName", "name", "toolId")
                 tool_call = r.ToolCall(call, tool, arguments)
                 yield r.Reply(calls=(tool_call,), model=self._model, at=time_us, line=number)
             case "tool_result":
@@ -180,8 +181,8 @@ class _StreamReader:
             case "completion":
                 yield from self._completion(row, time_us, number)
             case "error":
-                text = r.first_text(row, "message", "text") or "error"
-                yield r.ErrorRecord(r.text_of(row, "source") or "error", text, time_us)
+                text = j.first_text(row, "message", "text") or "error"
+                yield r.ErrorRecord(j.text_of(row, "source") or "error", text, time_us)
             case _:
                 known = kind == "system"
                 yield r.UnmappedRecord(kind or "record", row, time_us, number, known)
@@ -192,7 +193,7 @@ class _StreamReader:
 
     def _completion(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield the final words, where they were not said before, and what the run spent."""
-        text, usage = r.text_of(row, "finalText"), _usage(r.object_of(row, "usage"))
+        text, usage = j.text_of(row, "finalText"), _usage(j.object_of(row, "usage"))
         if text.strip() and text != self._last:
             yield self._reply(text, time_us, number)
         if usage != Usage():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import orjson
 
 from workbench.domain.values import Json, JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import end_state, usage_within
 from workbench.formats.input import JsonLine, JsonLines
@@ -14,7 +15,7 @@ from workbench.text.problems import Problem
 
 
 def is_chat(value: Json) -> bool:
-    document = r.as_object(value)
+    document = j.as_object(value)
     return "sessionId" in document and isinstance(document.get("messages"), list) and (
         "projectHash" in document or "startTime" in document
     )  # fmt: skip
@@ -26,25 +27,25 @@ def is_lines(sample: list[JsonObject]) -> bool:
 
 
 def is_log(value: Json) -> bool:
-    rows = r.as_objects(value)
+    rows = j.as_objects(value)
     return bool(rows) and {"sessionId", "messageId", "message"} <= rows[0].keys()
 
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
+    document = j.as_object(value)
     yield _session_head(document, name)
-    for number, message in enumerate(r.objects_of(document, "messages"), 1):
+    for number, message in enumerate(j.objects_of(document, "messages"), 1):
         yield from _read_message(message, number)
 
 
 def is_checkpoint(value: Json) -> bool:
     """Tell whether a document is a saved or shared conversation in the words of the interface."""
-    rows = r.as_objects(_checkpoint_messages(value))
+    rows = j.as_objects(_checkpoint_messages(value))
     return bool(rows) and all("parts" in row and row.get("role") in ("user", "model") for row in rows[:5])
 
 
 def _checkpoint_messages(value: Json) -> Json:
-    document = r.as_object(value)
+    document = j.as_object(value)
     return value if not document else document.get("history") or document.get("clientHistory")
 
 
@@ -83,15 +84,15 @@ class _ChatReplay:
     def is_another(self, row: JsonObject) -> bool:
         """Return whether a line is the head of a session of another id than this one has."""
         is_head = is_lines([row]) and "type" not in row and "$set" not in row
-        own = r.text_of(self.facts, "sessionId")
-        return is_head and bool(own) and r.text_of(row, "sessionId") not in ("", own)
+        own = j.text_of(self.facts, "sessionId")
+        return is_head and bool(own) and j.text_of(row, "sessionId") not in ("", own)
 
     def play(self, row: JsonObject, number: int) -> None:
-        update = r.object_of(row, "$set")
+        update = j.object_of(row, "$set")
         if update:
             self._set(update, number)
         elif "$rewindTo" in row:
-            self._rewind(r.text_of(row, "$rewindTo"), number)
+            self._rewind(j.text_of(row, "$rewindTo"), number)
         elif "type" in row:
             self._put(row, number)
         elif "sessionId" in row:
@@ -101,13 +102,13 @@ class _ChatReplay:
             self.rest.append(record)
 
     def _put(self, message: JsonObject, number: int) -> None:
-        key = r.text_of(message, "id") or f"line {number}"
+        key = j.text_of(message, "id") or f"line {number}"
         self.messages[key] = (message, self.messages.get(key, ({}, number))[1])
 
     def _set(self, update: JsonObject, number: int) -> None:
         if isinstance(update.get("messages"), list):
             self.messages = {}
-            for index, message in enumerate(r.objects_of(update, "messages")):
+            for index, message in enumerate(j.objects_of(update, "messages")):
                 self._put({"id": f"{number}.{index}", **message}, number)
         self.facts.update({key: value for key, value in update.items() if key != "messages"})
 
@@ -121,12 +122,12 @@ class _ChatReplay:
 def read_checkpoint(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session from a saved conversation; it has no id, no times and no model."""
     del name
-    rows = r.as_objects(_checkpoint_messages(value))
+    rows = j.as_objects(_checkpoint_messages(value))
     key = hashlib.sha256(orjson.dumps(rows[:2], option=orjson.OPT_NON_STR_KEYS)).hexdigest()
     yield r.SessionHead(key=f"checkpoint:{key}", provider="google")
     waiting: list[tuple[str, str]] = []
     for number, row in enumerate(rows, 1):
-        parts = r.objects_of(row, "parts")
+        parts = j.objects_of(row, "parts")
         if row.get("role") == "model":
             yield _model_turn(parts, number, waiting)
         else:
@@ -137,39 +138,39 @@ def calls_of_parts(parts: list[JsonObject], number: int) -> tuple[r.ToolCall, ..
     """Return the calls among the parts of a message; one without an id gets one of its place."""
     return tuple(
         r.ToolCall(
-            r.text_of(fields, "id") or f"call-{number}.{place}", r.text_of(fields, "name"),
-            r.object_of(fields, "args"),
+            j.text_of(fields, "id") or f"call-{number}.{place}", j.text_of(fields, "name"),
+            j.object_of(fields, "args"),
         )
         for place, part in enumerate(parts)
-        if (fields := r.object_of(part, "functionCall"))
+        if (fields := j.object_of(part, "functionCall"))
     )  # fmt: skip
 
 
 def _model_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, str]]) -> r.Reply:
     calls = calls_of_parts(parts, number)
     waiting += [(call.id, call.tool) for call in calls]
-    words = [r.text_of(part, "text") for part in parts if part.get("thought") is not True]
-    thoughts = [r.text_of(part, "text") for part in parts if part.get("thought") is True]
+    words = [j.text_of(part, "text") for part in parts if part.get("thought") is not True]
+    thoughts = [j.text_of(part, "text") for part in parts if part.get("thought") is True]
     text = "\n".join(filter(None, words))
     return r.Reply(text=text, thinking="\n\n".join(thoughts), calls=calls, line=number)
 
 
 def _user_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, str]]) -> Iterator[r.Record]:
     for part in parts:
-        if fields := r.object_of(part, "functionResponse"):
-            key, tool = r.text_of(fields, "id"), r.text_of(fields, "name")
+        if fields := j.object_of(part, "functionResponse"):
+            key, tool = j.text_of(fields, "id"), j.text_of(fields, "name")
             call = next((action for action in waiting if action[0] == key), None) or next(
                 (action for action in waiting if action[1] == tool), (key, tool)
             )
             waiting[:] = [action for action in waiting if action != call]
-            response = r.object_of(fields, "response")
-            error = r.text_of(response, "error")
+            response = j.object_of(fields, "response")
+            error = j.text_of(response, "error")
             yield r.CallResult(
-                call=call[0], text=r.first_text(response, "output", "error", "content"), error=error,
+                call=call[0], text=j.first_text(response, "output", "error", "content"), error=error,
                 line=number,
                 state="failed" if error else "succeeded",
             )  # fmt: skip
-    text = "\n".join(r.text_of(part, "text") for part in parts if r.text_of(part, "text"))
+    text = "\n".join(j.text_of(part, "text") for part in parts if j.text_of(part, "text"))
     if text:
         yield r.Prompt(text, line=number)
 
@@ -177,7 +178,7 @@ def _user_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, st
 def read_log(value: Json, name: str) -> Iterator[r.Record]:
     """Yield one session for each id, with what was typed."""
     del name
-    rows = (JsonLine(number, row) for number, row in enumerate(r.as_objects(value), 1))
+    rows = (JsonLine(number, row) for number, row in enumerate(j.as_objects(value), 1))
     yield from typed_prompts(
         rows, "sessionId", "message", "timestamp",
         lambda key, time_us: r.SessionHead(key=f"log:{key}", at=time_us, provider="google"),
@@ -185,19 +186,19 @@ def read_log(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def _session_head(document: JsonObject, name: str) -> r.SessionHead:
-    messages = r.objects_of(document, "messages")
-    model = next((model for message in messages if (model := r.text_of(message, "model"))), "")
+    messages = j.objects_of(document, "messages")
+    model = next((model for message in messages if (model := j.text_of(message, "model"))), "")
     facts = {key: document[key] for key in ("projectHash", "kind") if key in document}
-    folder = next(r.as_texts(document.get("directories")), "")
+    folder = next(j.as_texts(document.get("directories")), "")
     return r.SessionHead(
-        key=r.text_of(document, "sessionId") or name, provider="google", model=model, facts=facts,
-        title=r.text_of(document, "summary"), workspace=folder, at=r.time_of(document, "startTime"),
+        key=j.text_of(document, "sessionId") or name, provider="google", model=model, facts=facts,
+        title=j.text_of(document, "summary"), workspace=folder, at=j.time_of(document, "startTime"),
     )  # fmt: skip
 
 
 def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
-    kind, time_us = r.text_of(message, "type"), r.time_of(message, "timestamp")
-    text = r.content_of(message, "content")
+    kind, time_us = j.text_of(message, "type"), j.time_of(message, "timestamp")
+    text = j.content_of(message, "content")
     match kind:
         case "user":
             yield r.Prompt(text, time_us, number)
@@ -216,16 +217,16 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
 
 def _read_reply(message: JsonObject, text: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     thoughts = [
-        f"{r.text_of(thought, 'subject')}: {r.text_of(thought, 'description')}"
-        for thought in r.objects_of(message, "thoughts")
+        f"{j.text_of(thought, 'subject')}: {j.text_of(thought, 'description')}"
+        for thought in j.objects_of(message, "thoughts")
     ]
-    calls = r.objects_of(message, "toolCalls")
-    tokens = r.object_of(message, "tokens")
+    calls = j.objects_of(message, "toolCalls")
+    tokens = j.object_of(message, "tokens")
     used = usage_within(tokens, ("input", "tool"), ("output", "thoughts"), "cached")
     yield r.Reply(
-        text=text, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
+        text=text, thinking="\n\n".join(thoughts), usage=used, model=j.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(
-            r.ToolCall(r.text_of(call, "id"), r.text_of(call, "name"), r.object_of(call, "args"))
+            r.ToolCall(j.text_of(call, "id"), j.text_of(call, "name"), j.object_of(call, "args"))
             for call in calls
         ),
     )  # fmt: skip
@@ -235,36 +236,36 @@ def _read_reply(message: JsonObject, text: str, time_us: int | None, number: int
 
 def read_result(call: JsonObject, number: int) -> r.CallResult:
     """Return how a call of Gemini CLI ended: its status, its responses, and what was shown of them."""
-    responses = [r.object_of(item, "functionResponse", "response") for item in r.objects_of(call, "result")]
-    text = "\n".join(r.first_text(response, "output", "error") for response in responses)
-    status = r.text_of(call, "status")
-    error = next((r.text_of(response, "error") for response in responses if response.get("error")), "")
-    error = error or r.text_of(call, "error") or r.text_of(call, "error", "message")
-    text = text or r.text_of(call, "resultDisplay") or error
+    responses = [j.object_of(item, "functionResponse", "response") for item in j.objects_of(call, "result")]
+    text = "\n".join(j.first_text(response, "output", "error") for response in responses)
+    status = j.text_of(call, "status")
+    error = next((j.text_of(response, "error") for response in responses if response.get("error")), "")
+    error = error or j.text_of(call, "error") or j.text_of(call, "error", "message")
+    text = text or j.text_of(call, "resultDisplay") or error
     is_refused = status == "cancelled" and "did not" in f"{text} {error}".casefold()
     is_stopped = status == "cancelled"
     state = end_state(is_bad=status == "error", is_refused=is_refused, is_stopped=is_stopped)
     return r.CallResult(
-        call=r.text_of(call, "id"), text=text, state=state, error=error, at=r.time_of(call, "timestamp"),
+        call=j.text_of(call, "id"), text=text, state=state, error=error, at=j.time_of(call, "timestamp"),
         line=number, changes=_edits_of_call(call),
     )  # fmt: skip
 
 
 def _edits_of_call(call: JsonObject) -> tuple[r.FileEdit, ...]:
-    display, arguments = r.object_of(call, "resultDisplay"), r.object_of(call, "args")
-    path = r.first_text(arguments, "file_path", "absolute_path") or r.text_of(display, "fileName")
-    if patch := r.text_of(display, "fileDiff"):
+    display, arguments = j.object_of(call, "resultDisplay"), j.object_of(call, "args")
+    path = j.first_text(arguments, "file_path", "absolute_path") or j.text_of(display, "fileName")
+    if patch := j.text_of(display, "fileDiff"):
         before = display.get("originalContent")
         is_new = before is None and "originalContent" in display
         return (r.FileEdit(path=path, change="create" if is_new else "modify", patch=patch),)
-    if r.text_of(call, "name") == "replace":
+    if j.text_of(call, "name") == "replace":
         return (
             r.FileEdit(
                 path=path,
-                old=r.text_of(arguments, "old_string"),
-                new=r.text_of(arguments, "new_string"),
+                old=j.text_of(arguments, "old_string"),
+                new=j.text_of(arguments, "new_string"),
             ),
         )
-    if r.text_of(call, "name") == "write_file":
-        return (r.FileEdit(path=path, new=r.text_of(arguments, "content")),)
+    if j.text_of(call, "name") == "write_file":
+        return (r.FileEdit(path=path, new=j.text_of(arguments, "content")),)
     return ()

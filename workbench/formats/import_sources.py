@@ -19,7 +19,8 @@ from msgspec import Struct
 from workbench.domain.values import JsonObject
 from workbench.formats import chat_logs, cline, droid, kimi
 from workbench.formats.input import json_documents
-from workbench.formats.records import Record, as_object
+from workbench.formats.json_fields import as_object
+from workbench.formats.records import Record
 from workbench.text.human import SECOND_MICROS
 
 if TYPE_CHECKING:

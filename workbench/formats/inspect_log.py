@@ -9,6 +9,7 @@ import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.compression import decompression_errors, zip_module
 
@@ -20,14 +21,14 @@ _ATTACHMENT_PREFIX: Final = "attachment://"
 
 
 def is_log(value: Json) -> bool:
-    document = r.as_object(value)
-    return {"version", "status", "eval"} <= document.keys() and "task" in r.object_of(document, "eval")
+    document = j.as_object(value)
+    return {"version", "status", "eval"} <= document.keys() and "task" in j.object_of(document, "eval")
 
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session for each sample of a log."""
-    document = r.as_object(value)
-    samples = r.objects_of(document, "samples")
+    document = j.as_object(value)
+    samples = j.objects_of(document, "samples")
     for number, sample in enumerate(samples, 1):
         yield from _read_sample(sample, document, name, number)
     if not samples:
@@ -83,7 +84,7 @@ def _read_entry(archive: ZipFile, entry: str) -> tuple[JsonObject, str]:
     try:
         with archive.open(entry) as stream:
             data = stream.read(MOST_ENTRY + 1)
-        return r.as_object(orjson.loads(data)), ""
+        return j.as_object(orjson.loads(data)), ""
     except NotImplementedError:
         return {}, f"{entry} is compressed in a way that this Python cannot read"
     except (EOFError, *decompression_errors()) as error:
@@ -91,30 +92,30 @@ def _read_entry(archive: ZipFile, entry: str) -> tuple[JsonObject, str]:
 
 
 def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) -> Iterator[r.Record]:
-    about = r.object_of(log, "eval")
-    run = r.first_text(about, "eval_id", "run_id") or name
+    about = j.object_of(log, "eval")
+    run = j.first_text(about, "eval_id", "run_id") or name
     key = f"{run}:{sample.get('id', number)}:{sample.get('epoch', 1)}"
-    attached = r.object_of(sample, "attachments")
-    messages = [_with_attachments(attached, row) for row in r.objects_of(sample, "messages")]
-    events = r.objects_of(sample, "events")
-    prompt = next((r.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
+    attached = j.object_of(sample, "attachments")
+    messages = [_with_attachments(attached, row) for row in j.objects_of(sample, "messages")]
+    events = j.objects_of(sample, "events")
+    prompt = next((j.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
     yield r.SessionHead(
-        key=key, title=f"{r.text_of(about, 'task')} {sample.get('id', number)}", system_prompt=prompt,
-        provider=r.text_of(about, "model").partition("/")[0], model=r.text_of(about, "model"),
-        at=r.time_of(about, "created"), status=r.text_of(log, "status") or None,
+        key=key, title=f"{j.text_of(about, 'task')} {sample.get('id', number)}", system_prompt=prompt,
+        provider=j.text_of(about, "model").partition("/")[0], model=j.text_of(about, "model"),
+        at=j.time_of(about, "created"), status=j.text_of(log, "status") or None,
         facts={
-            "task": r.text_of(about, "task"), "epoch": sample.get("epoch", 1),
+            "task": j.text_of(about, "task"), "epoch": sample.get("epoch", 1),
             "target": sample.get("target"),
         },
     )  # fmt: skip
-    answers = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
-    decided = {r.text_of(event, "call", "id"): event for event in events if event.get("event") == "approval"}
+    answers = {j.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
+    decided = {j.text_of(event, "call", "id"): event for event in events if event.get("event") == "approval"}
     times = SampleTimes(events)
-    call_ids = {r.text_of(call, "id") for row in messages for call in r.objects_of(row, "tool_calls")}
+    call_ids = {j.text_of(call, "id") for row in messages for call in j.objects_of(row, "tool_calls")}
     usage = _ReplyUsage(sample, events, [row for row in messages if row.get("role") == "assistant"])
     for position, row in enumerate(messages, 1):
-        if row.get("role") == "tool" and r.text_of(row, "tool_call_id") not in call_ids:
-            call, text = r.text_of(row, "tool_call_id"), r.content_of(row, "content")
+        if row.get("role") == "tool" and j.text_of(row, "tool_call_id") not in call_ids:
+            call, text = j.text_of(row, "tool_call_id"), j.content_of(row, "content")
             yield r.CallResult(call=call, text=text, at=times.of_result(call), line=position)
             continue
         for record in _read_message(row, position, answers, decided, times):
@@ -131,13 +132,13 @@ class SampleTimes:
         self._calls: dict[str, tuple[int | None, int | None]] = {}
         self._last: int | None = None
         for event in events:
-            start_us, end_us = r.time_of(event, "timestamp"), r.time_of(event, "completed")
+            start_us, end_us = j.time_of(event, "timestamp"), j.time_of(event, "completed")
             match event.get("event"):
                 case "model":
-                    for choice in r.objects_of(event, "output", "choices"):
-                        self._replies[r.text_of(choice, "message", "id")] = end_us or start_us
+                    for choice in j.objects_of(event, "output", "choices"):
+                        self._replies[j.text_of(choice, "message", "id")] = end_us or start_us
                 case "tool":
-                    self._calls[r.text_of(event, "id")] = (start_us, end_us or start_us)
+                    self._calls[j.text_of(event, "id")] = (start_us, end_us or start_us)
                 case "sample_init":
                     self._last = start_us
                 case _:
@@ -148,7 +149,7 @@ class SampleTimes:
         return self._last
 
     def of_reply(self, row: JsonObject) -> int | None:
-        return self._later(self._replies.get(r.text_of(row, "id")))
+        return self._later(self._replies.get(j.text_of(row, "id")))
 
     def of_call(self, call: str) -> int | None:
         return self._calls.get(call, (None, None))[0]
@@ -172,9 +173,9 @@ def _put_back(attached: Mapping[str, Json], value: Json, depth: int) -> Json:
     if depth > 4:
         return value
     if isinstance(value, dict):
-        return {key: _put_back(attached, item, depth + 1) for key, item in r.as_object(value).items()}
+        return {key: _put_back(attached, item, depth + 1) for key, item in j.as_object(value).items()}
     if isinstance(value, list):
-        return [_put_back(attached, item, depth + 1) for item in r.as_array(value)]
+        return [_put_back(attached, item, depth + 1) for item in j.as_array(value)]
     return value
 
 
@@ -182,24 +183,24 @@ def _read_message(
     row: JsonObject, number: int, answers: Mapping[str, JsonObject], decided: Mapping[str, JsonObject],
     times: "SampleTimes",
 ) -> Iterator[r.Record]:  # fmt: skip
-    text = r.content_of(row, "content")
-    match r.text_of(row, "role"):
+    text = j.content_of(row, "content")
+    match j.text_of(row, "role"):
         case "user":
             yield r.Prompt(text, times.of_prompt(), number)
         case "assistant":
             calls = tuple(
                 r.ToolCall(
-                    r.text_of(fields, "id"),
-                    r.text_of(fields, "function"),
-                    r.object_of(fields, "arguments"),
-                    starts_later=times.of_call(r.text_of(fields, "id")) is not None,
+                    j.text_of(fields, "id"),
+                    j.text_of(fields, "function"),
+                    j.object_of(fields, "arguments"),
+                    starts_later=times.of_call(j.text_of(fields, "id")) is not None,
                 )
-                for fields in r.objects_of(row, "tool_calls")
+                for fields in j.objects_of(row, "tool_calls")
             )
-            thoughts = (r.first_text(item, "reasoning", "summary") for item in r.objects_of(row, "content"))
+            thoughts = (j.first_text(item, "reasoning", "summary") for item in j.objects_of(row, "content"))
             thinking = "\n\n".join(filter(None, thoughts))
             yield r.Reply(
-                text=text, thinking=thinking, calls=calls, model=r.text_of(row, "model"), line=number,
+                text=text, thinking=thinking, calls=calls, model=j.text_of(row, "model"), line=number,
                 at=times.of_reply(row), may_be_empty=row.get("source") == "generate",
             )  # fmt: skip
             for call in calls:
@@ -215,32 +216,32 @@ def _read_answer(
 ) -> Iterator[r.Record]:
     if start_us := times.of_call(call.id):
         yield r.CallStart(call.id, start_us)
-    when = r.time_of(decided or {}, "timestamp")
-    verdict = r.as_text((decided or {}).get("decision"))
-    reason = r.as_text((decided or {}).get("explanation"))
+    when = j.time_of(decided or {}, "timestamp")
+    verdict = j.as_text((decided or {}).get("decision"))
+    reason = j.as_text((decided or {}).get("explanation"))
     if verdict in ("reject", "terminate"):
         yield r.CallResult(call=call.id, state="rejected", reason=reason, at=when, line=number)
         return
     if verdict in ("approve", "modify"):
         yield r.CallDecision(call=call.id, is_approved=True, reason=reason, at=when)
     if answer is not None:
-        error = r.text_of(answer, "error", "message")
+        error = j.text_of(answer, "error", "message")
         yield r.CallResult(
-            call=call.id, text=r.content_of(answer, "content"), state="failed" if error else "succeeded",
+            call=call.id, text=j.content_of(answer, "content"), state="failed" if error else "succeeded",
             error=error, at=times.of_result(call.id), line=number,
         )  # fmt: skip
 
 
 def usage_of_counts(counts: JsonObject) -> Usage:
     """Return tokens as Inspect counts them; services differ in whether cached ones are among the input."""
-    sent, received = r.count_of(counts, "input_tokens"), r.count_of(counts, "output_tokens")
-    read = r.count_of(counts, "input_tokens_cache_read")
-    written = r.count_of(counts, "input_tokens_cache_write")
-    if (read or written) and r.count_of(counts, "total_tokens") != sent + received:
+    sent, received = j.count_of(counts, "input_tokens"), j.count_of(counts, "output_tokens")
+    read = j.count_of(counts, "input_tokens_cache_read")
+    written = j.count_of(counts, "input_tokens_cache_write")
+    if (read or written) and j.count_of(counts, "total_tokens") != sent + received:
         sent += read + written
     return Usage(
         input_tokens=sent, output_tokens=received, cache_read_tokens=read, cache_write_tokens=written,
-        cost_microdollars=r.as_cost(counts.get("total_cost")),
+        cost_microdollars=j.as_cost(counts.get("total_cost")),
     )  # fmt: skip
 
 
@@ -250,22 +251,22 @@ class _ReplyUsage:
     def __init__(self, sample: JsonObject, events: list[JsonObject], replies: list[JsonObject]) -> None:
         self._known: dict[str, Usage] = {}
         for event in events:
-            output = r.object_of(event, "output")
-            for choice in r.objects_of(output, "choices")[:1]:
-                key = r.text_of(choice, "message", "id")
+            output = j.object_of(event, "output")
+            for choice in j.objects_of(output, "choices")[:1]:
+                key = j.text_of(choice, "message", "id")
                 if event.get("event") == "model" and key:
-                    self._known[key] = usage_of_counts(r.object_of(output, "usage"))
-        reply_ids = {r.text_of(row, "id") for row in replies}
+                    self._known[key] = usage_of_counts(j.object_of(output, "usage"))
+        reply_ids = {j.text_of(row, "id") for row in replies}
         self._known = {key: used for key, used in self._known.items() if key in reply_ids}
         whole = Usage()
-        for counts in r.object_of(sample, "model_usage").values():
-            whole = whole.plus(usage_of_counts(r.as_object(counts)))
+        for counts in j.object_of(sample, "model_usage").values():
+            whole = whole.plus(usage_of_counts(j.as_object(counts)))
         for used in self._known.values():
             whole = whole.beyond(used)
         self._rest, self._last = whole, replies[-1] if replies else None
 
     def of(self, row: JsonObject) -> Usage:
-        used = self._known.get(r.text_of(row, "id"), Usage())
+        used = self._known.get(j.text_of(row, "id"), Usage())
         if row is self._last:
             used, self._rest = used.plus(self._rest), Usage()
         return used
@@ -276,14 +277,14 @@ class _ReplyUsage:
 
 
 def _unmapped_records(sample: JsonObject, events: list[JsonObject]) -> Iterator[r.Record]:
-    if scores := r.object_of(sample, "scores"):
+    if scores := j.object_of(sample, "scores"):
         yield r.UnmappedRecord("scores", dict(scores))
     for event in events:
         if event.get("event") in ("error", "logger") and event.get("event") == "error":
-            message = r.text_of(event, "error", "message")
-            yield r.ErrorRecord("error", message, r.time_of(event, "timestamp"))
-    if error := r.object_of(sample, "error"):
-        yield r.ErrorRecord("sample", r.text_of(error, "message"))
-    if limit := r.object_of(sample, "limit"):
-        yield r.TurnStop(outcome="limit", detail=f"{r.text_of(limit, 'type')} limit")
+            message = j.text_of(event, "error", "message")
+            yield r.ErrorRecord("error", message, j.time_of(event, "timestamp"))
+    if error := j.object_of(sample, "error"):
+        yield r.ErrorRecord("sample", j.text_of(error, "message"))
+    if limit := j.object_of(sample, "limit"):
+        yield r.TurnStop(outcome="limit", detail=f"{j.text_of(limit, 'type')} limit")
     yield r.SessionEnd(is_failed=bool(error))

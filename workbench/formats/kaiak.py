@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
@@ -30,24 +31,24 @@ _ENDED: Final[dict[str, r.ResultState]] = {
 def is_lines(sample: list[JsonObject]) -> bool:
     return any(
         {"sequence_number", "content", "session_id"} <= line.keys()
-        or "workspace_path" in r.object_of(line, "session")
-        or "approval_status" in r.object_of(line, "tool_call")
+        or "workspace_path" in j.object_of(line, "session")
+        or "approval_status" in j.object_of(line, "tool_call")
         for line in sample
     )
 
 
 def is_document(value: Json) -> bool:
     """Tell whether a document is a list of messages of S2, bare or under `messages`."""
-    return is_lines(r.as_objects(value)[:5] or r.objects_of(r.as_object(value), "messages")[:5])
+    return is_lines(j.as_objects(value)[:5] or j.objects_of(j.as_object(value), "messages")[:5])
 
 
 def read_document(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session from a list of messages."""
-    document = r.as_object(value)
+    document = j.as_object(value)
     rows: list[JsonLine | Problem] = (
         [JsonLine(1, {"session": document.get("session")})] if "session" in document else []
     )
-    messages = r.as_array(value) or r.as_array(document.get("messages"))
+    messages = j.as_array(value) or j.as_array(document.get("messages"))
     yield from read_lines([*rows, *(JsonLine(n, row) for n, row in enumerate(messages, 1))], name)
 
 
@@ -67,7 +68,7 @@ def _lines_of_first(
 ) -> Iterator[JsonLine | Problem]:
     first = ""
     for line in lines:
-        key = "" if isinstance(line, Problem) else _session_id(r.as_object(line.value))
+        key = "" if isinstance(line, Problem) else _session_id(j.as_object(line.value))
         first = first or key
         if key in ("", first):
             yield line
@@ -77,8 +78,8 @@ def _lines_of_first(
 
 def _session_id(row: JsonObject) -> str:
     if "session" in row:
-        return r.text_of(row, "session", "id")
-    return r.text_of(r.object_of(row, "tool_call") or row, "session_id")
+        return j.text_of(row, "session", "id")
+    return j.text_of(j.object_of(row, "tool_call") or row, "session_id")
 
 
 def _read_session(lines: JsonLines, name: str) -> Iterator[r.Record]:
@@ -87,7 +88,7 @@ def _read_session(lines: JsonLines, name: str) -> Iterator[r.Record]:
         if isinstance(line, Problem):
             yield line
         else:
-            yield from reader.line(r.as_object(line.value), line.number)
+            yield from reader.line(j.as_object(line.value), line.number)
     yield from reader.ended()
 
 
@@ -112,23 +113,23 @@ class _MessageReader:
 
     def line(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         if "session" in row:
-            self._session = r.object_of(row, "session")
+            self._session = j.object_of(row, "session")
         elif "tool_call" in row:
-            call = r.object_of(row, "tool_call")
-            self._calls[r.text_of(call, "id")] = call
-            if action := r.text_of(call, "interaction_id"):
-                self._actions[action] = r.text_of(call, "id")
+            call = j.object_of(row, "tool_call")
+            self._calls[j.text_of(call, "id")] = call
+            if action := j.text_of(call, "interaction_id"):
+                self._actions[action] = j.text_of(call, "id")
         elif "content" in row:
             yield from self._message(row, number)
         else:
             yield r.file_problem(number, "it is not a message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        time_us = r.time_of(row, "timestamp")
+        time_us = j.time_of(row, "timestamp")
         if not self._has_begun:
             self._has_begun = True
             yield self._head(row, time_us)
-        yield from self._sequence_problems(r.integer_of(row, "sequence_number"), number)
+        yield from self._sequence_problems(j.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if wrong := payload_problem(kind, payload):
             yield r.file_problem(number, wrong)
@@ -139,7 +140,7 @@ class _MessageReader:
                 yield from self._response(payload, time_us, number)
             case "Thinking":
                 yield from self._close_partial() if self._partial else ()
-                self._thoughts.append(r.text_of(payload, "text"))
+                self._thoughts.append(j.text_of(payload, "text"))
             case "ToolCall":
                 yield from self._call(payload, time_us, number)
             case "System":
@@ -152,7 +153,7 @@ class _MessageReader:
     def _aside(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match kind:
             case "FileModification":
-                self._change(r.text_of(payload, "proposal_id"), _edit(payload))
+                self._change(j.text_of(payload, "proposal_id"), _edit(payload))
             case "Error":
                 yield from self._flush()
                 yield from self._error(payload, time_us)
@@ -167,12 +168,12 @@ class _MessageReader:
         self._changes = [*others, (proposal, edit)]
 
     def _head(self, row: JsonObject, time_us: int | None) -> r.SessionHead:
-        settings = r.object_of(self._session, "configuration")
+        settings = j.object_of(self._session, "configuration")
         return r.SessionHead(
-            key=r.text_of(row, "session_id") or self._name,
-            workspace=r.text_of(self._session, "workspace_path"),
-            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=time_us,
-            status=r.text_of(self._session, "status") or None, facts=self._facts(settings),
+            key=j.text_of(row, "session_id") or self._name,
+            workspace=j.text_of(self._session, "workspace_path"),
+            provider=j.text_of(settings, "provider"), model=j.text_of(settings, "model"), at=time_us,
+            status=j.text_of(self._session, "status") or None, facts=self._facts(settings),
         )  # fmt: skip
 
     def _facts(self, settings: JsonObject) -> JsonObject:
@@ -190,7 +191,7 @@ class _MessageReader:
         self._last = number if number is not None else self._last
 
     def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        piece = r.first_text(payload, "text", "content")
+        piece = j.first_text(payload, "text", "content")
         if payload.get("partial") is True:
             self._partial.append(piece)
             return
@@ -220,7 +221,7 @@ class _MessageReader:
     def ended(self) -> Iterator[r.Record]:
         yield from self._close_partial()
         yield from self._flush()
-        usage = usage_within(r.object_of(self._session, "token_usage"), "input_tokens", "output_tokens")
+        usage = usage_within(j.object_of(self._session, "token_usage"), "input_tokens", "output_tokens")
         if usage != Usage() and self._has_begun:
             yield r.UsageRecord(usage=usage)
         if self._failed:
@@ -232,25 +233,25 @@ class _MessageReader:
         """Add a call to the reply that waits, or to one of its own."""
         self._asked.add(key)
         about = self._calls.get(key, payload)
-        tool, arguments = r.first_text(about, "tool_name") or "tool", r.object_of(about, "parameters")
+        tool, arguments = j.first_text(about, "tool_name") or "tool", j.object_of(about, "parameters")
         call = r.ToolCall(key, tool, arguments)
         reply = self._reply or r.Reply(at=time_us, line=number)
         self._reply = replace(reply, calls=(*reply.calls, call))
 
     def _call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        key, operation = r.text_of(payload, "tool_call_id"), r.text_of(payload, "operation")
+        key, operation = j.text_of(payload, "tool_call_id"), j.text_of(payload, "operation")
         if key not in self._asked:
             self._ask(key, payload, time_us, number)
             is_ours = key in self._actions.values()
-            if r.text_of(self._calls.get(key, {}), "approval_status") == "Approved" and not is_ours:
+            if j.text_of(self._calls.get(key, {}), "approval_status") == "Approved" and not is_ours:
                 self._behind.append(r.CallDecision(call=key, is_approved=True, at=time_us))
         yield from self._flush()
-        result = r.object_of(payload, "result")
+        result = j.object_of(payload, "result")
         match operation:
             case "Start":
                 yield r.CallStart(key, time_us)
             case "Progress":
-                text = r.text_of(result, "data")
+                text = j.text_of(result, "data")
                 yield r.CallProgress(
                     call=key, kind="output", text=text, content=payload, at=time_us, line=number
                 )
@@ -263,14 +264,14 @@ class _MessageReader:
     def _result(
         self, key: str, operation: str, result: JsonObject, time_us: int | None, number: int
     ) -> r.CallResult:
-        data, status = result.get("data"), r.text_of(self._calls.get(key, {}), "status")
+        data, status = result.get("data"), j.text_of(self._calls.get(key, {}), "status")
         state: r.ResultState = "succeeded" if operation == "Complete" else "failed"
         if state == "failed" and status == "Cancelled":
             state = "cancelled"
         return r.CallResult(
-            call=key, text=data if isinstance(data, str) else r.content_text(data),
-            error=r.text_of(result, "error"), state=state, at=time_us, line=number,
-            duration_ms=r.integer_of(result, "execution_time_ms"), changes=self._changes_of_call(key),
+            call=key, text=data if isinstance(data, str) else j.content_text(data),
+            error=j.text_of(result, "error"), state=state, at=time_us, line=number,
+            duration_ms=j.integer_of(result, "execution_time_ms"), changes=self._changes_of_call(key),
         )  # fmt: skip
 
     def _changes_of_call(self, key: str) -> tuple[r.FileEdit, ...]:
@@ -284,14 +285,14 @@ class _MessageReader:
         if any(edit.old is not None or edit.new is not None for edit in changes):
             return changes
         about = self._calls.get(key, {})
-        call = r.ToolCall(key, r.text_of(about, "tool_name"), r.object_of(about, "parameters"))
+        call = r.ToolCall(key, j.text_of(about, "tool_name"), j.object_of(about, "parameters"))
         call_edits = patches.edits_of_call(call) if changes else ()
         paths = {edit.path for edit in changes}
         return call_edits if call_edits and {edit.path for edit in call_edits} <= paths else changes
 
     def _interaction(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        action = r.text_of(payload, "interaction_id")
-        call = self._actions.get(action) or r.text_of(payload, "tool_call_id")
+        action = j.text_of(payload, "interaction_id")
+        call = self._actions.get(action) or j.text_of(payload, "tool_call_id")
         if action and call:
             self._actions[action] = call
         if not call:
@@ -300,18 +301,18 @@ class _MessageReader:
             return
         if call not in self._asked:
             self._ask(call, {}, time_us, number)
-        options = tuple((option, option) for option in r.as_texts(payload.get("options")))
-        is_question = r.text_of(payload, "interaction_type") in ("Choice", "Input")
-        prompt = r.text_of(payload, "prompt") if is_question else ""
+        options = tuple((option, option) for option in j.as_texts(payload.get("options")))
+        is_question = j.text_of(payload, "interaction_type") in ("Choice", "Input")
+        prompt = j.text_of(payload, "prompt") if is_question else ""
         self._behind.append(r.CallQuestion(call=call, prompt=prompt, choices=options, at=time_us))
 
     def _system(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        event, about = r.text_of(payload, "event"), r.object_of(payload, "metadata")
-        request = r.text_of(payload, "request_id")
-        call = r.text_of(about, "tool_call_id") or self._actions.get(request, "")
-        text = r.first_text(payload, "text") or r.text_of(about, "text")
-        if event == "call.proposed" and call and r.text_of(about, "tool"):
-            proposed = {"tool_name": r.text_of(about, "tool"), "parameters": r.object_of(about, "parameters")}
+        event, about = j.text_of(payload, "event"), j.object_of(payload, "metadata")
+        request = j.text_of(payload, "request_id")
+        call = j.text_of(about, "tool_call_id") or self._actions.get(request, "")
+        text = j.first_text(payload, "text") or j.text_of(about, "text")
+        if event == "call.proposed" and call and j.text_of(about, "tool"):
+            proposed = {"tool_name": j.text_of(about, "tool"), "parameters": j.object_of(about, "parameters")}
             self._calls.setdefault(call, proposed)
         match event:
             case "prompt.submitted" if text:
@@ -327,9 +328,9 @@ class _MessageReader:
                 yield from self._refusal(event, call, about, time_us, number)
             case "turn.ended":
                 yield from self._flush()
-                if r.text_of(about, "outcome") in ("interrupted", "limit", "error"):
+                if j.text_of(about, "outcome") in ("interrupted", "limit", "error"):
                     yield r.TurnStop(outcome=about["outcome"], at=time_us)
-            case "session.changed" if title := r.text_of(about, "title"):
+            case "session.changed" if title := j.text_of(about, "title"):
                 yield from self._flush()
                 yield r.TitleChange(title, time_us)
             case _:
@@ -339,8 +340,8 @@ class _MessageReader:
         self, call: str, about: JsonObject, time_us: int | None, *, is_approved: bool
     ) -> r.CallDecision:
         return r.CallDecision(
-            call=call, is_approved=is_approved, reason=r.text_of(about, "reason"),
-            choice=r.text_of(about, "choice"), at=time_us,
+            call=call, is_approved=is_approved, reason=j.text_of(about, "reason"),
+            choice=j.text_of(about, "choice"), at=time_us,
         )  # fmt: skip
 
     def _refusal(
@@ -350,12 +351,12 @@ class _MessageReader:
             yield self._decision(call, about, time_us, is_approved=False)
         if call not in self._ended:
             self._ended.add(call)
-            reason = r.text_of(about, "reason")
+            reason = j.text_of(about, "reason")
             yield r.CallResult(call=call, state=_ENDED[event], reason=reason, at=time_us, line=number)
 
     def _error(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
-        code = r.first_text(payload, "error_code", "code") or "error"
-        yield r.ErrorRecord(code, r.text_of(payload, "message"), time_us)
+        code = j.first_text(payload, "error_code", "code") or "error"
+        yield r.ErrorRecord(code, j.text_of(payload, "message"), time_us)
         self._failed = self._failed or payload.get("recoverable") is False
 
 
@@ -378,9 +379,9 @@ def payload_problem(kind: str, payload: JsonObject) -> str:
     if missing:
         return f"{kind} without {missing[0]}"
     name, text = _WORDS.get(kind, ("", frozenset[str]()))
-    if name and (word := r.text_of(payload, name)) not in text:
+    if name and (word := j.text_of(payload, name)) not in text:
         return f"{kind} with {name} “{word[:40]}”; there is {', '.join(sorted(text))}"
-    if kind == "UserInteraction" and r.text_of(payload, name) == "Choice" and not payload.get("options"):
+    if kind == "UserInteraction" and j.text_of(payload, name) == "Choice" and not payload.get("options"):
         return "a Choice without options"
     if kind == "Progress":
         share = payload["percentage"]
@@ -391,12 +392,12 @@ def payload_problem(kind: str, payload: JsonObject) -> str:
 
 def tagged_union(value: Json) -> tuple[str, JsonObject]:
     """Return the kind of a message and its payload, in the three ways that a union is written."""
-    document = r.as_object(value)
+    document = j.as_object(value)
     if len(document) == 1:
         kind, payload = next(iter(document.items()))
-        return _kind(kind), r.as_object(payload)
-    kind = r.first_text(document, "type", "kind")
-    return _kind(kind), r.object_of(document, "payload") or r.object_of(document, "data") or document
+        return _kind(kind), j.as_object(payload)
+    kind = j.first_text(document, "type", "kind")
+    return _kind(kind), j.object_of(document, "payload") or j.object_of(document, "data") or document
 
 
 def _kind(word: str) -> str:
@@ -405,10 +406,10 @@ def _kind(word: str) -> str:
 
 def _edit(payload: JsonObject) -> r.FileEdit:
     old, new = payload.get("original_content"), payload.get("proposed_content")
-    kind = _CHANGES.get(r.text_of(payload, "change_type"), "modify")
-    if r.text_of(payload, "change_type") == "Rename" and isinstance(old, str) != isinstance(new, str):
+    kind = _CHANGES.get(j.text_of(payload, "change_type"), "modify")
+    if j.text_of(payload, "change_type") == "Rename" and isinstance(old, str) != isinstance(new, str):
         kind = "delete" if isinstance(old, str) else "create"  # S2 tells one path: each end by itself
     return r.FileEdit(
-        path=r.text_of(payload, "file_path"), change=kind,  # type: ignore[arg-type]
-        old=r.text_or_none(old), new=r.text_or_none(new),
+        path=j.text_of(payload, "file_path"), change=kind,  # type: ignore[arg-type]
+        old=j.text_or_none(old), new=j.text_or_none(new),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart
 from workbench.formats.input import JsonLines
@@ -41,7 +42,7 @@ def is_wire(sample: list[JsonObject]) -> bool:
     return any(
         line.get("type") in ("turn.prompt", "context.append_loop_event", "llm.request") and "time" in line
         for line in sample
-    ) or any("timestamp" in line and r.text_of(line, "message", "type") in _LEGACY for line in sample)
+    ) or any("timestamp" in line and j.text_of(line, "message", "type") in _LEGACY for line in sample)
 
 
 def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
@@ -54,8 +55,8 @@ def join_state(records: Iterator[r.Record], documents: list[JsonObject]) -> Iter
     state = documents[0] or documents[-1]
 
     def named(head: r.SessionHead) -> r.SessionHead:
-        title = "" if head.parent else r.text_of(state, "title")
-        folder = r.text_of(state, "workDir") or head.workspace
+        title = "" if head.parent else j.text_of(state, "title")
+        folder = j.text_of(state, "workDir") or head.workspace
         return replace(head, title=title or head.title, workspace=folder)
 
     yield from with_heads(records, named)
@@ -90,29 +91,29 @@ class _WireReader:
         self._counted: JsonObject = {}
 
     def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        kind = r.text_of(row, "type")
-        time_us = r.time_of(row, "time") or r.time_of(row, "timestamp") or r.time_of(row, "created_at")
+        kind = j.text_of(row, "type")
+        time_us = j.time_of(row, "time") or j.time_of(row, "timestamp") or j.time_of(row, "created_at")
         self._at = self._at or time_us
         if kind in _PREPARATION:
             self._prepare(row)
         elif not self._has_begun:
             self._has_begun = True
             yield self._head()
-        if event := r.object_of(row, "event"):
-            yield from self._event(r.text_of(event, "type"), event, time_us, number)
+        if event := j.object_of(row, "event"):
+            yield from self._event(j.text_of(event, "type"), event, time_us, number)
         elif not kind and "message" in row:
-            message = r.object_of(row, "message")
-            payload = r.object_of(message, "payload")
-            yield from self._legacy(r.text_of(message, "type"), payload, time_us, number)
+            message = j.object_of(row, "message")
+            payload = j.object_of(message, "payload")
+            yield from self._legacy(j.text_of(message, "type"), payload, time_us, number)
         else:
             yield from self._record(kind, row, time_us, number)
 
     def _prepare(self, row: JsonObject) -> None:
-        alias = r.text_of(row, "modelAlias").rpartition("/")[2]
-        self._model = r.text_of(row, "model") or alias or self._model
-        self._system_prompt = self._system_prompt or r.text_of(row, "systemPrompt")
-        disclosed = r.object_of(row, "environmentDisclosure")
-        self._workspace = self._workspace or r.text_of(disclosed, "cwd")
+        alias = j.text_of(row, "modelAlias").rpartition("/")[2]
+        self._model = j.text_of(row, "model") or alias or self._model
+        self._system_prompt = self._system_prompt or j.text_of(row, "systemPrompt")
+        disclosed = j.object_of(row, "environmentDisclosure")
+        self._workspace = self._workspace or j.text_of(disclosed, "cwd")
 
     def _head(self) -> r.SessionHead:
         return r.SessionHead(
@@ -131,7 +132,7 @@ class _WireReader:
             yield self._reply((), self._said_at, 0)
         for key, (approval, time_us) in list(self._approvals.items()):
             arguments: JsonObject = {"action": approval.get("action")}
-            call = r.ToolCall(key, r.text_of(approval, "toolName"), arguments)
+            call = r.ToolCall(key, j.text_of(approval, "toolName"), arguments)
             yield from self._call_records(call, time_us, 0)
             if key in self._refused:
                 yield call_result(key, "", "rejected", at=time_us, line=0)
@@ -147,15 +148,15 @@ class _WireReader:
         match kind:
             case "turn.prompt" | "turn.steer":
                 yield from self._flush()
-                yield r.Prompt(r.content_of(row, "input"), time_us, number)
+                yield r.Prompt(j.content_of(row, "input"), time_us, number)
             case "turn.cancel":
                 yield from self._flush()
                 yield r.TurnStop(detail="cancelled by the user", at=time_us)
             case "permission.record_approval_result":
-                self._approvals[r.text_of(row, "toolCallId")] = (row, time_us)
-                if not r.text_of(row, "result", "decision").startswith("approve"):
-                    self._refused.add(r.text_of(row, "toolCallId"))
-            case "usage.record" if (used := r.object_of(row, "usage")) != self._counted:
+                self._approvals[j.text_of(row, "toolCallId")] = (row, time_us)
+                if not j.text_of(row, "result", "decision").startswith("approve"):
+                    self._refused.add(j.text_of(row, "toolCallId"))
+            case "usage.record" if (used := j.object_of(row, "usage")) != self._counted:
                 yield self._usage_record(used)
             case "context.append_message" if self._is_prompt_again(row):
                 return
@@ -169,8 +170,8 @@ class _WireReader:
 
     def _is_prompt_again(self, row: JsonObject) -> bool:
         """Return whether a message is what was typed, which stands in a record of its own too."""
-        origin = r.object_of(row, "message", "origin")
-        return r.text_of(origin, "kind") == "user"
+        origin = j.object_of(row, "message", "origin")
+        return j.text_of(origin, "kind") == "user"
 
     def _usage_record(self, used: JsonObject) -> r.UsageRecord:
         self._counted = used
@@ -182,25 +183,25 @@ class _WireReader:
     def _event(self, kind: str, event: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match kind:
             case "content.part":
-                part = r.object_of(event, "part")
-                thought = r.first_text(part, "think", "thinking")
-                text = r.content_text(part) if not thought and part.get("type") != "think" else ""
+                part = j.object_of(event, "part")
+                thought = j.first_text(part, "think", "thinking")
+                text = j.content_text(part) if not thought and part.get("type") != "think" else ""
                 self._thoughts += [thought] if thought else []
                 self._texts += [text] if text else []
                 self._said_at = time_us
             case "tool.call":
-                key = r.first_text(event, "toolCallId", "uuid")
+                key = j.first_text(event, "toolCallId", "uuid")
                 arguments = parse_arguments(event.get("args"))
-                call = r.ToolCall(key, r.text_of(event, "name"), arguments)
-                display = r.object_of(event, "display")
-                yield from self._call_records(call, time_us, number, r.text_of(display, "plan"))
+                call = r.ToolCall(key, j.text_of(event, "name"), arguments)
+                display = j.object_of(event, "display")
+                yield from self._call_records(call, time_us, number, j.text_of(display, "plan"))
                 self._said_at = time_us
             case "tool.result":
                 yield self._result(event, time_us, number)
                 self._said_at = time_us
             case "step.end":
                 yield from self._flush()
-                if used := r.object_of(event, "usage"):
+                if used := j.object_of(event, "usage"):
                     yield self._usage_record(used)
             case "step.begin":
                 yield from self._flush()
@@ -216,12 +217,12 @@ class _WireReader:
         yield self._reply((call,), (self._said_at or time_us) if approval else time_us, number)
         if not approval:
             return
-        result = r.object_of(approval, "result")
+        result = j.object_of(approval, "result")
         yield r.CallQuestion(call=call.id, prompt=question, at=self._said_at or decided_at)
         yield r.CallDecision(
             call=call.id, is_approved=call.id not in self._refused, at=decided_at,
-            choice=r.first_text(result, "selectedLabel", "scope", "decision"),
-            reason=r.first_text(result, "feedback", "reason"),
+            choice=j.first_text(result, "selectedLabel", "scope", "decision"),
+            reason=j.first_text(result, "feedback", "reason"),
         )  # fmt: skip
         if call.id not in self._refused:
             yield r.CallStart(call.id, time_us)
@@ -229,8 +230,8 @@ class _WireReader:
         yield from behind
 
     def _result(self, event: JsonObject, time_us: int | None, number: int) -> r.CallResult:
-        key, result = r.text_of(event, "toolCallId"), r.object_of(event, "result")
-        text = r.content_of(result, "output") or r.text_of(result, "message")
+        key, result = j.text_of(event, "toolCallId"), j.object_of(event, "result")
+        text = j.content_of(result, "output") or j.text_of(result, "message")
         is_bad = result.get("isError") is True or result.get("is_error") is True
         is_refused = key in self._refused or (is_bad and "rejected by the user" in text[:400])
         agent = (
@@ -249,7 +250,7 @@ class _WireReader:
             case "ContentPart":
                 yield from self._event("content.part", {"part": payload}, time_us, number)
             case "ToolCall":
-                function = r.object_of(payload, "function")
+                function = j.object_of(payload, "function")
                 call: JsonObject = {
                     "toolCallId": payload.get("id"), "name": function.get("name"),
                     "args": function.get("arguments"),
@@ -261,22 +262,22 @@ class _WireReader:
                 }  # fmt: skip
                 yield from self._event("tool.result", ended, time_us, number)
             case "ApprovalRequest":
-                key = r.text_of(payload, "tool_call_id")
-                self._questions[r.text_of(payload, "id")] = key
+                key = j.text_of(payload, "tool_call_id")
+                self._questions[j.text_of(payload, "id")] = key
                 yield r.CallQuestion(call=key, at=time_us)
             case "ApprovalRequestResolved" | "ApprovalResponse":
                 yield from self._legacy_decision(payload, time_us)
             case _:
                 if kind in ("TurnEnd", "StepBegin"):
                     yield from self._flush()
-                if used := r.object_of(payload, "token_usage"):
+                if used := j.object_of(payload, "token_usage"):
                     yield from self._flush()
                     yield self._usage_record(used)
                 yield r.UnmappedRecord(kind or "record", payload, time_us, number, kind in _BOOKKEEPING)
 
     def _legacy_decision(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
-        key = self._questions.get(r.text_of(payload, "request_id"), "")
-        response = r.text_of(payload, "response")
+        key = self._questions.get(j.text_of(payload, "request_id"), "")
+        response = j.text_of(payload, "response")
         is_approved = response.startswith("approve")
         if not is_approved:
             self._refused.add(key)

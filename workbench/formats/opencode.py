@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 
 from workbench.domain.values import Json, JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import texts_of, usage_apart
 from workbench.formats.input import JsonLines
@@ -19,42 +20,42 @@ _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "su
 
 
 def is_export(value: Json) -> bool:
-    document = r.as_object(value)
-    messages = r.objects_of(document, "messages")
-    is_named = r.text_of(document, "info", "id").startswith("ses_") and "messages" in document
+    document = j.as_object(value)
+    messages = j.objects_of(document, "messages")
+    is_named = j.text_of(document, "info", "id").startswith("ses_") and "messages" in document
     return is_named or (bool(messages) and "info" in messages[0] and "parts" in messages[0])
 
 
 def read_export(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    info = r.object_of(document, "info")
-    messages = r.objects_of(document, "messages")
-    models = [r.object_of(message, "info") for message in messages if r.text_of(message, "info", "modelID")]
+    document = j.as_object(value)
+    info = j.object_of(document, "info")
+    messages = j.objects_of(document, "messages")
+    models = [j.object_of(message, "info") for message in messages if j.text_of(message, "info", "modelID")]
     facts = {key: info[key] for key in ("version", "projectID", "parentID", "slug") if key in info}
     yield r.SessionHead(
-        key=r.text_of(info, "id") or name, title=r.text_of(info, "title"),
-        workspace=r.text_of(info, "directory"),
-        provider=r.as_text(models[0].get("providerID")) if models else "",
-        model=r.as_text(models[0].get("modelID")) if models else "",
-        at=r.time_of(info, "time", "created"), facts=facts,
-        parent=r.text_of(info, "parentID"),
+        key=j.text_of(info, "id") or name, title=j.text_of(info, "title"),
+        workspace=j.text_of(info, "directory"),
+        provider=j.as_text(models[0].get("providerID")) if models else "",
+        model=j.as_text(models[0].get("modelID")) if models else "",
+        at=j.time_of(info, "time", "created"), facts=facts,
+        parent=j.text_of(info, "parentID"),
     )  # fmt: skip
     for number, message in enumerate(messages, 1):
         yield from _read_message(message, number)
 
 
 def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
-    info, parts = r.object_of(message, "info"), r.objects_of(message, "parts")
-    time_us = r.time_of(info, "time", "created")
+    info, parts = j.object_of(message, "info"), j.objects_of(message, "parts")
+    time_us = j.time_of(info, "time", "created")
     if info.get("role") == "user":
         yield r.Prompt("\n".join(filter(None, map(_part_text, parts))), time_us, number)
         return
     tools = [part for part in parts if part.get("type") == "tool"]
-    counts: JsonObject = {**r.object_of(info, "tokens", "cache"), **r.object_of(info, "tokens")}
+    counts: JsonObject = {**j.object_of(info, "tokens", "cache"), **j.object_of(info, "tokens")}
     yield r.Reply(
         text=texts_of(parts, "text"), thinking=texts_of(parts, "reasoning"),
         may_be_empty=bool(info.get("error") or info.get("finish")),
-        calls=tuple(_tool_call_of(part) for part in tools), model=r.text_of(info, "modelID"), at=time_us,
+        calls=tuple(_tool_call_of(part) for part in tools), model=j.text_of(info, "modelID"), at=time_us,
         line=number,
         usage=usage_apart(
             counts, "input", ("output", "reasoning"), "read", "write", info.get("cost")
@@ -66,22 +67,22 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
 
 def _part_text(part: JsonObject) -> str:
     if part.get("type") == "file":
-        return r.image_note({**part, "mime": r.text_of(part, "mime") or "file"})
-    return "" if part.get("synthetic") is True else r.text_of(part, "text")
+        return j.image_note({**part, "mime": j.text_of(part, "mime") or "file"})
+    return "" if part.get("synthetic") is True else j.text_of(part, "text")
 
 
 def _tool_call_of(part: JsonObject) -> r.ToolCall:
-    state = r.object_of(part, "state")
+    state = j.object_of(part, "state")
     return r.ToolCall(
-        r.first_text(part, "callID", "id"),
-        r.text_of(part, "tool"),
-        r.object_of(state, "input"),
+        j.first_text(part, "callID", "id"),
+        j.text_of(part, "tool"),
+        j.object_of(state, "input"),
         starts_later=_start_of(part) is not None,
     )
 
 
 def _start_of(part: JsonObject) -> int | None:
-    return r.time_of(part, "state", "time", "start")
+    return j.time_of(part, "state", "time", "start")
 
 
 def _call_lives(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
@@ -99,21 +100,21 @@ def _call_lives(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
 
 
 def _read_result(part: JsonObject, number: int) -> r.CallResult:
-    state, key = r.object_of(part, "state"), r.first_text(part, "callID", "id")
+    state, key = j.object_of(part, "state"), j.first_text(part, "callID", "id")
     meta, times, status = (
-        r.object_of(state, "metadata"),
-        r.object_of(state, "time"),
-        r.text_of(state, "status"),
+        j.object_of(state, "metadata"),
+        j.object_of(state, "time"),
+        j.text_of(state, "status"),
     )
-    start_us, end_us = r.time_of(times, "start"), r.time_of(times, "end")
-    error = r.text_of(state, "error")
+    start_us, end_us = j.time_of(times, "start"), j.time_of(times, "end")
+    error = j.text_of(state, "error")
     return r.CallResult(
-        call=key, text=r.text_of(state, "output") or error, state=_result_state(status, error), error=error,
-        exit_code=r.integer_of(meta, "exit"), at=end_us or start_us, line=number,
-        child=r.text_of(meta, "sessionId") if r.text_of(part, "tool") == "task" else "",
+        call=key, text=j.text_of(state, "output") or error, state=_result_state(status, error), error=error,
+        exit_code=j.integer_of(meta, "exit"), at=end_us or start_us, line=number,
+        child=j.text_of(meta, "sessionId") if j.text_of(part, "tool") == "task" else "",
         duration_ms=(end_us - start_us) // 1000 if start_us and end_us else None,
         reason=error.partition("with the following feedback:")[2].strip(),
-        changes=_edits_of_result(r.text_of(part, "tool"), r.object_of(state, "input"), meta),
+        changes=_edits_of_result(j.text_of(part, "tool"), j.object_of(state, "input"), meta),
     )  # fmt: skip
 
 
@@ -127,21 +128,21 @@ def _result_state(status: str, error: str) -> r.ResultState:
 
 
 def _edits_of_result(tool: str, arguments: JsonObject, meta: JsonObject) -> tuple[r.FileEdit, ...]:
-    path = r.first_text(arguments, "filePath", "path")
+    path = j.first_text(arguments, "filePath", "path")
     if tool == "write":
         return (
             r.FileEdit(
                 path=path,
                 change="modify" if meta.get("exists") is True else "create",
-                new=r.text_of(arguments, "content"),
+                new=j.text_of(arguments, "content"),
             ),
         )
     if tool in ("edit", "multiedit"):
-        if patch := r.text_of(meta, "diff"):
+        if patch := j.text_of(meta, "diff"):
             return (r.FileEdit(path=path, patch=patch),)
         return (
             r.FileEdit(
-                path=path, old=r.text_of(arguments, "oldString"), new=r.text_of(arguments, "newString")
+                path=path, old=j.text_of(arguments, "oldString"), new=j.text_of(arguments, "newString")
             ),
         )
     return ()
@@ -151,16 +152,16 @@ def _unmapped_parts(
     parts: list[JsonObject], info: JsonObject, time_us: int | None, number: int
 ) -> Iterator[r.Record]:
     for part in parts:
-        kind = r.text_of(part, "type")
+        kind = j.text_of(part, "type")
         if kind not in ("text", "reasoning", "tool", "file", "step-start", "step-finish"):
             yield r.UnmappedRecord(f"part.{kind}", part, time_us, number, kind in _IGNORED_PARTS)
-    error = r.object_of(info, "error")
+    error = j.object_of(info, "error")
     if error:
-        why = r.text_of(error, "data", "message") or r.text_of(error, "name")
-        if "Abort" in r.text_of(error, "name"):
+        why = j.text_of(error, "data", "message") or j.text_of(error, "name")
+        if "Abort" in j.text_of(error, "name"):
             yield r.TurnStop(detail=why, at=time_us)
         else:
-            yield r.ErrorRecord(r.text_of(error, "name") or "error", why, time_us)
+            yield r.ErrorRecord(j.text_of(error, "name") or "error", why, time_us)
 
 
 _RUN_TYPES: Final = ("step_start", "text", "reasoning", "tool_use", "step_finish", "error")
@@ -170,7 +171,7 @@ def is_run(sample: list[JsonObject]) -> bool:
     """Tell whether lines are what `opencode run --format json` prints."""
     return any(
         line.get("type") in _RUN_TYPES
-        and r.text_of(line, "sessionID").startswith("ses_")
+        and j.text_of(line, "sessionID").startswith("ses_")
         and ("part" in line or "error" in line)
         for line in sample
     )
@@ -182,13 +183,13 @@ def read_run(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Of the message that is not whole yet."""
 
     def read(row: JsonObject, number: int) -> Iterator[r.Record]:
-        kind, part, time_us = r.text_of(row, "type"), r.object_of(row, "part"), r.time_of(row, "timestamp")
+        kind, part, time_us = j.text_of(row, "type"), j.object_of(row, "part"), j.time_of(row, "timestamp")
         if kind == "error":
             yield from _run_error(row)
         elif kind not in _RUN_TYPES:
             yield r.UnmappedRecord(kind or "record", row, time_us, number, is_understood=False)
         else:
-            if parts and r.text_of(parts[0], "messageID") != r.text_of(part, "messageID"):
+            if parts and j.text_of(parts[0], "messageID") != j.text_of(part, "messageID"):
                 yield from _run_message(parts, number)
                 parts.clear()
             parts.append({"printed": row.get("timestamp"), **part})
@@ -198,7 +199,7 @@ def read_run(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
     yield from read_rows(
         lines, read,
-        lambda row: r.SessionHead(key=r.text_of(row, "sessionID") or name, at=r.time_of(row, "timestamp")),
+        lambda row: r.SessionHead(key=j.text_of(row, "sessionID") or name, at=j.time_of(row, "timestamp")),
     )  # fmt: skip
     yield from _run_message(parts, 0)
 
@@ -216,9 +217,9 @@ def _run_message(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
 
 
 def _run_error(row: JsonObject) -> Iterator[r.Record]:
-    error = r.object_of(row, "error")
-    why = r.text_of(error, "data", "message") or r.text_of(error, "name") or "error"
-    yield r.ErrorRecord(r.text_of(error, "name") or "error", why, r.time_of(row, "timestamp"))
+    error = j.object_of(row, "error")
+    why = j.text_of(error, "data", "message") or j.text_of(error, "name") or "error"
+    yield r.ErrorRecord(j.text_of(error, "name") or "error", why, j.time_of(row, "timestamp"))
 
 
 SQLITE_MAGIC: Final = b"SQLite format 3\0"
@@ -260,14 +261,14 @@ def _apply_commit(pages: bytearray, log: bytes, frames: list[tuple[int, int]], s
 
 def read_sessions(database: Database, name: str) -> Iterator[r.Record]:
     """Yield the sessions of a database; raises apsw.Error where it is damaged."""
-    for info in map(r.as_object, _table_rows(database, "session", "true", ())):
-        key = r.text_of(info, "id")
+    for info in map(j.as_object, _table_rows(database, "session", "true", ())):
+        key = j.text_of(info, "id")
         messages: list[Json] = [
             {
                 "info": message,
-                "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(message, "id"),)),
+                "parts": _table_rows(database, "part", "message_id = ?", (j.text_of(message, "id"),)),
             }
-            for message in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
+            for message in map(j.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
         ]
         yield from read_export({"info": info, "messages": messages}, name)
 
@@ -277,18 +278,18 @@ def _table_rows(database: Database, table: str, where: str, values: tuple[str, .
     cursor = database.execute(f"SELECT * FROM {table} WHERE {where}", values)  # noqa: S608 words of our own
     rows = [_row_object(dict(zip(names, row, strict=False))) for row in cursor]
     # Ids rise with time; a message and a part carry the same order in their ids as in their times.
-    return sorted(rows, key=lambda row: (_creation_time(r.as_object(row)), r.text_of(r.as_object(row), "id")))
+    return sorted(rows, key=lambda row: (_creation_time(j.as_object(row)), j.text_of(j.as_object(row), "id")))
 
 
 def _creation_time(row: JsonObject) -> int:
-    created = r.object_of(row, "time").get("created")
+    created = j.object_of(row, "time").get("created")
     return created if isinstance(created, int) else 0
 
 
 def _row_object(row: dict[str, Json]) -> Json:
     data = row.pop("data", None)
     try:
-        document = r.as_object(orjson.loads(data) if isinstance(data, str | bytes) else None)
+        document = j.as_object(orjson.loads(data) if isinstance(data, str | bytes) else None)
     except ValueError:
         document = {"type": "damaged"}
     times = {"created": row.pop("time_created", None), "updated": row.pop("time_updated", None)}

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import MOST_ERROR, end_state, usage_within
 from workbench.formats.input import JsonLines
@@ -25,12 +26,12 @@ _WAITING_STATE: Final = "waiting_for_confirmation"
 
 
 def is_trajectory(value: Json) -> bool:
-    rows = r.as_objects(value)[:5]
+    rows = j.as_objects(value)[:5]
     if any("source" in row and isinstance(row.get("action"), str) for row in rows):
         return True
     if any("source" in row and isinstance(row.get("observation"), str) for row in rows):
         return True
-    return any(r.text_of(row, "kind") in _NEWER_KINDS for row in rows)
+    return any(j.text_of(row, "kind") in _NEWER_KINDS for row in rows)
 
 
 def is_rows(sample: list[JsonObject]) -> bool:
@@ -41,7 +42,7 @@ def is_rows(sample: list[JsonObject]) -> bool:
 
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
-    yield from _session(list(enumerate(r.as_objects(value), 1)), name, {})
+    yield from _session(list(enumerate(j.as_objects(value), 1)), name, {})
 
 
 def read_rows(lines: JsonLines, name: str) -> Iterator[r.Record]:
@@ -51,9 +52,9 @@ def read_rows(lines: JsonLines, name: str) -> Iterator[r.Record]:
         if isinstance(line, Problem):
             yield line
             continue
-        row = r.as_object(line.value)
-        if history := r.objects_of(row, "history"):
-            key = r.first_text(row, "instance_id", "id") or f"{name}:{line.number}"
+        row = j.as_object(line.value)
+        if history := j.objects_of(row, "history"):
+            key = j.first_text(row, "instance_id", "id") or f"{name}:{line.number}"
             yield from _session([(line.number, entry) for entry in history], key, row)
         else:
             events.append((line.number, row))
@@ -62,28 +63,28 @@ def read_rows(lines: JsonLines, name: str) -> Iterator[r.Record]:
 
 
 def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[r.Record]:
-    start = next((r.time_of(event, "timestamp") for _, event in events if event.get("timestamp")), None)
-    model = r.text_of(row, "metadata", "llm_config", "model")
-    system_event = r.as_object(
+    start = next((j.time_of(event, "timestamp") for _, event in events if event.get("timestamp")), None)
+    model = j.text_of(row, "metadata", "llm_config", "model")
+    system_event = j.as_object(
         next((event for _, event in events if event.get("kind") == "SystemPromptEvent"), None)
     )
     yield r.SessionHead(
-        key=r.first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
-        system_prompt=r.content_text([system_event.get("system_prompt")]),
+        key=j.first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
+        system_prompt=j.content_text([system_event.get("system_prompt")]),
     )  # fmt: skip
-    if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
+    if any(j.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
         yield r.file_problem(1, "times have no zone; they are taken as UTC")
     reader = _EventReader()
     yield from join_usage(record for number, event in events for record in reader.event(event, number))
-    if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
+    if patch := j.first_text(row, "git_patch") or j.first_text(j.object_of(row, "test_result"), "git_patch"):
         yield from submitted_patch("result", "git_patch", patch)
 
 
 def _session_id(events: list[tuple[int, JsonObject]], name: str) -> str:
-    first_one = r.as_object(events[0][1] if events else None)
+    first_one = j.as_object(events[0][1] if events else None)
     if isinstance(first_one.get("id"), str):
-        return r.text_of(first_one, "id")
-    key = f"{r.text_of(first_one, 'timestamp')}:{r.content_of(first_one, 'message')[:200]}"
+        return j.text_of(first_one, "id")
+    key = f"{j.text_of(first_one, 'timestamp')}:{j.content_of(first_one, 'message')[:200]}"
     return key if key != ":" else name
 
 
@@ -94,8 +95,8 @@ class _EventReader:
         self._waits = False
 
     def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        time_us = r.time_of(row, "timestamp")
-        yield from self._usage_records(r.object_of(row, "llm_metrics"))
+        time_us = j.time_of(row, "timestamp")
+        yield from self._usage_records(j.object_of(row, "llm_metrics"))
         if "action" in row and isinstance(row["action"], str):
             yield from self._action(row, time_us, number)
         elif isinstance(row.get("observation"), str):
@@ -105,7 +106,7 @@ class _EventReader:
 
     def _usage_records(self, metrics: JsonObject) -> Iterator[r.Record]:
         now = usage_within(
-            r.object_of(metrics, "accumulated_token_usage"), "prompt_tokens", "completion_tokens",
+            j.object_of(metrics, "accumulated_token_usage"), "prompt_tokens", "completion_tokens",
             "cache_read_tokens", "cache_write_tokens", metrics.get("accumulated_cost"),
         )  # fmt: skip
         more = now.beyond(self._usage)
@@ -114,8 +115,8 @@ class _EventReader:
             self._usage = self._usage.plus(more)
 
     def _action(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
-        text = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
+        kind, arguments = j.text_of(row, "action"), j.object_of(row, "args")
+        text = j.first_text(arguments, "content", "thought", "final_thought") or j.text_of(row, "message")
         if kind == "message" and row.get("source") == "user":
             yield r.Prompt(text, time_us, number)
         elif kind in _MESSAGE_TYPES:
@@ -126,17 +127,17 @@ class _EventReader:
         elif kind in _UNDERSTOOD_TYPES:
             yield r.UnmappedRecord(f"action.{kind}", arguments, time_us, number)
         else:
-            key = r.text_of(row, "tool_call_metadata", "tool_call_id") or f"event-{row.get('id', number)}"
+            key = j.text_of(row, "tool_call_metadata", "tool_call_id") or f"event-{row.get('id', number)}"
             self._actions[str(row.get("id"))] = (key, kind, arguments)
             call_arguments = {
                 name: value
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
-            tool = r.text_of(row, "tool_call_metadata", "function_name") or kind
+            tool = j.text_of(row, "tool_call_metadata", "function_name") or kind
             call = r.ToolCall(key, tool, call_arguments)
-            yield r.Reply(text=r.text_of(arguments, "thought"), calls=(call,), at=time_us, line=number)
-            state = r.text_of(arguments, "confirmation_state")
+            yield r.Reply(text=j.text_of(arguments, "thought"), calls=(call,), at=time_us, line=number)
+            state = j.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:
                 yield r.CallDecision(call=key, is_approved=True, at=time_us)
             elif state == "rejected":
@@ -144,15 +145,15 @@ class _EventReader:
                 yield r.CallResult(call=key, state="rejected", at=time_us, line=number)
 
     def _observation(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        kind, extras = r.text_of(row, "observation"), r.object_of(row, "extras")
+        kind, extras = j.text_of(row, "observation"), j.object_of(row, "extras")
         call = self._actions.pop(str(row.get("cause")), None)
-        text = r.text_of(row, "content") or r.text_of(row, "message")
+        text = j.text_of(row, "content") or j.text_of(row, "message")
         if call is not None:
             yield self._result(call, row, kind, text, time_us, number)
         elif kind == "error":
             yield r.ErrorRecord("error", text, time_us)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
-            yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=time_us)
+            yield r.TurnStop(detail=j.text_of(extras, "agent_state"), at=time_us)
         else:
             is_known = kind in _UNDERSTOOD_TYPES
             yield r.UnmappedRecord(f"observation.{kind}", row, time_us, number, is_known)
@@ -162,9 +163,9 @@ class _EventReader:
         number: int,
     ) -> r.CallResult:  # fmt: skip
         key, tool, arguments = call
-        extras = r.object_of(row, "extras")
-        code = r.integer_of(extras, "metadata", "exit_code")
-        code = r.integer_of(extras, "exit_code") if code is None else code
+        extras = j.object_of(row, "extras")
+        code = j.integer_of(extras, "metadata", "exit_code")
+        code = j.integer_of(extras, "exit_code") if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
         state = end_state(is_bad=is_bad, is_refused=kind == "user_rejected")
         return r.CallResult(
@@ -173,7 +174,7 @@ class _EventReader:
         )  # fmt: skip
 
     def _newer_event(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        match r.text_of(row, "kind"):
+        match j.text_of(row, "kind"):
             case "MessageEvent":
                 yield from self._message(row, time_us, number)
             case "ActionEvent":
@@ -183,7 +184,7 @@ class _EventReader:
             case "PauseEvent" | "InterruptEvent" as kind:
                 yield r.TurnStop(detail=kind, at=time_us)
             case "ConversationErrorEvent":
-                yield r.ErrorRecord(r.first_text(row, "code"), r.text_of(row, "detail"), time_us)
+                yield r.ErrorRecord(j.first_text(row, "code"), j.text_of(row, "detail"), time_us)
             case kind:
                 if row.get("value") == _WAITING_STATE:
                     self._waits = True
@@ -192,41 +193,41 @@ class _EventReader:
                 yield r.UnmappedRecord(kind or "event", row, time_us, number, bool(kind))
 
     def _message(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-        message = r.object_of(row, "llm_message")
-        text = r.content_of(message, "content")
+        message = j.object_of(row, "llm_message")
+        text = j.content_of(message, "content")
         if row.get("source") == "user":
             yield r.Prompt(text, time_us, number)
         elif row.get("source") == "environment":
             yield r.UnmappedRecord("environment", text, time_us, number)
         else:
-            thinking = r.text_of(message, "reasoning_content")
+            thinking = j.text_of(message, "reasoning_content")
             yield r.Reply(text=text, thinking=thinking, at=time_us, line=number)
 
     def _action_reply(self, row: JsonObject, time_us: int | None, number: int) -> r.Reply:
-        action = r.object_of(row, "action")
-        key = r.text_of(row, "tool_call_id") or r.text_of(row, "id")
-        tool = r.first_text(row, "tool_name") or r.text_of(action, "kind")
+        action = j.object_of(row, "action")
+        key = j.text_of(row, "tool_call_id") or j.text_of(row, "id")
+        tool = j.first_text(row, "tool_name") or j.text_of(action, "kind")
         arguments = {name: value for name, value in action.items() if name != "kind"}
         if not arguments:
-            arguments = dict(openai_tool_call(r.object_of(row, "tool_call"), key).arguments)
+            arguments = dict(openai_tool_call(j.object_of(row, "tool_call"), key).arguments)
         self._actions[key] = (key, tool, arguments)
         return r.Reply(
-            text=r.content_of(row, "thought"), thinking=r.text_of(row, "reasoning_content"), at=time_us,
+            text=j.content_of(row, "thought"), thinking=j.text_of(row, "reasoning_content"), at=time_us,
             line=number, calls=(r.ToolCall(key, tool, arguments),),
         )  # fmt: skip
 
     def _newer_result(
         self, kind: str, row: JsonObject, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
-        observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
+        observation, key = j.object_of(row, "observation"), j.text_of(row, "tool_call_id")
         self._actions.pop(key, None)
         text = (
-            r.content_of(observation, "content")
-            or r.first_text(observation, "output")
-            or r.text_of(row, "error")
+            j.content_of(observation, "content")
+            or j.first_text(observation, "output")
+            or j.text_of(row, "error")
         )
-        code = r.integer_of(observation, "exit_code")
-        code = r.integer_of(observation, "metadata", "exit_code") if code is None else code
+        code = j.integer_of(observation, "exit_code")
+        code = j.integer_of(observation, "metadata", "exit_code") if code is None else code
         is_bad = kind == "AgentErrorEvent" or bool(code) or observation.get("is_error") is True
         state = end_state(is_bad=is_bad, is_refused=kind == "UserRejectObservation")
         if self._waits and state != "rejected":
@@ -234,33 +235,33 @@ class _EventReader:
         self._waits = False
         yield r.CallResult(
             call=key, text=text, state=state, exit_code=code, at=time_us, line=number,
-            error=text[:MOST_ERROR] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
+            error=text[:MOST_ERROR] if is_bad else "", reason=j.text_of(row, "rejection_reason"),
             changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip
 
 
 def _edit_of_observation(observation: JsonObject) -> tuple[r.FileEdit, ...]:
-    before, after = (r.text_or_none(observation.get(name)) for name in ("old_content", "new_content"))
+    before, after = (j.text_or_none(observation.get(name)) for name in ("old_content", "new_content"))
     if after is None or before == after:
         return ()
     is_new = before is None or observation.get("prev_exist") is False
     edit = r.FileEdit(
-        path=r.text_of(observation, "path"), change="create" if is_new else "modify",
+        path=j.text_of(observation, "path"), change="create" if is_new else "modify",
         old=None if is_new else before, new=after,
     )  # fmt: skip
     return (edit,)
 
 
 def _edits_of_result(tool: str, arguments: JsonObject, text: str) -> tuple[r.FileEdit, ...]:
-    path = r.text_of(arguments, "path")
+    path = j.text_of(arguments, "path")
     if tool == "write":
-        return (r.FileEdit(path=path, change="create", new=r.text_of(arguments, "content")),)
-    if tool != "edit" or r.text_of(arguments, "command") == "view":
+        return (r.FileEdit(path=path, change="create", new=j.text_of(arguments, "content")),)
+    if tool != "edit" or j.text_of(arguments, "command") == "view":
         return ()
-    if r.text_of(arguments, "command") == "create":
-        return (r.FileEdit(path=path, change="create", new=r.text_of(arguments, "file_text")),)
+    if j.text_of(arguments, "command") == "create":
+        return (r.FileEdit(path=path, change="create", new=j.text_of(arguments, "file_text")),)
     if "old_str" in arguments:
         return (
-            r.FileEdit(path=path, old=r.text_of(arguments, "old_str"), new=r.text_of(arguments, "new_str")),
+            r.FileEdit(path=path, old=j.text_of(arguments, "old_str"), new=j.text_of(arguments, "new_str")),
         )
     return (r.FileEdit(path=path, patch=text),) if "@@" in text else ()

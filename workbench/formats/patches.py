@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import Hunk, JsonObject
-from workbench.formats.records import (
-    CallResult,
-    FileEdit,
-    Record,
-    Reply,
-    ToolCall,
-    as_objects,
-    as_text,
-    file_problem,
-    first_text,
-)
+from workbench.formats.json_fields import as_objects, as_text, first_text
+from workbench.formats.records import CallResult, FileEdit, Record, Reply, ToolCall, file_problem
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import gemini
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.input import JsonLines
 from workbench.formats.record_streams import head_with_model, object_lines
@@ -16,7 +17,7 @@ _HOOK_CONTEXT = "<qwen:"
 def is_session(sample: list[JsonObject]) -> bool:
     return any(
         {"sessionId", "uuid"} <= line.keys()
-        and ("systemPayload" in line or isinstance(r.object_of(line, "message").get("parts"), list))
+        and ("systemPayload" in line or isinstance(j.object_of(line, "message").get("parts"), list))
         for line in sample
     )
 
@@ -34,30 +35,30 @@ def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
             yield line
             continue
         row, number = line
-        key = r.text_of(row, "sessionId")
+        key = j.text_of(row, "sessionId")
         # One of another id that hangs below no message that was read is another session.
         is_other = (
             key not in session_keys | {""}
             and "" not in session_keys
-            and r.text_of(row, "parentUuid") not in above
+            and j.text_of(row, "parentUuid") not in above
         )
         if not session_keys or is_other:
             session_keys.add(key)
             calls = {}
-            facts = {fact: row[fact] for fact in ("version", "gitBranch") if r.as_text(row.get(fact))}
+            facts = {fact: row[fact] for fact in ("version", "gitBranch") if j.as_text(row.get(fact))}
             yield r.SessionHead(
-                key=key or name, workspace=r.text_of(row, "cwd"), provider="qwen",
-                at=r.time_of(row, "timestamp"), facts=facts,
+                key=key or name, workspace=j.text_of(row, "cwd"), provider="qwen",
+                at=j.time_of(row, "timestamp"), facts=facts,
             )  # fmt: skip
-        if own := r.text_of(row, "uuid"):
+        if own := j.text_of(row, "uuid"):
             above.add(own)
         yield from _read_row(row, number, calls)
 
 
 def _read_row(row: JsonObject, number: int, calls: dict[str, r.ToolCall]) -> Iterator[r.Record]:
-    parts, time_us = r.objects_of(row, "message", "parts"), r.time_of(row, "timestamp")
-    subtype = r.text_of(row, "subtype")
-    match r.text_of(row, "type"):
+    parts, time_us = j.objects_of(row, "message", "parts"), j.time_of(row, "timestamp")
+    subtype = j.text_of(row, "subtype")
+    match j.text_of(row, "type"):
         case "user" if not subtype:
             yield r.Prompt(_typed_text(row, parts), time_us, number)
             yield from _results(row, parts, time_us, number, calls)
@@ -72,8 +73,8 @@ def _read_row(row: JsonObject, number: int, calls: dict[str, r.ToolCall]) -> Ite
 
 
 def _typed_text(row: JsonObject, parts: list[JsonObject]) -> str:
-    text: list[Json] = [part for part in parts if not r.text_of(part, "text").startswith(_HOOK_CONTEXT)]
-    return r.content_text(text) or r.text_of(row, "systemPayload", "displayText")
+    text: list[Json] = [part for part in parts if not j.text_of(part, "text").startswith(_HOOK_CONTEXT)]
+    return j.content_text(text) or j.text_of(row, "systemPayload", "displayText")
 
 
 def _reply(
@@ -82,37 +83,37 @@ def _reply(
     tool_calls = gemini.calls_of_parts(parts, number)
     calls.update((call.id, call) for call in tool_calls)
     text: list[Json] = [part for part in parts if part.get("thought") is not True]
-    thoughts = (r.text_of(part, "text") for part in parts if part.get("thought") is True)
+    thoughts = (j.text_of(part, "text") for part in parts if part.get("thought") is True)
     return r.Reply(
-        text=r.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tool_calls,
-        usage=_usage(r.object_of(row, "usageMetadata")), model=r.text_of(row, "model"), at=time_us,
+        text=j.content_text(text), thinking="\n\n".join(filter(None, thoughts)), calls=tool_calls,
+        usage=_usage(j.object_of(row, "usageMetadata")), model=j.text_of(row, "model"), at=time_us,
         line=number,
     )  # fmt: skip
 
 
 def _usage(counts: JsonObject) -> Usage:
     """Return tokens; some services count thoughts among the candidates, and the total tells which."""
-    sent, received = r.count_of(counts, "promptTokenCount"), r.count_of(counts, "candidatesTokenCount")
+    sent, received = j.count_of(counts, "promptTokenCount"), j.count_of(counts, "candidatesTokenCount")
     return Usage(
-        input_tokens=sent, output_tokens=max(received, r.count_of(counts, "totalTokenCount") - sent),
-        cache_read_tokens=min(sent, r.count_of(counts, "cachedContentTokenCount")),
+        input_tokens=sent, output_tokens=max(received, j.count_of(counts, "totalTokenCount") - sent),
+        cache_read_tokens=min(sent, j.count_of(counts, "cachedContentTokenCount")),
     )  # fmt: skip
 
 
 def _results(
     row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, r.ToolCall]
 ) -> Iterator[r.Record]:
-    outcome = r.object_of(row, "toolCallResult")
+    outcome = j.object_of(row, "toolCallResult")
     count = 0
     for part in parts:
-        response = r.object_of(part, "functionResponse")
+        response = j.object_of(part, "functionResponse")
         if not response:
             continue
         count += 1
-        key = r.text_of(response, "id") or r.text_of(outcome, "callId")
-        status = r.text_of(outcome, "status")
+        key = j.text_of(response, "id") or j.text_of(outcome, "callId")
+        status = j.text_of(outcome, "status")
         if not status:
-            status = "error" if r.object_of(response, "response").get("error") else "success"
+            status = "error" if j.object_of(response, "response").get("error") else "success"
         call = calls.get(key, r.ToolCall(key, ""))
         ended: JsonObject = {
             "id": key, "name": call.tool, "args": call.arguments, "status": status, "result": [part],

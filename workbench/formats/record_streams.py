@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.input import JsonLines
 from workbench.text.problems import Problem
@@ -24,7 +25,7 @@ def object_lines(lines: JsonLines) -> Iterator[tuple[JsonObject, int] | Problem]
     for line in lines:
         if isinstance(line, Problem):
             yield line
-        elif row := r.as_object(line.value):
+        elif row := j.as_object(line.value):
             yield row, line.number
         else:
             yield r.file_problem(line.number, "it is not an object")
@@ -103,9 +104,9 @@ def typed_prompts(
         if isinstance(line, Problem):
             yield line
             continue
-        row = r.as_object(line.value)
-        prompt = r.Prompt(r.text_of(row, text), r.time_of(row, time), line.number)
-        sessions.setdefault(r.text_of(row, group), []).append(prompt)
+        row = j.as_object(line.value)
+        prompt = r.Prompt(j.text_of(row, text), j.time_of(row, time), line.number)
+        sessions.setdefault(j.text_of(row, group), []).append(prompt)
     for name, prompts in sessions.items():
         yield head(name, prompts[0].at)
         yield from prompts

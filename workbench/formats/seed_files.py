@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 
 # `sessions export --format wink` shows a session so; `kaiak_export` has S2, `assistant` S4.
@@ -31,24 +32,24 @@ WINK_OUTPUT_LIMIT: Final = 10_240
 
 
 def is_wink(value: Json) -> bool:
-    return {"id", "working_dir", "model", "messages"} <= r.as_object(value).keys()
+    return {"id", "working_dir", "model", "messages"} <= j.as_object(value).keys()
 
 
 def read_wink(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    messages = r.objects_of(document, "messages")
-    prompt = next((r.content_of(row, "content") for row in messages[:1] if row.get("role") == "system"), "")
+    document = j.as_object(value)
+    messages = j.objects_of(document, "messages")
+    prompt = next((j.content_of(row, "content") for row in messages[:1] if row.get("role") == "system"), "")
     yield r.SessionHead(
-        key=r.text_of(document, "id") or name, workspace=r.text_of(document, "working_dir"),
+        key=j.text_of(document, "id") or name, workspace=j.text_of(document, "working_dir"),
         system_prompt=prompt,
-        model=r.text_of(document, "model"), at=r.time_of(document, "created_at"),
-        status=r.text_of(document, "status"),
+        model=j.text_of(document, "model"), at=j.time_of(document, "created_at"),
+        status=j.text_of(document, "status"),
         provider="ollama",
     )  # fmt: skip
     for problem in wink_violations(document):
         yield r.file_problem(1, f"{problem.where}: {problem.why}")
-    results = {r.text_of(row, "tool_call_id"): row for row in r.objects_of(document, "tool_results")}
-    tool_messages = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
+    results = {j.text_of(row, "tool_call_id"): row for row in j.objects_of(document, "tool_results")}
+    tool_messages = {j.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     for number, row in enumerate(messages, 1):
         yield from _read_wink_message(row, number, results, tool_messages)
     yield r.SessionEnd(is_failed=document.get("status") == "errored")
@@ -57,25 +58,25 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
 def _read_wink_message(
     row: JsonObject, number: int, results: dict[str, JsonObject], tool_messages: dict[str, JsonObject]
 ) -> Iterator[r.Record]:
-    text, time_us = r.content_of(row, "content"), r.time_of(row, "timestamp")
-    match r.text_of(row, "role"):
+    text, time_us = j.content_of(row, "content"), j.time_of(row, "timestamp")
+    match j.text_of(row, "role"):
         case "user":
             yield r.Prompt(text, time_us, number)
         case "assistant":
-            calls = r.objects_of(row, "tool_calls")
-            meta = r.object_of(row, "metadata")
+            calls = j.objects_of(row, "tool_calls")
+            meta = j.object_of(row, "metadata")
             yield r.Reply(
-                text=text, at=time_us, line=number, model=r.text_of(meta, "model"),
-                usage=Usage(output_tokens=r.count_of(meta, "token_count")),
+                text=text, at=time_us, line=number, model=j.text_of(meta, "model"),
+                usage=Usage(output_tokens=j.count_of(meta, "token_count")),
                 calls=tuple(
                     r.ToolCall(
-                        r.text_of(call, "id"), r.text_of(call, "tool_name"), r.object_of(call, "parameters")
+                        j.text_of(call, "id"), j.text_of(call, "tool_name"), j.object_of(call, "parameters")
                     )
                     for call in calls
                 ),
             )  # fmt: skip
             for call in calls:
-                key = r.text_of(call, "id")
+                key = j.text_of(call, "id")
                 yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
             if number > 1 and row.get("role") == "system":
@@ -87,9 +88,9 @@ def _read_wink_message(
 def _read_wink_call(
     call: JsonObject, result: JsonObject | None, tool_message: JsonObject | None, number: int
 ) -> Iterator[r.Record]:
-    key, status = r.text_of(call, "id"), r.text_of(call, "status")
-    time_us = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
-    text = r.content_text((tool_message or {}).get("content"))
+    key, status = j.text_of(call, "id"), j.text_of(call, "status")
+    time_us = j.time_of(call, "executed_at") or j.as_time((tool_message or {}).get("timestamp"))
+    text = j.content_text((tool_message or {}).get("content"))
     if status == "rejected":
         yield r.CallResult(call=key, state="rejected", reason=text, at=time_us, line=number)
         return
@@ -99,20 +100,20 @@ def _read_wink_call(
         return
     fields = result or {}
     is_bad = status == "failed" or fields.get("success") is False
-    paths = r.as_texts(fields.get("files_affected"))
+    paths = j.as_texts(fields.get("files_affected"))
     yield r.CallResult(
-        call=key, text=r.text_of(fields, "output") or text, state="failed" if is_bad else "succeeded",
-        error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=time_us,
+        call=key, text=j.text_of(fields, "output") or text, state="failed" if is_bad else "succeeded",
+        error=j.text_of(fields, "error"), duration_ms=j.integer_of(fields, "execution_time_ms"), at=time_us,
         line=number,
         changes=tuple(_wink_edit(call, path) for path in paths),
     )  # fmt: skip
 
 
 def _wink_edit(call: JsonObject, path: str) -> r.FileEdit:
-    fields = r.object_of(call, "parameters")
+    fields = j.object_of(call, "parameters")
     if "old_string" in fields:
-        return r.FileEdit(path=path, old=r.text_of(fields, "old_string"), new=r.text_of(fields, "new_string"))
-    return r.FileEdit(path=path, change="create", new=r.text_of(fields, "content"))
+        return r.FileEdit(path=path, old=j.text_of(fields, "old_string"), new=j.text_of(fields, "new_string"))
+    return r.FileEdit(path=path, change="create", new=j.text_of(fields, "content"))
 
 
 # --- the rules of S0 ------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def wink_violations(document: JsonObject) -> Iterator[RuleViolation]:
         yield RuleViolation(where="working_dir", why="it is not an absolute path")
     if not str(document["model"]).strip():
         yield RuleViolation(where="model", why="it is empty")
-    yield from _message_list_violations(r.objects_of(document, "messages"))
+    yield from _message_list_violations(j.objects_of(document, "messages"))
     yield from _result_list_violations(document)
 
 
@@ -142,14 +143,14 @@ def _message_list_violations(messages: Sequence[JsonObject]) -> Iterator[RuleVio
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
         yield from _message_violations(where, message, call_ids)
-        for index, call in enumerate(r.objects_of(message, "tool_calls")):
+        for index, call in enumerate(j.objects_of(message, "tool_calls")):
             call_ids.add(str(call.get("id", "")))
             if str(call.get("status", "pending")) not in WINK_CALL_STATUSES:
                 yield RuleViolation(
                     where=f"{where}.tool_calls[{index}].status", why="it is not a status of a call"
                 )
     for number, (earlier, later) in enumerate(
-        pairwise(r.time_of(message, "timestamp") for message in messages)
+        pairwise(j.time_of(message, "timestamp") for message in messages)
     ):
         if earlier is not None and later is not None and later < earlier:
             yield RuleViolation(
@@ -173,10 +174,10 @@ def _message_violations(where: str, message: JsonObject, call_ids: set[str]) -> 
 
 def _result_list_violations(document: JsonObject) -> Iterator[RuleViolation]:
     calls = {
-        str(c.get("id")) for m in r.objects_of(document, "messages") for c in r.objects_of(m, "tool_calls")
+        str(c.get("id")) for m in j.objects_of(document, "messages") for c in j.objects_of(m, "tool_calls")
     }
     earlier_ids: set[str] = set()
-    for number, result in enumerate(r.objects_of(document, "tool_results")):
+    for number, result in enumerate(j.objects_of(document, "tool_results")):
         where, call_id = f"tool_results[{number}]", str(result.get("tool_call_id", ""))
         if call_id not in calls:
             yield RuleViolation(where=f"{where}.tool_call_id", why="no message made this call")
@@ -194,7 +195,7 @@ def _result_violations(where: str, result: JsonObject, working_dir: str) -> Iter
         yield RuleViolation(where=f"{where}.error", why="it failed, so there is one")
     if len(str(result.get("output", "")).encode()) > WINK_OUTPUT_LIMIT:
         yield RuleViolation(where=f"{where}.output", why=f"it is over {WINK_OUTPUT_LIMIT} bytes")
-    for path in r.as_array(result.get("files_affected")):
+    for path in j.as_array(result.get("files_affected")):
         if not _is_inside(working_dir, str(path)):
             yield RuleViolation(
                 where=f"{where}.files_affected", why=f"{path} is outside the working directory"

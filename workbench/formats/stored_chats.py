@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, parse_json, usage_within
 from workbench.formats.usage_records import join_usage_before
@@ -49,19 +50,19 @@ def read_goose(database: Database, name: str) -> Iterator[r.Record]:
 
 
 def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
-    key = r.text_of(row, "id")
-    settings = r.as_object(parse_json(row.get("model_config_json")))
-    facts = {name: row[name] for name in ("session_type", "schedule_id") if r.as_text(row.get(name))}
-    model = r.text_of(settings, "model_name") or r.text_of(settings, "model")
+    key = j.text_of(row, "id")
+    settings = j.as_object(parse_json(row.get("model_config_json")))
+    facts = {name: row[name] for name in ("session_type", "schedule_id") if j.as_text(row.get(name))}
+    model = j.text_of(settings, "model_name") or j.text_of(settings, "model")
     yield r.SessionHead(
-        key=key, title=r.first_text(row, "name", "description"), workspace=r.text_of(row, "working_dir"),
-        provider=r.text_of(row, "provider_name"), model=model, at=r.time_of(row, "created_at"), facts=facts,
-        parent=r.text_of(row, "parent_session_id"),
+        key=key, title=j.first_text(row, "name", "description"), workspace=j.text_of(row, "working_dir"),
+        provider=j.text_of(row, "provider_name"), model=model, at=j.time_of(row, "created_at"), facts=facts,
+        parent=j.text_of(row, "parent_session_id"),
     )  # fmt: skip
     for number, message in enumerate(_rows(database, "messages", "created_timestamp, id", key), 1):
         yield from _goose_message(message, number, model)
     counts: JsonObject = {
-        name: r.count_of(row, f"accumulated_{name}") or r.count_of(row, name)
+        name: j.count_of(row, f"accumulated_{name}") or j.count_of(row, name)
         for name in ("input_tokens", "output_tokens")
     }
     cached = {"cached": row.get("accumulated_cache_read_tokens")}
@@ -72,16 +73,16 @@ def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
 
 
 def _goose_message(row: JsonObject, number: int, model: str) -> Iterator[r.Record]:
-    time_us, content = r.time_of(row, "created_timestamp"), parse_json(row.get("content_json"))
+    time_us, content = j.time_of(row, "created_timestamp"), parse_json(row.get("content_json"))
     if not isinstance(content, list):
         yield r.UnmappedRecord("message.damaged", row, time_us, number, is_understood=False)
         return
-    parts = r.as_objects(content)
+    parts = j.as_objects(content)
     results = [part for part in parts if part.get("type") == "toolResponse"]
     words: list[Json] = [part for part in parts if part.get("type") in ("text", "image")]
-    text, calls = r.content_text(words), tuple(_goose_calls(parts))
+    text, calls = j.content_text(words), tuple(_goose_calls(parts))
     if row.get("role") == "assistant":
-        thoughts = (r.first_text(part, "thinking", "text") for part in parts if part.get("type") in _THOUGHTS)
+        thoughts = (j.first_text(part, "thinking", "text") for part in parts if part.get("type") in _THOUGHTS)
         reply = r.Reply(
             text=text, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=model, at=time_us,
             line=number, may_be_empty=any(part.get("type") == "redactedThinking" for part in parts),
@@ -104,36 +105,36 @@ _NOTES: Final = ("toolConfirmationRequest", "actionRequired", "systemNotificatio
 
 
 def _is_hidden(row: JsonObject) -> bool:
-    return r.as_object(parse_json(row.get("metadata_json"))).get("userVisible") is False
+    return j.as_object(parse_json(row.get("metadata_json"))).get("userVisible") is False
 
 
 def _goose_calls(parts: list[JsonObject]) -> Iterator[r.ToolCall]:
     for part in parts:
         if part.get("type") in ("toolRequest", "frontendToolRequest"):
-            call = r.object_of(part, "toolCall")
-            value = r.object_of(call, "value") or call
+            call = j.object_of(part, "toolCall")
+            value = j.object_of(call, "value") or call
             arguments = parse_arguments(value.get("arguments"))
-            tool = r.text_of(value, "name") or "unreadable call"
-            yield r.ToolCall(r.text_of(part, "id"), tool, arguments)
+            tool = j.text_of(value, "name") or "unreadable call"
+            yield r.ToolCall(j.text_of(part, "id"), tool, arguments)
 
 
 def _goose_question(part: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
-    kind = r.text_of(part, "type")
-    request = r.object_of(part, "data") if kind == "actionRequired" else part
+    kind = j.text_of(part, "type")
+    request = j.object_of(part, "data") if kind == "actionRequired" else part
     if kind == "toolConfirmationRequest" or request.get("actionType") == "toolConfirmation":
-        yield r.CallQuestion(call=r.text_of(request, "id"), at=time_us)
+        yield r.CallQuestion(call=j.text_of(request, "id"), at=time_us)
     elif kind in _NOTES:
         yield r.UnmappedRecord(kind, part, time_us, number)
 
 
 def _goose_result(part: JsonObject, time_us: int | None, number: int) -> r.CallResult:
-    result = r.object_of(part, "toolResult")
+    result = j.object_of(part, "toolResult")
     value = result.get("value")
-    fields = r.as_object(value)
-    text = r.content_text(fields.get("content") if fields else value) or r.text_of(result, "error")
-    is_bad = r.text_of(result, "status") == "error" or fields.get("isError") is True
+    fields = j.as_object(value)
+    text = j.content_text(fields.get("content") if fields else value) or j.text_of(result, "error")
+    is_bad = j.text_of(result, "status") == "error" or fields.get("isError") is True
     state = end_state(is_bad=is_bad, is_refused=_is_declined(text))
-    return call_result(r.text_of(part, "id"), text, state, at=time_us, line=number)
+    return call_result(j.text_of(part, "id"), text, state, at=time_us, line=number)
 
 
 # --- Crush ----------------------------------------------------------------------------------------------
@@ -155,21 +156,21 @@ def read_crush(database: Database, name: str) -> Iterator[r.Record]:
     # What an agent below does has the id of the call that asked for it at the end of its own.
     below = _CrushCalls()
     for row in sessions:
-        if r.text_of(row, "parent_session_id"):
-            below.sessions[r.text_of(row, "id").rpartition("$")[2]] = r.text_of(row, "id")
+        if j.text_of(row, "parent_session_id"):
+            below.sessions[j.text_of(row, "id").rpartition("$")[2]] = j.text_of(row, "id")
     for row in sessions:
         yield from join_usage_before(_crush_session(database, row, below))
 
 
 def _crush_session(database: Database, row: JsonObject, below: _CrushCalls) -> Iterator[r.Record]:
-    key = r.text_of(row, "id")
+    key = j.text_of(row, "id")
     messages = list(_rows(database, "messages", "created_at, rowid", key))
-    spoken = [message for message in messages if r.text_of(message, "model")]
+    spoken = [message for message in messages if j.text_of(message, "model")]
     yield r.SessionHead(
-        key=key, title=r.text_of(row, "title"), model=r.text_of(spoken[0], "model") if spoken else "",
-        provider=r.text_of(spoken[0], "provider") if spoken else "",
-        parent=r.text_of(row, "parent_session_id"), workspace=r.text_of(row, "workspace_cwd"),
-        at=r.time_of(row, "created_at"),
+        key=key, title=j.text_of(row, "title"), model=j.text_of(spoken[0], "model") if spoken else "",
+        provider=j.text_of(spoken[0], "provider") if spoken else "",
+        parent=j.text_of(row, "parent_session_id"), workspace=j.text_of(row, "workspace_cwd"),
+        at=j.time_of(row, "created_at"),
     )  # fmt: skip
     for number, message in enumerate(messages, 1):
         yield from _crush_message(message, number, below)
@@ -179,17 +180,17 @@ def _crush_session(database: Database, row: JsonObject, below: _CrushCalls) -> I
 
 
 def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator[r.Record]:
-    time_us, content = r.time_of(row, "created_at"), parse_json(row.get("parts"))
+    time_us, content = j.time_of(row, "created_at"), parse_json(row.get("parts"))
     if not isinstance(content, list):
         yield r.UnmappedRecord("message.damaged", row, time_us, number, is_understood=False)
         return
-    parts = [(r.text_of(part, "type"), r.object_of(part, "data")) for part in r.as_objects(content)]
+    parts = [(j.text_of(part, "type"), j.object_of(part, "data")) for part in j.as_objects(content)]
     words = [_crush_words(kind, data) for kind, data in parts]
     text = "\n".join(filter(None, words))
-    match r.text_of(row, "role"):
+    match j.text_of(row, "role"):
         case "assistant":
             reply = _crush_reply(row, parts, text, time_us, number)
-            below.paths.update({call.id: r.text_of(call.arguments, "file_path") for call in reply.calls})
+            below.paths.update({call.id: j.text_of(call.arguments, "file_path") for call in reply.calls})
             yield reply
         case "user":
             if text or not any(kind == "shell_command" for kind, _ in parts):
@@ -209,15 +210,15 @@ def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator
 def _crush_words(kind: str, data: JsonObject) -> str:
     match kind:
         case "text":
-            return r.text_of(data, "text")
+            return j.text_of(data, "text")
         case "binary":
             about: JsonObject = {
                 "type": "file", "mimeType": data.get("MIMEType"), "filename": data.get("Path"),
                 "data": data.get("Data"),
             }  # fmt: skip
-            return r.image_note(about)
+            return j.image_note(about)
         case "image_url":
-            return r.image_note(data)
+            return j.image_note(data)
         case _:
             return ""
 
@@ -226,24 +227,24 @@ def _crush_reply(
     row: JsonObject, parts: list[tuple[str, JsonObject]], text: str, time_us: int | None, number: int
 ) -> r.Reply:
     calls = tuple(
-        r.ToolCall(r.text_of(data, "id"), r.text_of(data, "name"), parse_arguments(data.get("input")))
+        r.ToolCall(j.text_of(data, "id"), j.text_of(data, "name"), parse_arguments(data.get("input")))
         for kind, data in parts
         if kind == "tool_call"
     )
-    thoughts = (r.text_of(data, "thinking") for kind, data in parts if kind == "reasoning")
+    thoughts = (j.text_of(data, "thinking") for kind, data in parts if kind == "reasoning")
     return r.Reply(
-        text=text, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=r.text_of(row, "model"),
+        text=text, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=j.text_of(row, "model"),
         at=time_us, line=number, may_be_empty=any(kind == "finish" for kind, _ in parts),
     )  # fmt: skip
 
 
 def _crush_result(data: JsonObject, time_us: int | None, number: int, below: _CrushCalls) -> r.CallResult:
-    key, text = r.text_of(data, "tool_call_id"), r.text_of(data, "content")
-    about = r.as_object(parse_json(data.get("metadata")))
+    key, text = j.text_of(data, "tool_call_id"), j.text_of(data, "content")
+    about = j.as_object(parse_json(data.get("metadata")))
     is_bad = data.get("is_error") is True
     return call_result(
         key, text, end_state(is_bad=is_bad, is_refused=is_bad and _is_declined(text)), at=time_us,
-        line=number, exit_code=r.integer_of(about, "exit_code"),
+        line=number, exit_code=j.integer_of(about, "exit_code"),
         changes=() if is_bad else _crush_edits(below.paths.get(key, ""), about),
         child=below.sessions.get(key, ""),
     )  # fmt: skip
@@ -257,18 +258,18 @@ def _crush_edits(path: str, about: JsonObject) -> tuple[r.FileEdit, ...]:
 
 
 def _crush_shell(data: JsonObject, time_us: int | None, key: str, number: int) -> Iterator[r.Record]:
-    call = r.ToolCall(key, "bash", {"command": r.text_of(data, "command")})
+    call = r.ToolCall(key, "bash", {"command": j.text_of(data, "command")})
     yield r.Reply(calls=(call,), at=time_us, line=number)
-    code = r.integer_of(data, "exit_code")
+    code = j.integer_of(data, "exit_code")
     state = end_state(is_bad=bool(code))
-    yield call_result(key, r.text_of(data, "output"), state, at=time_us, line=number, exit_code=code)
+    yield call_result(key, j.text_of(data, "output"), state, at=time_us, line=number, exit_code=code)
 
 
 def _crush_end(parts: list[tuple[str, JsonObject]], time_us: int | None) -> Iterator[r.Record]:
     for kind, data in parts:
-        reason, when = r.text_of(data, "reason"), r.time_of(data, "time") or time_us
+        reason, when = j.text_of(data, "reason"), j.time_of(data, "time") or time_us
         if kind == "finish" and reason in ("canceled", "permission_denied"):
-            yield r.TurnStop(detail=r.text_of(data, "message") or reason, at=when)
+            yield r.TurnStop(detail=j.text_of(data, "message") or reason, at=when)
         elif kind == "finish" and reason in ("error", "content_filter"):
-            why = ": ".join(filter(None, (r.text_of(data, "message"), r.text_of(data, "details"))))
+            why = ": ".join(filter(None, (j.text_of(data, "message"), j.text_of(data, "details"))))
             yield r.ErrorRecord(reason, why or reason, when)

@@ -10,6 +10,7 @@ import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import json_fields as j
 from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.chat_messages import MOST_ERROR, parse_arguments, usage_within
@@ -22,38 +23,38 @@ _COMMAND_RESULT: Final = re.compile(
 
 
 def is_swe_agent(value: Json) -> bool:
-    document = r.as_object(value)
-    if "trajectory_format" in document or "mini_version" in r.object_of(document, "info"):
+    document = j.as_object(value)
+    if "trajectory_format" in document or "mini_version" in j.object_of(document, "info"):
         return False
-    steps, history = r.objects_of(document, "trajectory"), r.objects_of(document, "history")
+    steps, history = j.objects_of(document, "trajectory"), j.objects_of(document, "history")
     is_step = bool(steps) and "action" in steps[0] and "observation" in steps[0]
     return is_step or (bool(history) and "role" in history[0])
 
 
 def is_mini(value: Json) -> bool:
     """Tell whether a document is a trajectory of mini-swe-agent; the oldest are bare lists of messages."""
-    document = r.as_object(value)
-    if r.text_of(document, "trajectory_format").startswith("mini-swe-agent") or (
-        "messages" in document and "mini_version" in r.object_of(document, "info")
+    document = j.as_object(value)
+    if j.text_of(document, "trajectory_format").startswith("mini-swe-agent") or (
+        "messages" in document and "mini_version" in j.object_of(document, "info")
     ):
         return True
-    rows = r.as_objects(value)
+    rows = j.as_objects(value)
     is_bare = len(rows) > 1 and all({"role", "content"} <= row.keys() for row in rows[:5])
-    return is_bare and r.as_text(rows[0].get("role")) in ("system", "user")
+    return is_bare and j.as_text(rows[0].get("role")) in ("system", "user")
 
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    info = r.object_of(document, "info")
-    history = [row for row in r.objects_of(document, "history") if row.get("is_demo") is not True]
-    prompt = next((r.content_of(row, "content") for row in history if row.get("role") == "system"), "")
+    document = j.as_object(value)
+    info = j.object_of(document, "info")
+    history = [row for row in j.objects_of(document, "history") if row.get("is_demo") is not True]
+    prompt = next((j.content_of(row, "content") for row in history if row.get("role") == "system"), "")
     facts = {key: document[key] for key in ("environment",) if isinstance(document.get(key), str)}
     yield r.SessionHead(
         key=_session_id(document, name), system_prompt=prompt, facts=facts,
-        status=r.text_of(info, "exit_status") or None,
-        model=r.text_of(document, "replay_config", "model"),
+        status=j.text_of(info, "exit_status") or None,
+        model=j.text_of(document, "replay_config", "model"),
     )  # fmt: skip
-    steps = r.objects_of(document, "trajectory")
+    steps = j.objects_of(document, "trajectory")
     yield from join_usage(
         chain(_read_history(history) if history else _read_steps(steps), _session_end(info))
     )
@@ -62,8 +63,8 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
 def _session_id(document: JsonObject, name: str) -> str:
     import hashlib
 
-    instance = r.first_text(document, "instance_id") or r.first_text(
-        r.object_of(document, "info"), "instance_id", "run_id"
+    instance = j.first_text(document, "instance_id") or j.first_text(
+        j.object_of(document, "info"), "instance_id", "run_id"
     )
     if instance:
         return instance
@@ -76,18 +77,18 @@ def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
     waiting: dict[str, r.ToolCall] = {}
     editor = EditorWindow()
     for number, row in enumerate(history, 1):
-        text = r.content_of(row, "content")
-        match r.text_of(row, "role"):
+        text = j.content_of(row, "content")
+        match j.text_of(row, "role"):
             case "system":
                 continue
             case "assistant":
                 calls = _calls_of_row(row, number)
                 waiting = {call.id: call for call in calls}
-                thought = r.text_of(row, "thought") or r.content_of(row, "thinking_blocks")
+                thought = j.text_of(row, "thought") or j.content_of(row, "thinking_blocks")
                 thinking = "" if thought == text else thought
                 yield r.Reply(text=text, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
-                named = next(r.as_texts(row.get("tool_call_ids")), "")
+                named = next(j.as_texts(row.get("tool_call_ids")), "")
                 call_of_result = waiting.pop(named if named in waiting else next(iter(waiting)))
                 yield _result_with_edits(
                     editor, call_of_result, r.CallResult(call=call_of_result.id, text=text, line=number)
@@ -120,7 +121,7 @@ class EditorWindow:
             self._open = opened[1]
 
     def _changes(self, call: r.ToolCall) -> Iterator[r.FileEdit]:
-        command = r.text_of(call.arguments, "command")
+        command = j.text_of(call.arguments, "command")
         if call.tool != "bash":
             yield from self._command_edits(call.tool, call.arguments)
         elif match := _EDIT_RANGE.match(command.strip()):
@@ -130,22 +131,22 @@ class EditorWindow:
             yield from self._command_edits(tool, arguments) if tool else here_document_edits(command)
 
     def _command_edits(self, tool: str, arguments: JsonObject) -> Iterator[r.FileEdit]:
-        begin, end = r.integer_of(arguments, "start_line"), r.integer_of(arguments, "end_line")
-        if tool == "create" and (name := r.first_text(arguments, "filename", "path")):
+        begin, end = j.integer_of(arguments, "start_line"), j.integer_of(arguments, "end_line")
+        if tool == "create" and (name := j.first_text(arguments, "filename", "path")):
             yield r.FileEdit(path=name, change="create", new="")
         elif tool == "edit" and "search" in arguments and self._open:
             yield r.FileEdit(
-                path=self._open, old=r.text_of(arguments, "search"), new=r.text_of(arguments, "replace")
+                path=self._open, old=j.text_of(arguments, "search"), new=j.text_of(arguments, "replace")
             )
         elif tool == "edit" and begin and self._open:
-            yield self._replacement(begin, end or begin, r.text_of(arguments, "replacement_text"))
+            yield self._replacement(begin, end or begin, j.text_of(arguments, "replacement_text"))
         elif tool == "insert" and "text" in arguments and self._open:
             yield self._insertion(
-                r.integer_of(arguments, "line") or max(self._lines, default=0), r.text_of(arguments, "text")
+                j.integer_of(arguments, "line") or max(self._lines, default=0), j.text_of(arguments, "text")
             )
         elif tool == _EDITOR_COMMAND and "insert_line" in arguments:
-            line = r.integer_of(arguments, "insert_line") or 0
-            yield self._insertion(line, r.text_of(arguments, "new_str"), r.text_of(arguments, "path"))
+            line = j.integer_of(arguments, "insert_line") or 0
+            yield self._insertion(line, j.text_of(arguments, "new_str"), j.text_of(arguments, "path"))
         elif tool == _EDITOR_COMMAND:
             yield from patches.edits_of_call(r.ToolCall("", tool, arguments))
 
@@ -170,27 +171,27 @@ def _result_with_edits(editor: EditorWindow, call: r.ToolCall, result: r.CallRes
 
 
 def _calls_of_row(row: JsonObject, number: int) -> tuple[r.ToolCall, ...]:
-    calls = r.objects_of(row, "tool_calls")
+    calls = j.objects_of(row, "tool_calls")
     if calls:
         return tuple(openai_tool_call(call, f"call-{number}.{index}") for index, call in enumerate(calls))
-    action = r.text_of(row, "action").strip()
+    action = j.text_of(row, "action").strip()
     return (r.ToolCall(f"call-{number}", "bash", {"command": action}),) if action else ()
 
 
 def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
-    function = r.object_of(call, "function") or call
-    tool = r.text_of(function, "name") or r.text_of(call, "function")
-    return r.ToolCall(r.text_of(call, "id") or default, tool, parse_arguments(function.get("arguments")))
+    function = j.object_of(call, "function") or call
+    tool = j.text_of(function, "name") or j.text_of(call, "function")
+    return r.ToolCall(j.text_of(call, "id") or default, tool, parse_arguments(function.get("arguments")))
 
 
 def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
     editor = EditorWindow()
     for number, step in enumerate(steps, 1):
-        for message in r.as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
+        for message in j.as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
             if message.get("role") == "user" and message.get("is_demo") is not True:
-                yield r.Prompt(r.content_of(message, "content"), line=number)
-        action, thought = r.text_of(step, "action").strip(), r.text_of(step, "thought")
-        text = thought or r.text_of(step, "response")
+                yield r.Prompt(j.content_of(message, "content"), line=number)
+        action, thought = j.text_of(step, "action").strip(), j.text_of(step, "thought")
+        text = thought or j.text_of(step, "response")
         key = f"step-{number}"
         call = r.ToolCall(key, "bash", {"command": action})
         yield r.Reply(text=text, calls=(call,) if action else (), line=number)
@@ -198,33 +199,33 @@ def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
             seconds = step.get("execution_time")
             took = int(seconds * 1000) if isinstance(seconds, int | float) else None
             result = r.CallResult(
-                call=key, text=r.text_of(step, "observation"), duration_ms=took, line=number
+                call=key, text=j.text_of(step, "observation"), duration_ms=took, line=number
             )
             yield _result_with_edits(editor, call, result)
 
 
 def _session_end(info: JsonObject) -> Iterator[r.Record]:
-    stats = r.object_of(info, "model_stats")
+    stats = j.object_of(info, "model_stats")
     used = usage_within(stats, "tokens_sent", "tokens_received", cost=stats.get("instance_cost"))
     if used != Usage():
         yield r.UsageRecord(usage=used)
-    if patch := r.text_of(info, "submission"):
+    if patch := j.text_of(info, "submission"):
         yield from patches.submitted_patch("submission", "submission", patch)
-    status = r.text_of(info, "exit_status")
+    status = j.text_of(info, "exit_status")
     if status and status.lower() not in ("submitted", "submit"):
         yield r.TurnStop(outcome="limit" if "cost" in status or "Limit" in status else "error", detail=status)
     yield r.SessionEnd(is_failed=status in ("exit_error", "exit_forfeit"))
 
 
 def read_mini(value: Json, name: str) -> Iterator[r.Record]:
-    document = r.as_object(value)
-    info = r.object_of(document, "info")
-    messages = r.objects_of(document, "messages") or r.as_objects(value)
-    prompt = next((r.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
-    model = r.object_of(info, "config", "model")
+    document = j.as_object(value)
+    info = j.object_of(document, "info")
+    messages = j.objects_of(document, "messages") or j.as_objects(value)
+    prompt = next((j.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
+    model = j.object_of(info, "config", "model")
     yield r.SessionHead(
         key=_session_id(document or {"messages": list(messages)}, name), system_prompt=prompt,
-        model=r.first_text(model, "model_name", "model"), status=r.text_of(info, "exit_status") or None,
+        model=j.first_text(model, "model_name", "model"), status=j.text_of(info, "exit_status") or None,
         at=_row_time(messages[0]) if messages else None,
     )  # fmt: skip
     waiting: dict[str, r.ToolCall] = {}
@@ -235,15 +236,15 @@ def read_mini(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def _row_time(row: JsonObject) -> int | None:
-    return r.as_time(r.object_of(row, "extra").get("timestamp") or row.get("timestamp"))
+    return j.as_time(j.object_of(row, "extra").get("timestamp") or row.get("timestamp"))
 
 
 def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall]) -> Iterator[r.Record]:
-    text, time_us, role = r.content_of(row, "content"), _row_time(row), r.text_of(row, "role")
+    text, time_us, role = j.content_of(row, "content"), _row_time(row), j.text_of(row, "role")
     if role == "assistant":
         calls = tuple(
             openai_tool_call(fields, f"call-{number}.{n}")
-            for n, fields in enumerate(r.objects_of(row, "tool_calls"))
+            for n, fields in enumerate(j.objects_of(row, "tool_calls"))
         )
         if not calls and (block := _COMMAND_BLOCK.search(text)):
             calls = (r.ToolCall(f"call-{number}", "bash", {"command": block[1]}),)
@@ -251,7 +252,7 @@ def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall])
         waiting.update({call.id: call for call in calls})
         yield r.Reply(text=text, calls=calls, at=time_us, line=number)
     elif role in ("user", "tool") and waiting:
-        key = r.text_of(row, "tool_call_id")
+        key = j.text_of(row, "tool_call_id")
         call_of_result = waiting.pop(key if key in waiting else next(iter(waiting)))
         yield _read_mini_result(row, call_of_result, text, time_us, number)
     elif role == "user":
@@ -263,13 +264,13 @@ def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall])
 def _read_mini_result(
     row: JsonObject, call: r.ToolCall, text: str, time_us: int | None, number: int
 ) -> r.CallResult:
-    extra = r.object_of(row, "extra")
+    extra = j.object_of(row, "extra")
     match = _COMMAND_RESULT.search(text)
-    code = r.integer_of(extra, "returncode")
+    code = j.integer_of(extra, "returncode")
     if code is None and match:
         code = int(match[1])
-    output = r.text_of(extra, "raw_output") or (match[2] if match else text)
-    changes = () if code else tuple(here_document_edits(r.text_of(call.arguments, "command")))
+    output = j.text_of(extra, "raw_output") or (match[2] if match else text)
+    changes = () if code else tuple(here_document_edits(j.text_of(call.arguments, "command")))
     return r.CallResult(
         call=call.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=time_us,
         line=number, changes=changes,

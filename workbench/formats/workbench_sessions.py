@@ -23,7 +23,8 @@ from workbench.domain.codec import (
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Json, JsonObject
 from workbench.formats.assemble import CurrentSessionId, ImportSummary, StoreBlob
 from workbench.formats.input import JsonLines
-from workbench.formats.records import as_integer, as_object, as_objects, as_text, file_problem
+from workbench.formats.json_fields import as_integer, as_object, as_objects, as_text
+from workbench.formats.records import file_problem
 from workbench.formats.sanitize import sanitize_text
 from workbench.secrets.scrubber import scrub, scrub_value
 from workbench.text.problems import Problem

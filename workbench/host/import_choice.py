@@ -28,7 +28,7 @@ from workbench.formats import detect
 from workbench.formats.agent_folders import AGENT_NAMES, AgentFolder, find_agent_folders
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource
-from workbench.formats.records import as_array, as_object
+from workbench.formats.json_fields import as_array, as_object
 from workbench.host.provider_config import edit_user_file
 from workbench.host.session_import import ImportPlan, ImportRequest, state_of
 from workbench.journal.errors import SessionDriven, SessionUnknown

@@ -22,8 +22,8 @@ from workbench.formats import detect, sanitize, workbench_sessions
 from workbench.formats.assemble import READ_AS, ImportSummary
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource, read_beside
+from workbench.formats.json_fields import as_object
 from workbench.formats.line_meter import PrefixChanged
-from workbench.formats.records import as_object
 from workbench.journal.errors import GuardFailed
 from workbench.journal.imported_files import (
     ImportedFile,

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from tests.support.tables import each_row
-from workbench.formats import patches, records
+from workbench.formats import json_fields, patches
 from workbench.formats.codex import _applied_edits  # pyright: ignore[reportPrivateUsage]
 
 DATA = base64.b64encode(b"\x89PNG" * 30).decode()
@@ -71,5 +71,5 @@ def test_a_moved_file_is_gone_there_and_made_here(changes, expected):
     ],
 )  # fmt: skip
 def test_an_image_is_named_and_not_kept(part, expected):
-    assert records.content_text([part]) == expected
-    assert DATA not in records.content_text([{"text": "see"}, part])
+    assert json_fields.content_text([part]) == expected
+    assert DATA not in json_fields.content_text([{"text": "see"}, part])

@@ -28,7 +28,7 @@ from tests.support.tables import each_row
 from tests.support.waits import until_true
 from workbench.domain import events as e
 from workbench.formats.kaiak_export import kaiak_session
-from workbench.host import incident_check, incident_requests, incident_sessions, session_requests
+from workbench.host import incident_check, incident_requests, session_requests, workspace_digests
 from workbench.host.incident_requests import IncidentsRefused
 from workbench.host.incident_sessions import answered_lists
 from workbench.host.supervisor import Supervisor
@@ -596,7 +596,7 @@ def test_a_file_that_is_as_it_was_is_not_modified(made):
 
 @each_row("most,errors", [(1, 1), (2, 0)])
 def test_a_result_says_that_not_all_files_were_looked_at(made, monkeypatch, most, errors):
-    monkeypatch.setattr(incident_sessions, "_MOST_FILES", most)
+    monkeypatch.setattr(workspace_digests, "_MOST_FILES", most)
     lists = made(*FIX_OS, files={"a.py": FAULTS, "b.py": ""})
     list_id = lists.work_off(ids=[lists.findings().incidents[0].id])
     told_of = [(error.error_type, error.message) for error in lists.result(list_id).errors]
