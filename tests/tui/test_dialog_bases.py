@@ -1,5 +1,6 @@
 """Every dialog is on one of two bases, which alone know box, size, titles, arming and the way back."""
 
+import asyncio
 import importlib
 import pkgutil
 
@@ -7,6 +8,9 @@ import pytest
 from textual.screen import ModalScreen
 
 import workbench.tui
+from tests.support.pane_host import Host
+from tests.support.waits import until_true
+from workbench.tui.keyboard.rule import ARM_SECONDS
 from workbench.tui.widgets.dialog import Dialog, ListDialog
 
 for module in pkgutil.walk_packages(workbench.tui.__path__, "workbench.tui."):
@@ -45,3 +49,93 @@ def test_what_decides_needs_room_for_what_is_read():
     deciding = {dialog.__name__ for dialog in DIALOGS if dialog.DECIDES}
     assert deciding == {"BatchDialog", "UndoDialog", "RuleDialog", "LaunchScreen", "StartScreen"}
     assert all(dialog.LEAVES for dialog in DIALOGS if dialog.DECIDES)
+
+
+class Question(Dialog):
+    LEAVES = "batch.leave"
+    decided = ("these bytes",)
+
+    def fill(self):
+        self.call_after_refresh(self.note_drawn)
+
+
+class HandHost(Host):
+    """A host whose clock stands until a test moves it."""
+
+    at = 100.0
+
+    def monotonic(self):
+        return self.at
+
+    @property
+    def key_time(self):
+        return self.at
+
+
+def ask(body, size=(80, 24)):
+    async def go():
+        app, question = HandHost(), Question("question")
+        async with app.run(size) as pilot:
+            await app.push_screen(question)
+            question.note_drawn()
+            await body(app, question, pilot)
+
+    asyncio.run(go())
+
+
+def test_a_key_counts_for_what_was_drawn_for_long_enough_and_once():
+    async def body(app, question, _):
+        assert not question.is_armed_for_key
+        app.at += ARM_SECONDS
+        assert question.is_armed_for_key
+        assert question.end_arming()
+        assert not question.end_arming()
+
+    ask(body)
+
+
+def test_what_is_drawn_in_another_size_has_to_be_there_for_the_whole_time_again():
+    async def body(app, question, pilot):
+        app.at += ARM_SECONDS
+        await pilot.resize_terminal(100, 30)
+        await until_true(lambda: question.size.width == 100, pilot.pause)
+        assert not question.is_armed_for_key
+        await until_true(lambda: question._arming.since is not None, pilot.pause)
+        app.at += ARM_SECONDS
+        assert question.is_armed_for_key
+
+    ask(body)
+
+
+def test_a_key_that_came_too_early_begins_the_time_again():
+    async def body(app, question, _):
+        app.at += ARM_SECONDS / 2
+        question.was_early("batch.approve")
+        app.at += ARM_SECONDS / 2
+        assert not question.is_armed_for_key
+        app.at += ARM_SECONDS / 2
+        assert question.is_armed_for_key
+
+    ask(body)
+
+
+def test_what_decides_nothing_now_arms_nothing():
+    async def body(app, question, _):
+        question.decided = None
+        question._arming.disarm()
+        question.note_drawn()
+        app.at += ARM_SECONDS
+        assert not question.is_armed_for_key
+
+    ask(body)
+
+
+def test_on_a_small_screen_only_the_way_back_is_reached():
+    async def body(_, question, pilot):
+        assert question.reaches_key("batch.approve") and question.box.display
+        await pilot.resize_terminal(59, 18)
+        await until_true(lambda: not question.fits, pilot.pause)
+        assert not question.reaches_key("batch.approve") and question.reaches_key("batch.leave")
+        await until_true(lambda: not question.box.display, pilot.pause)
+
+    ask(body)
