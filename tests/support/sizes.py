@@ -13,14 +13,6 @@ def size(variable, sample, whole):
     return int(os.environ.get(variable) or (whole if IS_CAMPAIGN else sample))
 
 
-def sampled(values, every, *, also=()):
-    """Return rows of `parametrize`: one of so many at each commit, and those that are named; the rest in the campaign."""
-    return [
-        value if number % every == 0 or value in also else rarely(value, name=str(value))
-        for number, value in enumerate(values)
-    ]
-
-
 def rarely(*values, name=None):
     """Return a row of `parametrize` that only the whole campaign runs."""
     return pytest.param(*values, id=name, marks=pytest.mark.campaign)

@@ -56,13 +56,3 @@ def test_a_campaign_runs_whole_and_a_variable_beats_both(monkeypatch, asked, is_
     monkeypatch.setattr(sizes, "IS_CAMPAIGN", is_campaign)
     monkeypatch.setenv("WORKBENCH_OF_A_TEST", asked)
     assert sizes.size("WORKBENCH_OF_A_TEST", 5, 50) == size
-
-
-def test_a_sample_has_one_of_so_many_and_what_is_named_and_all_others_are_of_the_campaign():
-    rows = sizes.sampled(["a", "b", "c", "d", "e"], 3, also=("e",))
-    assert [row for row in rows if isinstance(row, str)] == ["a", "d", "e"]
-    others = [row for row in rows if not isinstance(row, str)]
-    assert [(row.id, [mark.name for mark in row.marks]) for row in others] == [
-        ("b", ["campaign"]),
-        ("c", ["campaign"]),
-    ]

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import asdict
 
 from tests.support import golden
-from tests.support.sizes import sampled
 from workbench.backend.session_export import export_texts
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.clock import ManualClock
@@ -46,7 +45,7 @@ def elsewhere(path):
 
 
 @pytest.mark.spec(1, 213)
-@pytest.mark.parametrize("name", sampled(golden.names(), 3, also=("hostile-text", "secrets", "nested-run")))
+@pytest.mark.parametrize("name", golden.names())
 def test_what_leaves_comes_back_as_it_was(name, tmp_path):
     with golden.load(name, tmp_path / "one") as one:
         sessions = [session for session in one.sessions() if session.id != SYSTEM_SESSION]
