@@ -77,8 +77,8 @@ def still_terminal(request, isolated, snapshot_settings, monkeypatch):
     if "drawn_frames" not in request.fixturenames:
         frames.leave_undrawn(monkeypatch)
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / FRAMES_A_SECOND)
-    for name in ("PREVIEW_AFTER", "REREAD_SECONDS"):
-        monkeypatch.setattr(f"workbench.tui.library.library_list.{name}", SOON_SECONDS)
+    for name in ("page.PREVIEW_AFTER", "reader.REREAD_SECONDS"):
+        monkeypatch.setattr(f"workbench.tui.list_page.{name}", SOON_SECONDS)
     monkeypatch.setattr("workbench.tui.widgets.line_view.FLASH_SECONDS", SOON_SECONDS)
     yield
     monkeypatch.undo()

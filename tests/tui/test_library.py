@@ -327,7 +327,7 @@ def test_sessions_of_other_agents_are_offered_and_imported_by_enter(stage, tmp_p
         await shown.press("I", "enter")
         await shows(shown)
         await shown.look()
-        pane(shown).find()
+        pane(shown).read()
         await shows(shown)
         assert "say it" in titles(shown)
         await shown.press("I")
@@ -382,12 +382,12 @@ def test_a_search_that_fails_leaves_no_older_list_standing(stage, failing):
         whole = getattr(pane(shown).shelf, failing)
         setattr(pane(shown).shelf, failing, fails)
         pane(shown).show(None)
-        pane(shown).find()
+        pane(shown).read()
         await shows(shown)
         assert titles(shown) == [] and "write the docs" not in shown.text
         assert "The library was not read. the disk went away" in shown.said
         setattr(pane(shown).shelf, failing, whole)
-        pane(shown).find()
+        pane(shown).read()
         await shows(shown)
         assert "write the docs" in titles(shown), "what failed is read again, whole"
 
@@ -631,14 +631,14 @@ def test_a_session_that_moves_is_drawn_anew_and_no_other(stage):
         found.draw_row = lambda placed, width: (drawn.append(placed.row_id), was(placed, width))[1]
         stage.journal.append([stage.journal.event(SessionChanged(title="docs anew"), "s-docs", USER)])
         pane(shown).show({"s-docs"})
-        pane(shown).find()
+        pane(shown).read()
         await shows(shown)
         assert titles(shown)[1:] == ["docs anew", "other place", "rename cache keys"]
         assert "docs anew" in shown.text and "rename cache keys" in shown.text
         assert set(drawn) == {"s-docs"}
         drawn.clear()
         pane(shown).show({"s-else"})
-        pane(shown).find()
+        pane(shown).read()
         await shows(shown)
         assert drawn == [], "nothing of it reads otherwise"
 

@@ -285,9 +285,9 @@ class LogWanted(Message):
 
 SessionVerb = Literal[
     "open", "replay", "beside", "go_on", "fork", "undo", "diff", "resume", "rename", "tag", "archive", "end",
-    "delete", "send", "take", "watch", "cancel",
+    "delete", "send", "take",
 ]  # fmt: skip
-"""What is done with sessions; `take` and `watch` import, `cancel` ends an import."""
+"""What is done with sessions; `take` imports some."""
 
 
 class SessionRequest(Struct, eq=False):

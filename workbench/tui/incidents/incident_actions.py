@@ -9,6 +9,7 @@ from workbench.text.human import counted
 from workbench.tui.backend import error_text
 from workbench.tui.incidents.incident_dialogs import StartScreen
 from workbench.tui.incidents.incidents_pane import IncidentsPane
+from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.pane import LineWanted
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class IncidentActions:
                 LineWanted(self._pane, "source", "Open findings", right, "read them", history=history)
             )
 
-        self._thread(work, "look which checker is set")
+        run_in_thread(self._pane, work, "look which checker is set")
 
     def read_again(self) -> None:
         """Read the file or run the checker of the list on show again, as a new list."""
@@ -85,7 +86,7 @@ class IncidentActions:
             self._context.say(why, is_error=True)
             return
         self._is_stopped = False
-        self._progress("Reading.")
+        self._pane.show_progress("Reading.")
 
         def goes_on(words: str) -> bool:
             if words:
@@ -100,19 +101,15 @@ class IncidentActions:
                 why_not = error_text(error)
             self._context.call_from_thread(self._opened, list_id, why_not)
 
-        self._thread(work, "read findings")
+        run_in_thread(self._pane, work, "read findings")
 
     def _reading_says(self, words: str) -> None:
         # Looked at here, in the loop: words that were under way when esc came say nothing any more.
         if not self._is_stopped:
-            self._progress(words)
-
-    def _progress(self, words: str) -> None:
-        self._pane.progress = words
-        self._pane.say()
+            self._pane.show_progress(words)
 
     def _opened(self, list_id: str, why_not: str) -> None:
-        self._progress("")
+        self._pane.show_progress("")
         if why_not:
             self._context.say(why_not, is_error=True)
         else:
@@ -121,7 +118,7 @@ class IncidentActions:
     def stop_reading(self) -> None:
         """End what is being read."""
         self._is_stopped = True
-        self._progress("Being cancelled.")
+        self._pane.show_progress("Being cancelled.")
 
     # --- work -----------------------------------------------------------------------------------------
 
@@ -139,7 +136,7 @@ class IncidentActions:
                 self._context.call_from_thread(self._context.say, error_text(error))
             self._context.call_from_thread(self._show_start, rows, which, options)
 
-        self._thread(work, "look what would be asked")
+        run_in_thread(self._pane, work, "look what would be asked")
 
     def _show_start(self, rows: "list[IncidentRow]", which: str, options: IncidentOptions) -> None:
         if self._pane.snapshot is not None:
@@ -202,9 +199,3 @@ class IncidentActions:
             return said
 
         self._context.tasks.file(asked)
-
-    def _thread(self, work: Callable[[], None], description: str) -> None:
-        self._pane.run_worker(
-            work, group="incidents", description=description, thread=True, exit_on_error=False,
-            exclusive=False,
-        )  # fmt: skip

@@ -77,7 +77,7 @@ class IncidentScreen(Dialog, inherit_bindings=False):
 
     def open_session(self) -> None:
         """Go to the conversation of its agent."""
-        if why := self._pane.why_no_session():
+        if why := self._pane.why_off("incidents.session"):
             self.say(f"{why[:1].upper()}{why[1:]}.")
             return
         self.dismiss()

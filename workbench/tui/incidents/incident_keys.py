@@ -2,20 +2,38 @@
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.tui.keyboard.keymap import Key
+from workbench.tui.keyboard.keymap import Key, unless
 
 if TYPE_CHECKING:
     from workbench.tui.incidents.incident_dialogs import IncidentScreen, StartScreen
     from workbench.tui.incidents.incidents_pane import IncidentsPane
 
+_NO_FINDINGS: Final = "there are no findings; I opens some"
+_NO_QUESTION: Final = "nothing about this finding waits for you; n goes to what does"
+_NO_AGENT: Final = "no agent was asked about this finding yet"
+_NO_OTHER: Final = "there is no other list of findings in this folder"
+
+
+def _why_not_start(pane: "IncidentsPane") -> str:
+    return (
+        unless(pane.snapshot, _NO_FINDINGS)
+        or unless(not pane.has_ended, "this list has ended; I reads its findings again")
+        or unless(
+            any(row.is_askable for row in pane.marked or pane.listed),
+            "none of these can be asked about now",
+        )
+    )
+
+
 INCIDENTS: Final[tuple[Key["IncidentsPane"], ...]] = (
     Key(id="incidents.start", keys=("L",), label="fix…",
         tooltip="have agents fix the marked findings, else all listed",
         aliases="start run work off solve launch incidents", group="Decide", footer=1, decides=True,
-        action=lambda pane: pane.actions.ask_start(), why_off=lambda pane: pane.why_not_start()),
+        action=lambda pane: pane.actions.ask_start(), why_off=lambda pane: _why_not_start(pane)),
     Key(id="incidents.answer", keys=("a",), label="answer…", tooltip="to its question in the queue",
         aliases="approve reject decide question", group="Decide", footer=1,
-        action=lambda pane: pane.show_question(), why_off=lambda pane: pane.why_no_question()),
+        action=lambda pane: pane.show_question(),
+        why_off=lambda pane: unless(pane.has_question, _NO_QUESTION)),
     Key(id="incidents.mark", keys=("m", "space"), label="mark", tooltip="mark it, for L and d", shown="m M",
         help="mark it; mark all that are listed, or none", group="Many", footer=3,
         action=lambda pane: pane.toggle_mark(), why_off=lambda pane: pane.why_no_row()),
@@ -30,31 +48,35 @@ INCIDENTS: Final[tuple[Key["IncidentsPane"], ...]] = (
     Key(id="incidents.again", keys=("r",), label="read again",
         tooltip="read the file, or run the checker, again: a new list", aliases="refresh reload check rerun",
         group="Many", footer=8, decides=True,
-        action=lambda pane: pane.actions.read_again(), why_off=lambda pane: pane.why_no_list()),
+        action=lambda pane: pane.actions.read_again(),
+        why_off=lambda pane: unless(pane.snapshot, _NO_FINDINGS)),
     Key(id="incidents.session", keys=("O",), label="its agent", tooltip="the session of its agent",
         aliases="conversation child", group="Read", footer=4,
-        action=lambda pane: pane.open_session(), why_off=lambda pane: pane.why_no_session()),
+        action=lambda pane: pane.open_session(),
+        why_off=lambda pane: pane.why_no_row() or unless(pane.has_agent, _NO_AGENT)),
     Key(id="incidents.dismiss", keys=("d",), label="dismiss…",
         tooltip="it will not be fixed, and why; again: take it back",
         aliases="ignore suppress wontfix skip", group="Decide", footer=5, decides=True,
         action=lambda pane: pane.actions.ask_dismissal(), why_off=lambda pane: pane.why_no_row()),
     Key(id="incidents.continue", keys=("c",), label="continue", tooltip="continue paused work on this list",
         aliases="resume unpause", group="Decide", footer=2, decides=True,
-        action=lambda pane: pane.actions.go_on(), why_off=lambda pane: pane.why_not_continue()),
+        action=lambda pane: pane.actions.go_on(),
+        why_off=lambda pane: unless(pane.is_paused, "nothing of this list is paused")),
     Key(id="incidents.cancel", keys=("X",), label="end work", tooltip="end the work on this list",
         aliases="stop abort cancel kill", group="Decide", footer=6, decides=True,
-        action=lambda pane: pane.actions.ask_cancel(), why_off=lambda pane: pane.why_not_cancel()),
+        action=lambda pane: pane.actions.ask_cancel(),
+        why_off=lambda pane: unless(pane.is_working, "nothing of this list is being worked on")),
     Key(id="incidents.list-newer", keys=("[",), label="lists", tooltip="list after, before", shown="[ ]",
         group="Read", footer=7,
-        action=lambda pane: pane.show_list(-1), why_off=lambda pane: pane.why_no_other()),
+        action=lambda pane: pane.show_list(-1), why_off=lambda pane: unless(pane.model.lists[1:], _NO_OTHER)),
     Key(id="incidents.list-older", keys=("]",), label="", tooltip="list before", shown="-", group="Read",
-        action=lambda pane: pane.show_list(1), why_off=lambda pane: pane.why_no_other()),
+        action=lambda pane: pane.show_list(1), why_off=lambda pane: unless(pane.model.lists[1:], _NO_OTHER)),
     Key(id="incidents.detail-down", keys=("J",), label="detail", tooltip="three lines of the detail",
         shown="J K", group="Move", in_palette=False,
-        action=lambda pane: pane.scroll_detail(3)),
+        action=lambda pane: pane.scroll_preview(3)),
     Key(id="incidents.detail-up", keys=("K",), label="", tooltip="three lines up", shown="-", group="Move",
         in_palette=False,
-        action=lambda pane: pane.scroll_detail(-3)),
+        action=lambda pane: pane.scroll_preview(-3)),
     Key(id="incidents.drop", keys=("escape",), label="back", tooltip="clear filter, marks; stop; back",
         group="Move", is_override=True, in_palette=False,
         action=lambda pane: pane.step_back()),

@@ -20,8 +20,9 @@ from workbench.render.incidents import (
     incident_strip,
 )
 from workbench.tui.backend import IncidentBackend
+from workbench.tui.list_page.page import MarkedRows
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import LineView, RowIndex, RowList, RowPlacement
+from workbench.tui.widgets.line_view import LineView, RowIndex, RowPlacement
 from workbench.views.incidents import (
     CodeExcerpt,
     IncidentGroup,
@@ -123,13 +124,12 @@ def row_id(row: IncidentRow) -> str:
     return f"i:{row.incident.id}"
 
 
-class IncidentRows(RowList):
+class IncidentRows(MarkedRows):
     """The incidents of a list, in groups; a row is drawn when it is on the screen."""
 
     def __init__(self) -> None:
         super().__init__(key="incidents-list")
         self.rows: Mapping[str, IncidentRow] = {}
-        self.marks: set[str] = set()
         self._groups: dict[str, IncidentGroup] = {}
         self._widths = IncidentWidths(4, 4)
         self._widths_of: tuple[int, int] = (0, 0)

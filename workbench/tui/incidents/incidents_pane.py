@@ -1,21 +1,15 @@
 """The pane of findings: a list of incidents, filtered and grouped, and the one under the cursor in full."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.timer import Timer
-from textual.widget import Widget
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.render import cells
 from workbench.render.cells import measured_bar
 from workbench.render.incidents import IncidentDetail
-from workbench.render.list_rows import empty_page_lines
 from workbench.text.human import clock_time, counted
 from workbench.tui.incidents.incident_list import (
     IncidentDetailView,
@@ -24,10 +18,11 @@ from workbench.tui.incidents.incident_list import (
     row_id,
 )
 from workbench.tui.keyboard import keymap
-from workbench.tui.pane import KeysChanged, LineWanted, Pane, SessionChosen, StatusMessage
-from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import LineView, RowList
-from workbench.tui.widgets.pane_frame import Divider, PaneTitle, StableStatic
+from workbench.tui.list_page.page import PreviewPage
+from workbench.tui.list_page.place import EmptyWords, count_text, no_match
+from workbench.tui.list_page.reader import run_in_thread
+from workbench.tui.pane import KeysChanged, SessionChosen, StatusMessage
+from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.views.incidents import (
     GROUP_NAMES,
     IncidentRow,
@@ -40,12 +35,6 @@ from workbench.views.incidents import (
 if TYPE_CHECKING:
     from workbench.tui.incidents.incident_actions import IncidentActions
 
-_TWO_COLUMNS_FROM: Final = 140
-"""Columns from which the finding under the cursor stands beside the list in full."""
-_REREAD_SECONDS: Final = 0.25
-"""Seconds between two readings while agents work."""
-_DETAIL_SECONDS: Final = 0.08
-"""Seconds that the cursor rests before the detail follows it."""
 _BAR_CELLS: Final = 12
 _PROBLEM_STATES: Final = ("waiting", "failed", "unchanged")
 _PAUSES: Final = {
@@ -53,14 +42,13 @@ _PAUSES: Final = {
     "host lost": "its process ended; c continues it", "limit reached": "a limit; c continues it",
 }  # fmt: skip
 """Why the work rests, and what lets it continue; whole at 80 columns."""
-_FILTER_HINT: Final = "words, severity: rule: file: outcome: category:, - leaves out"
 _EMPTY_KEYS: Final = (
     ("incidents.take", "open a file of findings, or run a checker"),
     ("app.place-5", "the library: earlier sessions"),
 )
 
 
-class IncidentsPane(Pane):
+class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapshot | None]):
     """Place 8."""
 
     PLACE = 8
@@ -68,140 +56,72 @@ class IncidentsPane(Pane):
     SCOPES: ClassVar[tuple[str, ...]] = ("incidents", "list")
     MOVING = frozenset({"list.row-down", "list.row-up", "incidents.detail-down", "incidents.detail-up"})
     BINDINGS = keymap.bindings(*SCOPES)
+    TWO_COLUMNS_FROM = 140
+    FILTER_TITLE = "Filter findings"
+    FILTER_HINT = "words, severity: rule: file: outcome: category:, - leaves out"
+    NO_ROW = "there is no finding under the cursor"
+    NO_PROBLEM = "No finding waits, failed or is unchanged."
+    NOT_READ = "The findings were not read."
+    READING = "The findings are being read.", "", ()
 
     actions: "IncidentActions"
     """Does what is asked about incidents; set by who makes the pane."""
 
     def __init__(self, model: IncidentModel) -> None:
-        super().__init__(key="incidents")
-        self.add_class("-late")
+        detail = IncidentDetailView(key="incidents-detail", can_focus=False)
+        super().__init__(IncidentRows(), detail, key="incidents")
         self.model = model
-        self.list = IncidentRows()
-        self.list.empty_page = self._empty_page
-        self.detail = IncidentDetailView(key="incidents-detail", can_focus=False)
-        self.detail_title = PaneTitle("", key="incidents-detail-title")
-        self.hint = StableStatic(id="incidents-hint", classes="-place-hint")
+        self.detail = detail
         self.snapshot: IncidentSnapshot | None = None
         self.wanted = ""
         """The list to show; empty is the newest."""
-        self.progress = ""
-        """What is said of a file that is read, or of a checker that runs; empty while none is."""
         self._group = 0
-        self._is_read, self._is_reading, self._reads_again = False, False, False
-        self._rereader: Timer | None = None
-        self._detailer: Timer | None = None
-
-    def compose_body(self) -> Iterable[Widget]:
-        with Horizontal(id="incidents-body"):
-            with Vertical(id="incidents-left"):
-                yield self.list
-            yield Divider(key="incidents-divider")
-            with Vertical(id="incidents-right"):
-                yield self.detail_title
-                yield self.detail
-
-    def compose(self) -> ComposeResult:
-        yield from self.compose_body()
-
-    def on_mount(self) -> None:
-        self.query_one("#incidents-left").mount(self.title_row, before=0)
-        self.follow_list()
-        self.detail_title.follow(self.detail)
-        self.say()
-        self.read()
-        self.list.focus()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Show the detail where there is room for it."""
-        del event
-        self._arrange()
-        self.detail_soon()
-        self.call_after_refresh(self.say)
-
-    def _arrange(self) -> None:
-        has_two = self.size.width >= _TWO_COLUMNS_FROM and self.snapshot is not None
-        self.query_one("#incidents-right").display = self.query_one("#incidents-divider").display = has_two
 
     @property
-    def list_view(self) -> LineView | None:
-        return self.list
+    def has_second(self) -> bool:
+        return self.snapshot is not None
 
-    @property
-    def focus_view(self) -> Widget:
-        return self.list
+    def resized(self) -> None:
+        self.preview_soon()
+
+    def row_moved(self) -> None:
+        self.preview_soon()
 
     # --- reading, in a thread -----------------------------------------------------------------------
 
-    def show(self, view: Collection[str] | None) -> None:
-        del view  # a child of the list may be new
-        if self._rereader is None:
-            self._rereader = self.set_timer(_REREAD_SECONDS, self._read_again)
+    def read_list(self) -> IncidentSnapshot | None:
+        return self.model.read(self.wanted)
 
-    def _read_again(self) -> None:
-        self._rereader = None
-        if self.display:
-            self.read()
+    def reading_failed(self, error: Exception) -> None:
+        super().reading_failed(error)
+        self.is_read = True
+        self.show_result(None)
 
-    def on_show(self) -> None:
-        """Read what happened while another place was on the screen."""
-        self.read()
-
-    def read(self) -> None:
-        """Read what happened since; while it is done once more is noted."""
-        if self._is_reading:
-            self._reads_again = True
-            return
-        self._is_reading, self._reads_again = True, False
-        self._work(self._read_there, "read findings")
-
-    def _work(self, work: "Any", description: str) -> None:
-        self.run_worker(
-            work, group="incidents", description=description, thread=True, exit_on_error=False,
-            exclusive=False,
-        )  # fmt: skip
-
-    def _read_there(self) -> None:
-        snapshot: IncidentSnapshot | None = None
-        try:
-            snapshot = self.model.read(self.wanted)
-        except Exception as error:  # noqa: BLE001 whatever the journal says is told
-            self.post_message(StatusMessage(f"The findings were not read. {error}", is_error=True))
-        self.from_thread(self._was_read, snapshot)
-        if snapshot is not None:
-            self.model.texts.prepare(snapshot.rows)
-
-    def from_thread(self, tell: "Any", *about: object) -> None:
-        """Call something of the screen's own thread, and wait for it."""
-        # Textual leaves the type of an app's result open; nothing here depends on it.
-        cast("Any", self).app.call_from_thread(tell, *about)
-
-    def _was_read(self, snapshot: IncidentSnapshot | None) -> None:
-        self._is_reading = False
-        if self.is_attached:
-            before, was_working = self.snapshot, self.is_working
-            self.snapshot, self._is_read = snapshot, True
-            is_same = before is not None and snapshot is not None and before.session.id == snapshot.session.id
-            if not is_same:
-                self.list.marks.clear()
-            if before is None or snapshot is None or before.rows is not snapshot.rows:
-                self.lay_out()
-            if is_same and snapshot is not None and was_working and not self.is_working:
-                words = count_incidents(snapshot.rows).words
+    def show_result(self, result: IncidentSnapshot | None) -> None:
+        before, was_working = self.snapshot, self.is_working
+        self.snapshot = result
+        is_same = before is not None and result is not None and before.session.id == result.session.id
+        if not is_same:
+            self.list.marks.clear()
+        if before is None or result is None or before.rows is not result.rows:
+            self.lay_out()
+        if result is not None:
+            rows = result.rows
+            run_in_thread(self, lambda: self.model.texts.prepare(rows), "prepare the filter")
+            if is_same and was_working and not self.is_working:
+                words = count_incidents(rows).words
                 self.post_message(StatusMessage(f"The work on these findings has ended: {words}."))
-            self.say()
-            self.post_message(KeysChanged())
-        if self._reads_again:
-            self.read()
+        self.say()
+        self.post_message(KeysChanged())
 
     def lay_out(self) -> None:
-        """Filter and group the rows anew."""
-        self._arrange()
+        self.arrange_columns()
         rows = self.snapshot.rows if self.snapshot is not None else ()
         kept = filter_incidents(rows, self.text_filter, self.model.texts)
         self.list.take(group_incidents(kept, GROUP_NAMES[self._group]))
         if not kept:
             self.list.invalidate()  # it says why
-        self.detail_soon()
+        self.preview_soon()
 
     def show_list(self, step: int) -> None:
         """Show another list: the newer one (-1) or the older one (1)."""
@@ -238,33 +158,15 @@ class IncidentsPane(Pane):
         """Return the rows that pass the filter, as they stand on the screen."""
         return [row for key in self.list.ids if (row := self.list.rows.get(key)) is not None]
 
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
-        self.detail_soon()
-
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        message.stop()
-        self.open_row()
-
-    def detail_soon(self) -> None:
-        """Let the detail follow the cursor once it rests."""
-        if self._detailer is not None:
-            self._detailer.stop()
-        self._detailer = self.set_timer(_DETAIL_SECONDS, self._detail_now)
-
-    def _detail_now(self) -> None:
-        self._detailer = None
-        if not self.query_one("#incidents-right").display:
+    def show_preview(self) -> None:
+        if not self.second.display:
             return
-        row = self.row
-        if row is None:
+        if self.row is None:
             self._show_detail(None)
         else:
-            self.read_detail(row, self._show_detail)
+            self.read_detail(self.row, self._show_detail)
 
-    def read_detail(self, row: IncidentRow, tell: "Any") -> None:
+    def read_detail(self, row: IncidentRow, tell: Callable[[IncidentDetail], None]) -> None:
         """Read an incident in full in a thread; `tell` is given it on the screen's own."""
 
         def work() -> None:
@@ -273,19 +175,16 @@ class IncidentsPane(Pane):
             except Exception as error:  # noqa: BLE001 as above
                 self.post_message(StatusMessage(f"The finding was not read. {error}", is_error=True))
                 return
-            self.from_thread(tell, detail)
+            context_of(self).call_from_thread(tell, detail)
 
-        self._work(work, "read a finding")
+        run_in_thread(self, work, "read a finding")
 
     def _show_detail(self, detail: IncidentDetail | None) -> None:
         if not self.is_attached or (detail is not None and detail.row is not self.row):
             return
         self.detail.show(detail)
         title = "Nothing is chosen" if detail is None else cells.safe_content(detail.row.place).plain
-        self.detail_title.show(Content(" "), Content(" "), title)
-
-    def scroll_detail(self, lines: int) -> None:
-        self.detail.scroll_to_line(self.detail.first_line + lines)
+        self.preview_title.show(Content(" "), Content(" "), title)
 
     # --- what is said ---------------------------------------------------------------------------------
 
@@ -294,20 +193,17 @@ class IncidentsPane(Pane):
         """Return whether something is asked for that has not ended."""
         return self.snapshot is not None and any(row.is_requested for row in self.snapshot.rows)
 
-    def say(self) -> None:
-        """Say in the title which list this is and how it stands, and below what it comes from."""
+    def say_title(self) -> None:
         muted, line = ink(self).of("muted"), glyphs(self).line
         group = GROUP_NAMES[self._group]
         order = "as found" if group == "list" else f"by {group}"
         if self.snapshot is None:
             self.set_title(Content(" "), Content(" "))
-            self._say_hint()
             return
         counts = count_incidents(self.snapshot.rows)
         shown, marks = len(self.list.rows), len(self.list.marks)
-        count = f"{shown:,} of {counts.total:,}" if shown != counts.total else f"{counts.total:,}"
         waiting = counts.states.get("waiting", 0)
-        parts = [Content.styled(count, muted)]
+        parts = [Content.styled(count_text(shown, counts.total), muted)]
         if waiting:
             sign = glyphs(self).of("waiting")
             parts.append(Content.styled(f"{sign} {waiting} waiting", ink(self).of("waiting")))
@@ -315,17 +211,8 @@ class IncidentsPane(Pane):
         parts.append(Content.styled(msgspec.structs.replace(counts, states=states).words, muted))
         parts += [Content.styled(f"{marks:,} marked", ink(self).of("info"))] if marks else []
         self.set_title(Content("  ").join(parts), Content.styled(line(order), muted))
-        self._say_hint()
 
-    def _say_hint(self) -> None:
-        colours, line = ink(self), glyphs(self).line
-        left, right = self._hint_parts()
-        room = max(0, self.size.width - len(right) - 2)
-        left = cells.shorten_line(left, room, glyphs(self))
-        gap = " " * max(1, self.size.width - left.cell_length - len(right) - 1)
-        self.hint.update(Content.assemble(left, gap, (line(right), colours.of("muted"))))
-
-    def _hint_parts(self) -> tuple[Content, str]:
+    def hint_parts(self) -> tuple[Content, str]:
         colours, snapshot = ink(self), self.snapshot
         if self.progress:
             return cells.safe_content(f" {self.progress}", colours.of("info"), colours), "esc cancels it"
@@ -372,21 +259,9 @@ class IncidentsPane(Pane):
         words = "   ".join(part for part in parts if part)
         return cells.safe_content(f" {words}", colours.of("muted"), colours)
 
-    def _empty_page(self, width: int) -> list[Content]:
-        heading, sentence, key_ids = self._empty_words()
-        keys = keymap.own_keys(self, key_ids)
-        return empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
-
-    def _empty_words(self) -> tuple[str, str, Sequence[tuple[str, str]]]:
-        """Return why no finding is shown: heading, sentence, keys that help."""
-        if not self._is_read:
-            return "The findings are being read.", "", ()
+    def empty_words(self) -> EmptyWords:
         if self.snapshot is not None and self.text_filter:
-            return (
-                f"Nothing matches “{self.text_filter}”.",
-                "esc clears the filter.",
-                (("list.filter", "change the filter"),),
-            )
+            return no_match(self.text_filter, ("list.filter", "change the filter"))
         if self.snapshot is not None:
             return "Nothing was found", f"{self.snapshot.name} names no finding.", _EMPTY_KEYS
         sentence = (
@@ -397,26 +272,8 @@ class IncidentsPane(Pane):
 
     # --- keys -----------------------------------------------------------------------------------------
 
-    def ask_filter(self) -> None:
-        self.post_message(
-            LineWanted(self, "filter", "Filter findings", _FILTER_HINT, "filter", text=self.text_filter)
-        )
-
-    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        if purpose == "filter":
-            self._filter_by(text.strip())
-        elif is_final:
-            self.actions.heard(purpose, text.strip())
-
-    def line_dropped(self, purpose: str) -> None:
-        if purpose == "filter":
-            self._filter_by("")
-
-    def _filter_by(self, text: str) -> None:
-        if text != self.text_filter:
-            self.text_filter = text
-            self.lay_out()
-        self.say()
+    def line_answered(self, purpose: str, text: str) -> None:
+        self.actions.heard(purpose, text.strip())
 
     def next_order(self) -> None:
         """Group the rows by something else."""
@@ -424,38 +281,15 @@ class IncidentsPane(Pane):
         self.lay_out()
         self.say()
 
-    def toggle_mark(self) -> None:
-        """Mark the finding under the cursor, or take the mark off, and go on."""
-        key = self.list.cursor
-        if key is not None:
-            self.list.marks ^= {key}
-            self.list.move(1)
-            self._marked()
-
     def toggle_all_marks(self) -> None:
         """Mark all that are listed; where they are marked already, none."""
         listed = {key for key in self.list.ids if key in self.list.rows}
         self.list.marks = self.list.marks - listed if listed <= self.list.marks else self.list.marks | listed
-        self._marked()
+        self.marks_changed()
 
-    def _marked(self) -> None:
-        self.list.invalidate()
-        self.say()
-        self.post_message(KeysChanged())
-
-    def move_to_problem(self, step: int) -> None:
-        ids, here = self.list.ids, self.list.line_of(self.list.cursor or "") or 0
-        order = (
-            (*range(here + 1, len(ids)), *range(here))
-            if step > 0
-            else (*range(here - 1, -1, -1), *range(len(ids) - 1, here, -1))
-        )
-        for line in order:
-            row = self.list.rows.get(ids[line])
-            if row is not None and row.state in _PROBLEM_STATES:
-                self.list.put_cursor(ids[line])
-                return
-        self.post_message(StatusMessage("No finding waits, failed or is unchanged."))
+    def is_problem(self, row_id: str) -> bool:
+        row = self.list.rows.get(row_id)
+        return row is not None and row.state in _PROBLEM_STATES
 
     def open_row(self) -> None:
         from workbench.tui.incidents.incident_dialogs import IncidentScreen
@@ -477,56 +311,34 @@ class IncidentsPane(Pane):
     def copy_text(self) -> str:
         return self.row.place if self.row is not None else ""
 
-    def step_back(self) -> None:
-        """Cancel what is read, else clear filter and marks, else go back to where the user came from."""
-        if self.progress:
-            self.actions.stop_reading()
-        elif self.text_filter:
-            self._filter_by("")
-        elif self.list.marks:
-            self.list.marks.clear()
-            self._marked()
-        else:
-            self.main.go_back()
+    def cancel_work(self) -> None:
+        self.actions.stop_reading()
 
-    # --- why keys do nothing ----------------------------------------------------------------------------
+    # --- what keys need -----------------------------------------------------------------------------------
 
-    def why_no_row(self) -> str:
-        return "" if self.row is not None else "there is no finding under the cursor"
+    @property
+    def has_row(self) -> bool:
+        return self.row is not None
 
-    def why_no_question(self) -> str:
-        """Return why there is no question to go to; empty when there is."""
-        has_one = self.row is not None and bool(self.row.action_id)
-        return "" if has_one else "nothing about this finding waits for you; n goes to what does"
+    @property
+    def has_question(self) -> bool:
+        """Return whether the finding under the cursor waits for an answer."""
+        return self.row is not None and bool(self.row.action_id)
 
-    def why_no_list(self) -> str:
-        """Return why there is nothing to read again; empty when there is."""
-        return "" if self.snapshot is not None else "there are no findings; I opens some"
+    @property
+    def has_agent(self) -> bool:
+        """Return whether an agent was asked about the finding under the cursor."""
+        return self.row is not None and bool(self.row.child_id)
 
-    def why_no_session(self) -> str:
-        if self.row is None:
-            return self.why_no_row()
-        return "" if self.row.child_id else "no agent was asked about this finding yet"
+    @property
+    def has_ended(self) -> bool:
+        """Return whether no work on the list on show can be started any more."""
+        return self.snapshot is not None and self.snapshot.session.status in TERMINAL_SESSION_STATES
 
-    def why_not_start(self) -> str:
-        """Return why no work can be started; empty when it can."""
-        if self.snapshot is None:
-            return "there are no findings; I opens some"
-        if self.snapshot.session.status in TERMINAL_SESSION_STATES:
-            return "this list has ended; I reads its findings again"
-        rows = self.marked or self.listed
-        return "" if any(row.is_askable for row in rows) else "none of these can be asked about now"
-
-    def why_not_continue(self) -> str:
-        """Return why nothing can be continued; empty when something is paused."""
-        is_paused = self.snapshot is not None and self.snapshot.session.status == "paused"
-        return "" if is_paused and self.is_working else "nothing of this list is paused"
-
-    def why_not_cancel(self) -> str:
-        return "" if self.is_working else "nothing of this list is being worked on"
-
-    def why_no_other(self) -> str:
-        return "" if len(self.model.lists) > 1 else "there is no other list of findings in this folder"
+    @property
+    def is_paused(self) -> bool:
+        """Return whether work on the list on show rests."""
+        return self.snapshot is not None and self.snapshot.session.status == "paused" and self.is_working
 
     def label_of(self, key_id: str) -> str:
         if key_id == "incidents.start" and self.list.marks:

@@ -23,6 +23,11 @@ def _always_on(_: object) -> str:
     return ""
 
 
+def unless(is_on: object, why: str) -> str:
+    """Return why a key is off, as `Key.why_off` does: empty while what it needs is there."""
+    return "" if is_on else why
+
+
 class Key(Struct, Generic[OwnerT], frozen=True, kw_only=True):
     """One row of the key table; `OwnerT` is the pane or screen whose key it is."""
 

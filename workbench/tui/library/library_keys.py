@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.tui.keyboard.keymap import Key
+from workbench.tui.keyboard.keymap import Key, unless
 
 if TYPE_CHECKING:
     from workbench.tui.library.library_pane import LibraryPane
     from workbench.tui.library.session_diff_dialog import SessionDiffDialog
     from workbench.tui.library.statistics_pane import StatisticsPane
 
+_ONE_LIST: Final = "What is found by words stands in one list; esc clears the filter."
+_NO_AGENTS: Final = "This session has started no agent whose session is here."
 LIBRARY: Final[tuple[Key["LibraryPane"], ...]] = (
     Key(id="library.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
         aliases="replay watch play",
@@ -17,7 +19,8 @@ LIBRARY: Final[tuple[Key["LibraryPane"], ...]] = (
     Key(id="library.agents", keys=("space",), label="agents",
         tooltip="list the agents that it started, or fold them",
         aliases="subagents children expand collapse", group="Read", footer=50,
-        action=lambda pane: pane.toggle_agents(), why_off=lambda pane: pane.why_no_agents()),
+        action=lambda pane: pane.toggle_agents(),
+        why_off=lambda pane: unless(not pane.wanted.text, _ONE_LIST) or unless(pane.has_agents, _NO_AGENTS)),
     Key(id="library.match-next", keys=("]",), label="match", tooltip="place found below, above; p goes there",
         shown="[ ]", group="Read", footer=73, in_palette=False,
         action=lambda pane: pane.choose_match(1), why_off=lambda pane: pane.why_no_row()),
@@ -68,7 +71,7 @@ LIBRARY: Final[tuple[Key["LibraryPane"], ...]] = (
         action=lambda pane: pane.wish_to_import()),
     Key(id="library.watch", keys=("W",), label="in step", aliases="watch sync follow import automatic",
         tooltip="import what other agents write, by itself; again: no more", group="Many", decides=True,
-        action=lambda pane: pane.wish_to_watch()),
+        action=lambda pane: pane.actions.imports.toggle_watch()),
     Key(id="library.archive", keys=("Z",), label="archive", tooltip="out of the way, or back",
         aliases="archive hide unarchive", group="Decide",
         footer=67, decides=True,

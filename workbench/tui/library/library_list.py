@@ -1,7 +1,4 @@
-"""The rows of the library as last read, their list and preview, and the threads that read them.
-
-Never two searches at once; after agents did something it reads again what changed.
-"""
+"""The sessions of the library as last read, their list, and the preview of one."""
 
 # The library draws rows from ids. Ten thousand sessions are read without prompts and settings; what stands
 # beside a title is asked for the rows on the screen, through an index of the events that are counted
@@ -14,7 +11,6 @@ from typing import Final, TypeVar
 from msgspec import Struct, field
 from textual.content import Content
 from textual.strip import Strip
-from textual.timer import Timer
 
 from workbench.domain.rows import DeletionExtent, Session, SessionCounts
 from workbench.journal import search, session_queries
@@ -23,17 +19,15 @@ from workbench.journal.journal import Journal
 from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 from workbench.journal.usage_queries import session_usage, usage_of_each
 from workbench.render import cells
-from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
+from workbench.render.library import library_strip, preview_lines, separator_strip
 from workbench.text import human
-from workbench.tui.pane import KeysChanged, Pane, StatusMessage
-from workbench.tui.render_context import call_once_after, context_of, glyphs, ink
-from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import PaneTitle
+from workbench.tui.list_page.page import MarkedRows
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowPlacement
 from workbench.views import library, statistics
 from workbench.views.agent_tree import AgentTree
 from workbench.views.library import (
     EMPTY_ORDER,
-    SEPARATOR_ID,
     LibraryRow,
     SearchHit,
     SearchQuery,
@@ -322,14 +316,13 @@ _MOST_SAID: Final = 1_000
 """Rows of which it is known what they said; with more all are drawn again."""
 
 
-class LibraryList(RowList):
+class LibraryList(MarkedRows):
     """The sessions; rows are made when they are drawn."""
 
     def __init__(self, shelf: LibraryModel) -> None:
         super().__init__(key="library-list")
         self._shelf = shelf
         self.shown = LibraryResult()
-        self.marks: set[str] = set()
         self.opened: frozenset[str] = frozenset()
         self.now = 0
         self._said: dict[str, _Said] = {}
@@ -443,147 +436,3 @@ class PreviewView(LineView):
 
     def draw_line(self, line: int, width: int) -> Strip:
         return cells.line_strip(self._lines[line], width, ink(self).on("background"))
-
-
-PREVIEW_AFTER: Final = 0.08
-"""Seconds that the cursor rests before the preview follows it."""
-ROW_DETAILS_AFTER: Final = 0.03
-_PAGES_AHEAD: Final = 5
-"""Pages around the screen that are asked about with it, so that moving on asks seldom."""
-REREAD_SECONDS: Final = 0.25
-"""Seconds between two readings while agents run."""
-
-
-class LibraryLoaderPane(Pane):
-    """A list of sessions with a preview, read in threads."""
-
-    def __init__(self, shelf: LibraryModel, *, key: str) -> None:
-        super().__init__(key=key)
-        self.shelf = shelf
-        self.list, self.preview = LibraryList(shelf), PreviewView()
-        self.preview_title = PaneTitle("", key="library-preview-title")
-        self.wanted = LibraryQuery()
-        self._is_finding = self._finds_again = self._looks_soon = False
-        self._changed: set[str] | None = None
-        self._reader: Timer | None = None
-        self._previewer: Timer | None = None
-
-    def found(self) -> None:
-        """Say what was found."""
-        raise NotImplementedError
-
-    def show(self, view: Collection[str] | None) -> None:
-        if self._changed is not None:
-            self._changed = None if view is None else self._changed | set(view)
-        if self._reader is None:
-            self._reader = self.set_timer(REREAD_SECONDS, self._read_again)
-
-    def _read_again(self) -> None:
-        self._reader = None
-        if self.display:
-            self.find()
-
-    def on_show(self) -> None:
-        """Read what happened while another place was on the screen."""
-        if self._changed:
-            self.find()
-
-    # --- reading, in a thread ---------------------------------------------------------------------
-
-    def find(self) -> None:
-        """Find anew; while a search is under way the next one waits, and only the last one."""
-        if self._is_finding:
-            self._finds_again = True
-            return
-        self._is_finding, self._finds_again = True, False
-        self.run_worker(
-            self._find_there, group="library", description="find sessions", thread=True, exit_on_error=False
-        )
-
-    def _find_there(self) -> None:
-        changed, self._changed = self._changed, set()
-        try:
-            if changed is None or changed:
-                self.shelf.read(changed)
-            result = self.shelf.find(self.wanted)
-        except Exception as error:  # noqa: BLE001 whatever the journal says is told
-            # An older list would pass for what was found.
-            result, self._changed = LibraryResult(), None
-            self.post_message(StatusMessage(f"The library was not read. {error}", is_error=True))
-        context_of(self).call_from_thread(self._found, result)
-
-    def _found(self, result: LibraryResult) -> None:
-        self._is_finding = False
-        if self.is_attached:
-            self.list.marks &= set(self.shelf.sessions)
-            self.list.take(result)
-            self.found()
-            self.look_soon()
-            self.preview_soon()
-            self.post_message(KeysChanged())
-        if self._finds_again:
-            self.find()
-
-    def look_soon(self) -> None:
-        """Ask about the rows that are on the screen in a moment."""
-        if not self._looks_soon:
-            self._looks_soon = True
-            call_once_after(self, ROW_DETAILS_AFTER, self._look)
-
-    def _look(self) -> None:
-        """Ask about the rows that are on the screen."""
-        self._looks_soon = False
-        rows = self.list.visible_lines
-        ids, glances, more = self.list.ids, self.shelf.glances, _PAGES_AHEAD * len(rows)
-        if all(key in glances for key in ids[rows.start : rows.stop] if key != SEPARATOR_ID):
-            return
-        first, last = max(0, rows.start - more), min(len(ids), rows.stop + more)
-        missing = [
-            line for line in range(first, last) if ids[line] not in glances and ids[line] != SEPARATOR_ID
-        ]
-
-        def work() -> None:
-            self.shelf.look(ids[line] for line in missing)
-            context_of(self).call_from_thread(self._looked, ids, missing)
-
-        self.run_worker(work, group="glances", description="look at rows", thread=True, exit_on_error=False)
-
-    def _looked(self, ids: tuple[str, ...], lines: list[int]) -> None:
-        if self.is_attached and self.list.ids == ids:
-            self.list.invalidate(lines)
-        elif self.is_attached:
-            self.list.invalidate()
-
-    def preview_soon(self) -> None:
-        """Let the preview follow the cursor once it rests."""
-        if self._previewer is not None:
-            self._previewer.stop()
-        self._previewer = self.set_timer(PREVIEW_AFTER, self._preview_now)
-
-    def _preview_now(self) -> None:
-        self._previewer = None
-        key, asked, now = self.list.cursor, self.list.shown.query, self.shelf.now
-
-        def work() -> None:
-            preview = (
-                self.shelf.preview(key, asked, lambda begin, end: time_range(begin, end, now))
-                if key
-                else None
-            )
-            context_of(self).call_from_thread(self._previewed, key, preview)
-
-        self.run_worker(work, group="preview", description="preview", thread=True, exit_on_error=False)
-
-    def _previewed(self, key: str | None, preview: SessionPreview | None) -> None:
-        if not self.is_attached or key != self.list.cursor:
-            return
-        self.preview.show(preview)
-        if preview is None:
-            self.preview_title.show(Content(" "), Content(" "), "Nothing is chosen")
-            return
-        sign = Content.assemble(
-            (glyphs(self).of(preview.sign), ink(self).sign(preview.sign)), f" {preview.word}"
-        )
-        self.preview_title.show(
-            Content(" "), sign, cells.shorten_line(cells.safe_content(preview.title), 60).plain
-        )

@@ -1,12 +1,11 @@
 """The library pane: every session kept, filtered while typing, with a preview."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from msgspec.structs import replace
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual import on
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
@@ -14,23 +13,37 @@ from textual.widgets import Input
 from workbench.domain.rows import Session
 from workbench.journal.search import MOST_HITS
 from workbench.render import cells
-from workbench.render.list_rows import empty_page_lines
+from workbench.render.library import time_range
 from workbench.tui.keyboard import keymap
-from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel
+from workbench.tui.library.library_list import (
+    LibraryList,
+    LibraryModel,
+    LibraryQuery,
+    LibraryResult,
+    PreviewView,
+)
+from workbench.tui.list_page.page import PreviewPage
+from workbench.tui.list_page.place import EmptyWords, count_text, no_match
+from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.pane import KeysChanged, SessionRequest, SessionVerb, StatusMessage
-from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import LineView, RowList
-from workbench.tui.widgets.pane_frame import Divider, StableStatic
-from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
+from workbench.tui.render_context import call_once_after, context_of, glyphs, ink
+from workbench.tui.widgets.pane_frame import StableStatic
+from workbench.views.library import (
+    LIBRARY_ORDERS,
+    SEPARATOR_ID,
+    FilterCompletion,
+    SearchHit,
+    complete_filter,
+)
+from workbench.views.statistics import SessionPreview
 from workbench.views.status_icons import told_status
 
 if TYPE_CHECKING:
     from workbench.tui.library.session_actions import SessionActions
 
-    pass
-
-_TWO_COLUMNS_FROM: Final = 100
-"""Columns from which the preview stands beside the list."""
+_ROW_DETAILS_AFTER: Final = 0.03
+_PAGES_AHEAD: Final = 5
+"""Pages around the screen that are asked about with it, so that moving on asks seldom."""
 _FILTER_HINT: Final = "words, and status: model: provider: in: tag: since: until: origin: is: tool: asked:"
 
 
@@ -43,7 +56,7 @@ class FilterInput(Input, inherit_bindings=True):
         self.query_ancestor(LibraryPane).run_key(key_id)
 
 
-class LibraryPane(LibraryLoaderPane):
+class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
     """Place 5."""
 
     PLACE = 5
@@ -51,6 +64,14 @@ class LibraryPane(LibraryLoaderPane):
     SCOPES: ClassVar[tuple[str, ...]] = ("library", "list")
     MOVING = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
     BINDINGS = keymap.bindings(*SCOPES)
+    NO_ROW = "there is no session under the cursor"
+    NOT_READ = "The library was not read."
+    READING = "The sessions are being read.", "", ()
+
+    actions: "SessionActions"
+    """Does what is asked about sessions; set by who makes the pane."""
+    asked_about: Sequence[Session] = ()
+    """The sessions that a line asks about: another row may be under the cursor when it is answered."""
 
     def __init__(self, shelf: LibraryModel, workspace: str, tools: Callable[[], Sequence[str]]) -> None:
         """Make the place.
@@ -60,119 +81,167 @@ class LibraryPane(LibraryLoaderPane):
             workspace: That of the screen.
             tools: The names of all tools, asked for in a thread: nobody waits for them.
         """
-        super().__init__(shelf, key="library")
-        self.add_class("-late")
-        self._workspace, self._name_tools = workspace, tools
+        super().__init__(LibraryList(shelf), PreviewView(), key="library")
+        self.shelf, self._workspace, self._name_tools = shelf, workspace, tools
         self._tools: Sequence[str] = ()
         self.input = FilterInput(id="library-input", select_on_focus=False, compact=True)
         self.input.cursor_blink = False
         self._sign, self._time = StableStatic(id="library-sign"), StableStatic(id="library-time")
-        self.list.empty_page = self._empty_page
-        self.hint = StableStatic(id="library-hint", classes="-place-hint")
+        self._find = Horizontal(id="library-find")
         self._offer = FilterCompletion(begin=0)
         self._offered = 0
-        self.progress = ""
-        """What an import says of itself; empty while none runs."""
+        self.wanted = LibraryQuery()
+        self._changed: set[str] | None = None
+        """Sessions that something happened to since they were read; None: all have to be read."""
+        self._looks_soon = False
         self.is_watching = False
         """Whether what other agents write is imported by itself."""
 
     def scopes(self) -> tuple[str, ...]:
         return ("find",) if self.input.has_focus else self.SCOPES
 
-    def compose_body(self) -> Iterable[Widget]:
-        with Horizontal(id="library-body"):
-            with Vertical(id="library-left"):
-                with Horizontal(id="library-find"):
-                    yield self._sign
-                    yield self.input
-                    yield self._time
-                yield self.list
-            yield Divider(key="library-divider")
-            with Vertical(id="library-right"):
-                yield self.preview_title
-                yield self.preview
-
-    def compose(self) -> ComposeResult:
-        yield from self.compose_body()
+    def compose_list(self) -> Iterable[Widget]:
+        self._find.display = False
+        with self._find:
+            yield self._sign
+            yield self.input
+            yield self._time
+        yield self.list
 
     def on_mount(self) -> None:
-        self.query_one("#library-left").mount(self.title_row, before=0)
-        self.follow_list()
-        self.preview_title.follow(self.preview)
-        self.query_one("#library-find").display = False
+        """Look whether sessions are imported automatically."""
         self._sign.update(Content.styled(" / ", ink(self).of("info", bold=True)))
-        self.say_hint()
-        self.find()
-        self.list.focus()
-        self.actions.look_at_watch()
+        self.actions.imports.read_watch()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Show the preview where there is room for it."""
-        has_two = event.size.width >= _TWO_COLUMNS_FROM
-        self.query_one("#library-right").display = self.query_one("#library-divider").display = has_two
-        self.look_soon()
-        self.call_after_refresh(self.say_hint)
+    def resized(self) -> None:
+        self._look_soon()
+
+    def row_moved(self) -> None:
+        self._look_soon()
+        self.preview_soon()
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    def show(self, view: Collection[str] | None) -> None:
+        if self._changed is not None:
+            self._changed = None if view is None else self._changed | set(view)
+        super().show(view)
 
     @property
-    def list_view(self) -> LineView | None:
-        return self.list
+    def is_stale(self) -> bool:
+        return bool(self._changed)
 
-    @property
-    def focus_view(self) -> Widget:
-        return self.list
+    def read_list(self) -> LibraryResult:
+        changed, self._changed = self._changed, set()
+        if changed is None or changed:
+            self.shelf.read(changed)
+        return self.shelf.find(self.wanted)
 
-    def found(self) -> None:
-        self.title()
-        if not self.list.shown.count:
+    def reading_failed(self, error: Exception) -> None:
+        super().reading_failed(error)
+        self._changed = None
+        # An older list would pass for what was found.
+        self.show_result(LibraryResult())
+
+    def show_result(self, result: LibraryResult) -> None:
+        self.list.marks &= set(self.shelf.sessions)
+        self.list.take(result)
+        if not result.count:
             self.list.invalidate()  # it says why
-        self.say_hint()
+        self.say()
+        self._look_soon()
+        self.preview_soon()
         self.post_message(KeysChanged())
 
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
-        self.look_soon()
-        self.preview_soon()
+    def _look_soon(self) -> None:
+        """Ask about the rows that are on the screen in a moment."""
+        if not self._looks_soon:
+            self._looks_soon = True
+            call_once_after(self, _ROW_DETAILS_AFTER, self._look)
+
+    def _look(self) -> None:
+        """Ask about the rows that are on the screen."""
+        self._looks_soon = False
+        rows = self.list.visible_lines
+        ids, glances, more = self.list.ids, self.shelf.glances, _PAGES_AHEAD * len(rows)
+        if all(key in glances for key in ids[rows.start : rows.stop] if key != SEPARATOR_ID):
+            return
+        first, last = max(0, rows.start - more), min(len(ids), rows.stop + more)
+        missing = [
+            line for line in range(first, last) if ids[line] not in glances and ids[line] != SEPARATOR_ID
+        ]
+
+        def work() -> None:
+            self.shelf.look(ids[line] for line in missing)
+            context_of(self).call_from_thread(self._looked, ids, missing)
+
+        run_in_thread(self, work, "look at rows")
+
+    def _looked(self, ids: tuple[str, ...], lines: list[int]) -> None:
+        if self.is_attached:
+            self.list.invalidate(lines if self.list.ids == ids else None)
+
+    def show_preview(self) -> None:
+        key, asked, now = self.list.cursor, self.list.shown.query, self.shelf.now
+
+        def work() -> None:
+            preview = (
+                self.shelf.preview(key, asked, lambda begin, end: time_range(begin, end, now))
+                if key
+                else None
+            )
+            context_of(self).call_from_thread(self._previewed, key, preview)
+
+        run_in_thread(self, work, "preview")
+
+    def _previewed(self, key: str | None, preview: SessionPreview | None) -> None:
+        if not self.is_attached or key != self.list.cursor:
+            return
+        self.preview.show(preview)
+        if preview is None:
+            self.preview_title.show(Content(" "), Content(" "), "Nothing is chosen")
+            return
+        sign = Content.assemble(
+            (glyphs(self).of(preview.sign), ink(self).sign(preview.sign)), f" {preview.word}"
+        )
+        self.preview_title.show(
+            Content(" "), sign, cells.shorten_line(cells.safe_content(preview.title), 60).plain
+        )
 
     # --- what is said -----------------------------------------------------------------------------
 
-    def title(self) -> None:
-        """Say how many there are, where, and in which order."""
+    def say_title(self) -> None:
+        if not self.is_read:
+            return
         shown, muted = self.list.shown, ink(self).of("muted")
-        count = f"{shown.count:,} of {shown.total:,}" if shown.count != shown.total else f"{shown.total:,}"
         marks = f"  {len(self.list.marks)} marked" if self.list.marks else ""
         marks += f"  by the newest {MOST_HITS:,} places" if shown.is_capped else ""
         where = "" if self.wanted.workspace is None else "  this workspace"
         where += "  in step" if self.is_watching else ""
         right = glyphs(self).line(LIBRARY_ORDERS[self.wanted.order % len(LIBRARY_ORDERS)].words)
-        self.set_title(Content.styled(f"{count}{where}{marks}", muted), Content.styled(right, muted))
+        facts = f"{count_text(shown.count, shown.total)}{where}{marks}"
+        self.set_title(Content.styled(facts, muted), Content.styled(right, muted))
         spent = f"{shown.seconds * 1000:.0f} ms " if self.wanted.text else ""
         self._time.update(Content.styled(spent, muted))
 
-    def _empty_page(self, width: int) -> list[Content]:
-        heading, sentence, key_ids = self._empty_words()
-        keys = keymap.own_keys(self, key_ids)
-        return empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
-
-    def _empty_words(self) -> tuple[str, str, Sequence[tuple[str, str]]]:
-        """Return why no session is shown: heading, sentence, keys that help."""
+    def empty_words(self) -> EmptyWords:
         bring = (
             ("app.session-new", "start a session"),
             ("library.take", "import sessions of other programs"),
         )
-        filters = ("list.filter", "change the filter")
         if self.wanted.text:
-            return f"Nothing matches “{self.wanted.text}”.", "esc clears the filter.", (filters,)
+            return no_match(self.wanted.text, ("list.filter", "change the filter"))
         if self.wanted.workspace is not None:
             sentence = "No session of this folder is kept."
             return "No sessions here", sentence, (("library.where", "show all folders"), *bring)
         if self.shelf.sessions:
-            return "All sessions are archived", "The filter is:archived shows them.", (filters,)
+            return "All sessions are archived", "The filter is:archived shows them.", (
+                ("list.filter", "change the filter"),
+            )  # fmt: skip
         sentence = "Sessions of all folders are kept here: to find, look at again, replay and continue."
         return "No sessions yet", sentence, bring
 
-    def say_hint(self) -> None:
-        """Say on the row over the footer what can be typed, what is wrong in it, or how far an import is."""
+    def hint_parts(self) -> tuple[Content, str]:
         colours, line = ink(self), glyphs(self).line
         problems = self.list.shown.query.problems
         right = "tab completes" if self.input.has_focus else "/ filters"
@@ -184,27 +253,23 @@ class LibraryPane(LibraryLoaderPane):
             words, style = "   ".join(self._offer.words), colours.of("foreground")
         else:
             words, style = _FILTER_HINT, colours.of("muted")
-        left = cells.safe_content(f" {line(words)}", style, colours)
-        room = max(0, self.size.width - len(right) - 2)
-        left = cells.shorten_line(left, room, glyphs(self))
-        gap = " " * max(1, self.size.width - left.cell_length - len(right) - 1)
-        self.hint.update(Content.assemble(left, gap, (right, colours.of("muted"))))
+        return cells.safe_content(f" {line(words)}", style, colours), right
 
     # --- the filter ---------------------------------------------------------------------------------
 
     def ask_filter(self) -> None:
-        self.query_one("#library-find").display = True
+        self._find.display = True
         self.input.focus()
         self.call_after_refresh(self.say_hint)
         if not self._tools:
-            self.run_worker(self._load_tools, group="tools", description="name tools", thread=True)
+            run_in_thread(self, self._load_tools, "name tools")
 
     def _load_tools(self) -> None:
         self._tools = self._name_tools()
 
     def filter_by(self, text: str) -> None:
         """Show what passes a filter, as if it had been typed."""
-        self.query_one("#library-find").display = bool(text)
+        self._find.display = bool(text)
         with self.input.prevent(Input.Changed):
             self.input.value = text
         self.input.cursor_position = len(text)
@@ -222,7 +287,7 @@ class LibraryPane(LibraryLoaderPane):
 
     def _want(self, **changes: object) -> None:
         self.wanted = replace(self.wanted, **changes)
-        self.find()
+        self.read()
 
     def complete(self) -> None:
         """Write the next of the offered words."""
@@ -243,7 +308,7 @@ class LibraryPane(LibraryLoaderPane):
 
     def keep_filter(self) -> None:
         """Go back to the list; the filter stays."""
-        self.query_one("#library-find").display = bool(self.input.value)
+        self._find.display = bool(self.input.value)
         self.list.focus()
         self.say_hint()
 
@@ -283,51 +348,35 @@ class LibraryPane(LibraryLoaderPane):
         said = self.preview.choose(step) if self.wanted.text else ""
         if not said:
             self.post_message(StatusMessage("Nothing is filtered by words: / finds the places of some."))
-        elif not self.query_one("#library-right").display:
+        elif not self.second.display:
             self.post_message(StatusMessage(said))
 
     def next_order(self) -> None:
         self._want(order=(self.wanted.order + 1) % len(LIBRARY_ORDERS))
 
+    @property
+    def has_agents(self) -> bool:
+        """Return whether the session under the cursor began agents whose sessions are here."""
+        return bool(self.shelf.tree.all_below(self.list.cursor or ""))
+
     def toggle_agents(self) -> None:
         """List the agents that the session under the cursor began below it, or fold them again."""
         key, opened = self.list.cursor or "", self.wanted.opened
-        if key not in opened and not self.shelf.tree.all_below(key):
+        if key not in opened and not self.has_agents:
             return
         self.list.opened = opened ^ {key}
         self._want(opened=self.list.opened)
-
-    def why_no_agents(self) -> str:
-        """Return why there is nothing to unfold; empty where there is."""
-        if self.wanted.text:
-            return "What is found by words stands in one list; esc clears the filter."
-        has_agents = bool(self.shelf.tree.all_below(self.list.cursor or ""))
-        return "" if has_agents else "This session has started no agent whose session is here."
 
     def toggle_where(self) -> None:
         """Show this workspace only, or all."""
         self._want(workspace=None if self.wanted.workspace else self._workspace)
 
-    def move_to_problem(self, step: int) -> None:
-        ids, cursor_line = self.list.ids, self.list.line_of(self.list.cursor or "") or 0
-        order = (
-            (*range(cursor_line + 1, len(ids)), *range(cursor_line))
-            if step > 0
-            else (*range(cursor_line - 1, -1, -1), *range(len(ids) - 1, cursor_line, -1))
-        )
-        for line in order:
-            session = self.shelf.sessions.get(ids[line])
-            if session is not None and (told_status(session) == "failed" or session.id in self.shelf.waiting):
-                self.list.put_cursor(session.id)
-                return
+    def is_problem(self, row_id: str) -> bool:
+        session = self.shelf.sessions.get(row_id)
+        return session is not None and (told_status(session) == "failed" or row_id in self.shelf.waiting)
 
     def open_row(self) -> None:
         self.wish("open")
-
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        message.stop()
-        self.open_row()
 
     def copy_text(self) -> str:
         return self.session.id if self.session else ""
@@ -340,39 +389,21 @@ class LibraryPane(LibraryLoaderPane):
         """Ask for files to be taken in; no session is needed for it."""
         self.actions.do(SessionRequest("take", ()))
 
-    def wish_to_watch(self) -> None:
-        """Turn the import of what other agents write on or off."""
-        self.actions.do(SessionRequest("watch", ()))
+    def levels(self) -> Iterable[Callable[[], bool]]:
+        return self.leave_work, self.leave_marks, self.leave_filter
 
-    def step_back(self) -> None:
-        """Cancel an import, else clear filter and marks, else go back to where the user came from."""
-        if self.progress:
-            self.actions.do(SessionRequest("cancel", ()))
-        elif self.list.marks:
-            self.list.marks.clear()
-            self.list.invalidate()
-            self.title()
-        elif self.wanted.text:
-            self.clear_filter()
-        else:
-            self.main.go_back()
+    def cancel_work(self) -> None:
+        self.actions.imports.cancel()
 
-    def toggle_mark(self) -> None:
-        """Mark the session under the cursor, or take the mark off, and go on."""
-        key = self.list.cursor
-        if key is not None:
-            self.list.marks ^= {key}
-            self.list.move(1)
-            self.list.invalidate()
-            self.title()
-            self.post_message(KeysChanged())
+    def leave_filter(self) -> bool:
+        if not self.wanted.text:
+            return False
+        self.clear_filter()
+        return True
 
-    def scroll_preview(self, lines: int) -> None:
-        """Scroll the preview."""
-        self.preview.scroll_to_line(self.preview.first_line + lines)
-
-    def why_no_row(self) -> str:
-        return "" if self.chosen else "there is no session under the cursor"
+    @property
+    def has_row(self) -> bool:
+        return bool(self.chosen)
 
     def label_of(self, key_id: str) -> str:
         if key_id == "library.delete" and len(self.list.marks) > 1:
@@ -385,11 +416,5 @@ class LibraryPane(LibraryLoaderPane):
 
     # --- the line at the bottom -----------------------------------------------------------------------
 
-    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        if is_final:
-            self.actions.do(SessionRequest(cast("SessionVerb", purpose), self.asked_about, text))
-
-    actions: "SessionActions"
-    """Does what is asked about sessions; set by who makes the pane."""
-    asked_about: Sequence[Session] = ()
-    """The sessions that a line asks about: another row may be under the cursor when it is answered."""
+    def line_answered(self, purpose: str, text: str) -> None:
+        self.actions.do(SessionRequest(cast("SessionVerb", purpose), self.asked_about, text))

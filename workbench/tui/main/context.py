@@ -226,7 +226,7 @@ class MainContext:
 
     def ask_fork(self, session_id: str | None, block: "Block | None" = None) -> None:
         """Ask for a fork of a session (None: the one on show), from its end or from a block of it."""
-        from workbench.tui.library.session_actions import ask_fork
+        from workbench.tui.library.fork_prompt import ask_fork
 
         ask_fork(self, session_id, block)
 

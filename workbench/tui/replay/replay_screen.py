@@ -26,7 +26,8 @@ from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey
-from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
+from workbench.tui.library.export_prompt import ExportPrompt
+from workbench.tui.library.fork_prompt import ForkPrompt
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import Layout, LayoutController
 from workbench.tui.main.places import PLACES, PLACES_UNAVAILABLE

@@ -24,7 +24,8 @@ from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.keyboard.owner import KeyOwner
-from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
+from workbench.tui.library.export_prompt import ExportPrompt
+from workbench.tui.library.fork_prompt import ForkPrompt
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus
 from workbench.tui.main.presenter import SessionPresenter
 from workbench.tui.main.prompt_bar import PromptBar

@@ -1,0 +1,1 @@
+"""What places with a list share."""
