@@ -10,7 +10,7 @@ from workbench.tui.conversation.completion import SLASH_COMMANDS
 from workbench.tui.keyboard.table import all_rows
 from workbench.tui.main.palette import PaletteScreen
 from workbench.tui.main.palette_commands import KEY_COMMANDS, every_command
-from workbench.tui.main.places import PLACES
+from workbench.tui.places import PLACES
 
 FILES = ("router.py", "docs/routes.md", "a/b.txt")
 

@@ -16,7 +16,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.approvals.decision_writer import DecisionWriter
-from workbench.tui.main.places import PLACES_UNAVAILABLE
+from workbench.tui.main.place_stack import PLACES_UNAVAILABLE
 from workbench.tui.replay.replay_screen import ReplayScreen
 from workbench.tui.replay_app import ReplayApp
 from workbench.views.conversation import Transcript

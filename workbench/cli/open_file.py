@@ -143,7 +143,7 @@ def _open_screen(console: Console, workspace: str, remedy: str, then: "OpenedScr
 def _launch(context: "MainContext", file: str) -> None:
     from workbench.tui.pipeline.launch_form import open_launch
 
-    context.go_to(4)
+    context.go_to(context.widgets.pipeline.PLACE)
     open_launch(context, file)
 
 

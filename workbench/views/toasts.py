@@ -9,8 +9,8 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Action, Session
 from workbench.text.safe import one_line
 
-SESSIONS_PANE, CONVERSATION_PANE, APPROVALS_PANE = 0, 1, 2
-"""Places, as the titles of their panes number them."""
+SESSIONS_PANE, CONVERSATION_PANE, APPROVALS_PANE = "sessions", "conversation", "approvals"
+"""Names of places of the screen."""
 _MAX_TOAST_CELLS: Final = 400
 _WRITE_VERBS: Final = ("edit", "write")
 
@@ -20,8 +20,8 @@ class Toast(Struct, frozen=True, kw_only=True):
 
     what: str
     why: str = ""
-    place: int | None = None
-    """0 to 2: the pane that shows it; None if no pane does."""
+    place: str | None = None
+    """The place that shows it; None if none does."""
     row_id: str = ""
 
     @property

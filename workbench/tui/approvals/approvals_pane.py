@@ -32,6 +32,7 @@ from workbench.tui.pane import (
     QueueModel,
     StatusMessage,
 )
+from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
@@ -145,7 +146,6 @@ class QueueOrder:
         )
 
 
-_CONVERSATION: Final = 1
 """The place of the conversation."""
 DECIDED_CAPTION: Final = "-decided"
 _REVERSED: Final = RichStyle(reverse=True)
@@ -331,7 +331,7 @@ class ApprovalsPane(ActionDetailPane):
             super().__init__()
             self.is_full = is_full
 
-    PLACE = 2
+    PLACE = place_number("approvals")
     NAME = "Approvals"
     SCOPES = ("lines", "diff", "trust", "answer", "approvals", "list")
     MOVING = frozenset(
@@ -631,7 +631,7 @@ class ApprovalsPane(ActionDetailPane):
             self.set_full(is_full=True)
 
     def left_for(self, place: int) -> None:
-        if place == _CONVERSATION:
+        if place == place_number("conversation"):
             self.actions.show_session()
 
     def set_full(self, *, is_full: bool) -> None:

@@ -31,6 +31,7 @@ from workbench.tui.pane import (
     StepOpened,
     TranscriptPartWanted,
 )
+from workbench.tui.places import place_number
 from workbench.tui.widgets.line_view import RowList
 from workbench.views.approvals import NO_FOLDER
 from workbench.views.conversation import Transcript
@@ -81,9 +82,9 @@ class ConversationPresenter(Protocol):
 
 
 class ConversationPane(Pane):
-    """Place 1."""
+    """Place `conversation`."""
 
-    PLACE: ClassVar[int] = 1
+    PLACE: ClassVar[int] = place_number("conversation")
     NAME: ClassVar[str] = "Conversation"
     SCOPES: ClassVar[tuple[str, ...]] = ("conversation", "list")
     BINDINGS: ClassVar = [*keymap.bindings("conversation", "list")]

@@ -22,6 +22,7 @@ from workbench.tui.list_page.page import PreviewPage
 from workbench.tui.list_page.place import EmptyWords, count_text, no_match
 from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.pane import KeysChanged, SessionChosen, StatusMessage
+from workbench.tui.places import place_key_id, place_number
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.views.incidents import (
     GROUP_NAMES,
@@ -34,6 +35,7 @@ from workbench.views.incidents import (
 
 if TYPE_CHECKING:
     from workbench.tui.incidents.incident_actions import IncidentActions
+    from workbench.tui.main.context import MainContext
 
 _BAR_CELLS: Final = 12
 _PROBLEM_STATES: Final = ("waiting", "failed", "unchanged")
@@ -44,14 +46,14 @@ _PAUSES: Final = {
 """Why the work rests, and what lets it continue; whole at 80 columns."""
 _EMPTY_KEYS: Final = (
     ("incidents.take", "open a file of findings, or run a checker"),
-    ("app.place-5", "the library: earlier sessions"),
+    (place_key_id("library"), "the library: earlier sessions"),
 )
 
 
 class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapshot | None]):
-    """Place 8."""
+    """Place `findings`."""
 
-    PLACE = 8
+    PLACE = place_number("findings")
     NAME = "Findings"
     SCOPES: ClassVar[tuple[str, ...]] = ("incidents", "list")
     MOVING = frozenset({"list.row-down", "list.row-up", "incidents.detail-down", "incidents.detail-up"})
@@ -301,7 +303,7 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
         """Show the conversation of the agent that was asked last about the finding under the cursor."""
         if self.row is not None and self.row.child_id:
             self.post_message(SessionChosen(self.row.child_id))
-            self.main.go_to(1)
+            self.main.go_to(place_number("conversation"))
 
     def show_question(self) -> None:
         """Go to the row of the queue that asks about the finding under the cursor."""
@@ -346,3 +348,13 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
         if key_id == "incidents.dismiss" and self.row is not None and self.row.is_dismissed:
             return "take back"
         return super().label_of(key_id)
+
+
+def open_place(context: "MainContext") -> IncidentsPane:
+    """Return the findings of a main screen."""
+    from workbench.tui.incidents.incident_actions import IncidentActions
+
+    journal, backend = context.app.journal, context.backend
+    pane = IncidentsPane(IncidentModel(journal, lambda: backend.incidents, context.status.workspace))
+    pane.actions = IncidentActions(context, pane)
+    return pane

@@ -26,6 +26,7 @@ from workbench.tui.list_page.page import PreviewPage
 from workbench.tui.list_page.place import EmptyWords, count_text, no_match
 from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.pane import KeysChanged, SessionRequest, SessionVerb, StatusMessage
+from workbench.tui.places import place_number
 from workbench.tui.render_context import call_once_after, context_of, glyphs, ink
 from workbench.tui.widgets.pane_frame import StableStatic
 from workbench.views.library import (
@@ -40,6 +41,7 @@ from workbench.views.status_icons import told_status
 
 if TYPE_CHECKING:
     from workbench.tui.library.session_actions import SessionActions
+    from workbench.tui.main.context import MainContext
 
 _ROW_DETAILS_AFTER: Final = 0.03
 _PAGES_AHEAD: Final = 5
@@ -57,9 +59,9 @@ class FilterInput(Input, inherit_bindings=True):
 
 
 class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
-    """Place 5."""
+    """Place `library`."""
 
-    PLACE = 5
+    PLACE = place_number("library")
     NAME = "Library"
     SCOPES: ClassVar[tuple[str, ...]] = ("library", "list")
     MOVING = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
@@ -418,3 +420,14 @@ class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
 
     def line_answered(self, purpose: str, text: str) -> None:
         self.actions.do(SessionRequest(cast("SessionVerb", purpose), self.asked_about, text))
+
+
+def open_place(context: "MainContext") -> LibraryPane:
+    """Return the library of a main screen."""
+    from workbench.tui.library.session_actions import SessionActions
+
+    backend, status = context.backend, context.status
+    model = LibraryModel(context.app.journal, backend.price, status.home, context.app.monotonic)
+    pane = LibraryPane(model, status.workspace, lambda: sorted(backend.rules.known_tools()))
+    pane.actions = SessionActions(context, pane)
+    return pane

@@ -20,6 +20,7 @@ from workbench.tui.library.library_pane import LibraryPane
 from workbench.tui.library.resume_prompt import ResumePrompt
 from workbench.tui.library.session_import import ImportActions
 from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, SessionVerb
+from workbench.tui.places import place_number
 from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
 
@@ -81,11 +82,11 @@ class SessionActions:
             )
             self._context.app.open_replay(session.id)
         else:
-            self._show(session.id, 4 if session.kind == "pipeline" else 1)
+            self._show(session.id, "pipeline" if session.kind == "pipeline" else "conversation")
 
-    def _show(self, session_id: str, place: int = 1) -> None:
+    def _show(self, session_id: str, place: str = "conversation") -> None:
         self._context.post(SessionChosen(session_id))
-        self._context.post(pane.PlaceWanted(place))
+        self._context.post(pane.PlaceWanted(place_number(place)))
 
     def _replay(self, sessions: Sequence[Session], _: str) -> None:
         place = self._pane.place_in(sessions[0].id)

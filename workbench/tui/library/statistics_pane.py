@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from msgspec import Struct
 from textual import events, on
@@ -24,6 +24,7 @@ from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_l
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, home_as_tilde
 from workbench.tui.keyboard import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
+from workbench.tui.places import place_key_id, place_number
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
@@ -40,6 +41,9 @@ from workbench.views.usage import (
     sum_usage,
     usage_table,
 )
+
+if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
 
 PERIOD_DAYS: Final = (7, 30, 90, 0)
 """Days; 0 is all of them."""
@@ -62,7 +66,7 @@ _EMPTY_USAGE: Final = (
     (
         ("statistics.period-longer", "a longer period"),
         ("statistics.view", "another table"),
-        ("app.place-5", "the library: I imports sessions"),
+        (place_key_id("library"), "the library: I imports sessions"),
     ),
 )
 _HINTS: Final = (f"{_TIMES_HINT}; expired is never counted as rejected", _TIMES_HINT)
@@ -99,9 +103,9 @@ class StatisticsList(RowList):
 
 
 class StatisticsPane(Pane):
-    """Place 7."""
+    """Place `statistics`."""
 
-    PLACE = 7
+    PLACE = place_number("statistics")
     NAME = "Statistics"
     SCOPES: ClassVar[tuple[str, ...]] = ("statistics", "list")
     BINDINGS = keymap.bindings(*SCOPES)
@@ -456,3 +460,8 @@ def _hour_of(micros: int) -> int:
 def _date_text(day: int) -> str:
     calendar_date = date.fromordinal(day)
     return f"{calendar_date.day} {calendar_date.strftime('%b')}"
+
+
+def open_place(context: "MainContext") -> StatisticsPane:
+    """Return the statistics of a main screen."""
+    return StatisticsPane(context.app.journal, context.backend.price, context.state, context.status.workspace)

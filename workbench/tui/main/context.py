@@ -8,6 +8,7 @@ from msgspec import Struct
 from textual.message import Message
 
 from workbench.domain.rows import Session, run_title
+from workbench.tui.places import place_number
 
 if TYPE_CHECKING:
     from workbench.domain.rows import Session
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.header import Header
     from workbench.tui.main.layout import LayoutController
     from workbench.tui.main.moment import MomentController
-    from workbench.tui.main.places import PlaceStack
+    from workbench.tui.main.place_stack import PlaceStack
     from workbench.tui.main.presenter import Presenter
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.main.session_strip import SessionStrip
@@ -194,7 +195,7 @@ class MainContext:
 
     def show_action(self, action_id: str) -> None:
         """Go to an action in the queue."""
-        self.go_to(2)
+        self.go_to(place_number("approvals"))
         self.widgets.approvals.queue.put_cursor(action_id)
 
     def show_run(self, run_id: str) -> None:
@@ -202,7 +203,7 @@ class MainContext:
         self.state.runs.shown = run_id
         self._screen.look()
         self.presenter.pipeline()
-        self.go_to(4)
+        self.go_to(place_number("pipeline"))
         run = self.state.runs.rows.get(run_id)
         self.say(f"{run_title(run)} has started." if run is not None else "The run has started.")
 
@@ -210,7 +211,7 @@ class MainContext:
         """Go to the library, narrowed by a filter."""
         from workbench.tui.library.library_pane import LibraryPane
 
-        self.go_to(5)
+        self.go_to(place_number("library"))
         for pane in self.places.opened:  # a replay has none, and has said so
             if isinstance(pane, LibraryPane):
                 self._screen.call_after_refresh(pane.filter_by, text)
@@ -219,7 +220,7 @@ class MainContext:
         """Go to the findings and read a file of them."""
         from workbench.tui.incidents.incidents_pane import IncidentsPane
 
-        self.go_to(8)
+        self.go_to(place_number("findings"))
         for pane in self.places.opened:
             if isinstance(pane, IncidentsPane):
                 pane.call_after_refresh(pane.actions.open_file, file)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey
-from workbench.tui.main.places import PANE_PLACES
+from workbench.tui.places import PANE_PLACES, place_key_id
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -150,8 +150,8 @@ class FirstPage:
         first = [key for key in keymap.keys_of_scopes(["first"]) if key.footer and self.takes(key.id)]
         labels = {key.id: key.label for key in sorted(first, key=lambda key: key.footer)}
         if not self._context.layout.is_smaller_than_panes:
-            labels["app.place-5"] = "bring sessions in"
-            labels |= {"app.place-2": "trust this folder?"} if self._state.pending else {}
+            labels[place_key_id("library")] = "bring sessions in"
+            labels |= {place_key_id("approvals"): "trust this folder?"} if self._state.pending else {}
             labels |= {"app.compose": "write"} if self._context.status.has_model else {}
         return self._footer_keys(labels)
 
@@ -160,7 +160,7 @@ class FirstPage:
         if not self.takes("demo.replay"):
             return []
         labels = {key.id: key.label for key in keymap.keys_of_scopes(["demo"])}
-        return self._footer_keys({**labels, "app.place-5": "find it"})
+        return self._footer_keys({**labels, place_key_id("library"): "find it"})
 
     def _footer_keys(self, labels: dict[str, str]) -> list[FooterKey]:
         users = keymap.user_keymap(self._screen)

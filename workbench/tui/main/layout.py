@@ -15,8 +15,8 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
-from workbench.tui.main.places import PANE_PLACES
 from workbench.tui.pane import LineWanted, Pane
+from workbench.tui.places import PANE_PLACES, place_number
 from workbench.tui.widgets.screen_sizes import LEAST_ROWS, MEDIUM, NARROW, SHORT, TALL, WIDE
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ SIDEBAR_WIDTH: Final = 25
 _CONVERSATION_WIDTH, _QUEUE_WIDTH = 58, 74
 _MIN_PANE_WIDTH: Final = 48
 """Columns of the conversation on a medium screen, and the least it has on a wide one."""
+
+
+_SESSIONS, _TOOLS, _PIPELINE = (place_number(name) for name in ("sessions", "tools", "pipeline"))
 
 
 class Layout(Struct, frozen=True, kw_only=True):
@@ -53,7 +56,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     @property
     def has_rail(self) -> bool:
         """Return whether the rail is beside the other panes."""
-        return 0 in self.shown and not self.is_alone
+        return _SESSIONS in self.shown and not self.is_alone
 
     @property
     def has_strip(self) -> bool:
@@ -90,16 +93,16 @@ def layout_for_size(
     """
     width = width_class(columns, rows)
     is_short = rows < TALL
-    hidden_here = place == 0 and width == "medium"
-    opened_over = is_short and place in (3, 4)
+    hidden_here = place == _SESSIONS and width == "medium"
+    opened_over = is_short and place in (_TOOLS, _PIPELINE)
     if width in ("tiny", "narrow") or is_zoomed or hidden_here or opened_over or place not in PANE_PLACES:
         return Layout(width=width, shown=frozenset({place}), is_alone=True)
-    tools = 1 if is_short or 3 in empty else None
-    pipeline = 1 if is_short or 4 in empty else None
+    tools = 1 if is_short or _TOOLS in empty else None
+    pipeline = 1 if is_short or _PIPELINE in empty else None
     if width == "medium":
         return Layout(
             width=width,
-            shown=frozenset(PANE_PLACES[1:]),
+            shown=frozenset(PANE_PLACES) - {_SESSIONS},
             left=_MIN_PANE_WIDTH,
             tools=tools or 7,
             pipeline=pipeline or 7,

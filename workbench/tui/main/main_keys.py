@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keyboard.keymap import Key
-from workbench.tui.main.places import PLACE_OF_KEY, PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
+from workbench.tui.places import PLACE_OF_KEY, PLACES, Place
 
 if TYPE_CHECKING:
     from workbench.tui.main.prompt_bar import PromptBar
@@ -41,8 +41,8 @@ def _found_key(number: int) -> "Key[MainScreen]":
 def _place_key(place: Place) -> "Key[MainScreen]":
     is_first = place is PLACES[0]
     return Key(
-        id=f"app.place-{place.key}", keys=(place.key,), label=place.title,
-        tooltip=place.tooltip or place.title, aliases=place.aliases,
+        id=place.key_id, keys=(place.key,), label=place.name,
+        tooltip=place.tooltip or place.name, aliases=place.aliases,
         shown=f"{place.key} … {PLACES[-1].key}" if is_first else "-",
         help="places, see the titles" if is_first else "",
         action=lambda screen: screen.context.go_by_key(PLACE_OF_KEY[place.key]),

@@ -321,7 +321,7 @@ class PaletteScreen(ListDialog, inherit_bindings=False):
     def _choose(self, session_id: str) -> None:
         self._main.state.choose(session_id)
         self._main.presenter.everything()
-        self._main.go_to(1)
+        self._main.go_to(self._main.widgets.conversation.PLACE)
 
     def _file_entries(self) -> list[PaletteEntry]:
         if self._files is None:

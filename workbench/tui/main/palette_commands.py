@@ -5,7 +5,7 @@ is about is under the cursor there, and nobody has looked at that yet. What is i
 files and messages are searched in a thread, each bounded.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +20,7 @@ from workbench.text.human import sentence
 from workbench.text.safe import one_line
 from workbench.tui.conversation.completion import COMMAND_ALIASES, SLASH_COMMANDS, best_file_matches
 from workbench.tui.keyboard import keymap
+from workbench.tui.places import PLACES, place_key, place_key_id
 from workbench.views.conversation_search import MAX_SEARCH_CHARS, block_hits
 from workbench.views.library import SearchTerm, fts_expression, parse_query, search_hit
 from workbench.views.sessions import session_title
@@ -167,7 +168,7 @@ class PaletteSources:
                 )  # fmt: skip
 
     def _to_step(self, step_id: str) -> None:
-        self._context.go_to(4)
+        self._context.go_to(self._context.widgets.pipeline.PLACE)
         self._context.widgets.pipeline.graph.put_cursor(step_id)
 
     def _sessions(self, text: str) -> Iterator[PaletteEntry]:
@@ -233,7 +234,7 @@ class PaletteSources:
             self._context.open_library(text)
 
         words = f"Search all sessions for “{one_line(text, 40)}”"
-        return PaletteEntry(id="search-all", words=words, group="Library", keys="5", do=go)
+        return PaletteEntry(id="search-all", words=words, group="Library", keys=place_key("library"), do=go)
 
 
 def _safe_text(text: str) -> str:
@@ -242,20 +243,11 @@ def _safe_text(text: str) -> str:
 
 KEY_COMMANDS: Final = {
     "stop": "app.agent-stop", "new": "app.session-new", "help": "app.help", "quit": "app.leave",
-    "library": "app.place-5", "rules": "app.place-6", "statistics": "app.place-7", "findings": "app.place-8",
+    **{name: place_key_id(name) for name in ("library", "rules", "statistics", "findings")},
 }  # fmt: skip
 """Commands of the composer that are another way to press a key."""
 _TITLES: Final = {"app.help": "all keys and signs", "app.pane-next": "next pane"}
 """Words of keys that say less on the page of keys, where the reader is already."""
-_PLACE_OF_SCOPE: Final[Mapping[str, int]] = {
-    "rail": 0, "conversation": 1, "approvals": 2, "diff": 2, "tools": 3, "pipeline": 4, "library": 5,
-    "rules": 6, "statistics": 7, "incidents": 8,
-}  # fmt: skip
-"""Scopes of keys that are found from elsewhere, and where they count."""
-_PLACE_NAMES: Final = (
-    "Sessions", "Conversation", "Approvals", "Tools", "Pipeline", "Library", "Rules", "Statistics",
-    "Findings",
-)  # fmt: skip
 THEME_ALIASES: Final = "colours colors appearance dark light skin"
 _COMMAND, _ELSEWHERE, _SETTING = range(3)
 """How much an entry is worth beside others that match as well; the less comes first."""
@@ -318,11 +310,11 @@ class PaletteCommands:
     def _of_other_places(self) -> Iterator[PaletteEntry]:
         here = set(self._pane.scopes()) if self._pane is not None else set[str]()
         here |= {"rules"} if self._page is not None else set()
-        for scope, place in _PLACE_OF_SCOPE.items():
-            rows = keymap.keys_of_scopes([scope]) if scope not in here else ()
-            for key in rows:
+        for number, place in enumerate(PLACES):
+            for key in keymap.keys_of_scopes(scope for scope in place.scopes if scope not in here):
                 if key.in_palette and key.print:
-                    yield self._entry(key, _PLACE_NAMES[place], self._leading_to(place, key), _ELSEWHERE)
+                    do = self._leading_to(number, key)
+                    yield self._entry(key, place.name.capitalize(), do, _ELSEWHERE)
 
     def _leading_to(self, place: int, key: keymap.Key[Any]) -> Any:
         def go() -> None:

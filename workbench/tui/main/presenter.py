@@ -15,7 +15,6 @@ from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
-from workbench.tui.main.places import PANE_PLACES
 from workbench.tui.main.tabs import Tab
 from workbench.tui.pane import (
     CallDetailModel,
@@ -28,6 +27,7 @@ from workbench.tui.pane import (
     ToolsModel,
     TranscriptPartWanted,
 )
+from workbench.tui.places import PANE_PLACES
 from workbench.tui.state import ScreenState, StateChange, TranscriptPart, is_session_driven
 from workbench.views import approvals, sessions, tools
 from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, with_choice_notes
@@ -358,8 +358,10 @@ class Presenter(SessionPresenter):
         state, here = self.state, self._context.places.current
         failed = tools.failed_calls(state.calls)
         run = self._widgets.pipeline.run
-        counts = {2: (len(state.pending), 0), 3: (0, failed)}
-        counts[4] = (run.waiting, run.failed) if run is not None else (0, 0)
+        widgets = self._widgets
+        counts = {widgets.approvals.PLACE: (len(state.pending), 0), widgets.tools.PLACE: (0, failed)}
+        if run is not None:
+            counts[widgets.pipeline.PLACE] = run.waiting, run.failed
         return [
             Tab(
                 place=pane.PLACE,

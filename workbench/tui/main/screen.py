@@ -23,13 +23,14 @@ from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.header import Header
 from workbench.tui.main.layout import LayoutController
-from workbench.tui.main.places import PANE_PLACES, PlaceStack
+from workbench.tui.main.place_stack import PlaceStack
 from workbench.tui.main.presenter import Presenter
 from workbench.tui.main.session_strip import SessionStrip
 from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tabs import Tabs
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
+from workbench.tui.places import PANE_PLACES
 from workbench.tui.render_context import call_once_after
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
@@ -323,7 +324,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         """Go to a place: give its pane the focus, and the body where there is room for one only."""
         if not self.places.enter(place):
             return
-        if self.approvals.is_full and place != 2:
+        if self.approvals.is_full and place != self.approvals.PLACE:
             self.approvals.is_full = False
         self.layout_controller.rearrange()
         self.presenter.head()
@@ -380,12 +381,12 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
             self.context.show_action(action.id)
         elif call is not None:
             self.places.is_zoomed = True
-            self.go_to(3)
+            self.go_to(self.tools.PLACE)
             self.tools.put_cursor(call.id)
 
     @on(tui_pane.StepOpened)
     def _open_step(self, message: tui_pane.StepOpened) -> None:
-        self.go_to(4)
+        self.go_to(self.pipeline.PLACE)
         if message.step:
             self.pipeline.graph.put_cursor(message.step)
 
@@ -441,7 +442,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
     def _step_wanted(self, message: tui_pane.StepWanted) -> None:
         if message.is_opened:
             self.places.is_zoomed = True
-            self.go_to(4)
+            self.go_to(self.pipeline.PLACE)
             self.pipeline.call_after_refresh(self.pipeline.open_step)
         if message.step == self.pipeline.graph.cursor:
             self.pipeline.show_step(self.presenter.step_in_full(message.step or ""))
@@ -531,7 +532,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
             self.say("There is no model yet that could read it: p says how one is set up.")
             return
         if self.places.is_away:
-            self.go_to(1)
+            self.go_to(self.conversation.PLACE)
         self.composer.focus_input()
 
     def toggle_zoom(self) -> None:
@@ -567,8 +568,8 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
             self.conversation.end_finding()
         elif self.places.is_zoomed:
             self.toggle_zoom()
-        elif self.place != 2:
-            self.go_to(2)
+        elif self.place != self.approvals.PLACE:
+            self.go_to(self.approvals.PLACE)
 
     def leave_app(self) -> None:
         """Leave; agents keep working. What waits or works is said first, the same key again leaves."""

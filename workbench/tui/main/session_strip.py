@@ -10,6 +10,7 @@ from textual.widget import Widget
 from workbench.render import cells, list_rows
 from workbench.text import human
 from workbench.tui.pane import PlaceWanted, SessionChosen
+from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
 from workbench.views import sessions
 from workbench.views.sessions import SessionRow
@@ -69,4 +70,4 @@ class SessionStrip(Widget):
                 self.post_message(SessionChosen(session_id))
                 return
         if event.x >= self.size.width - self._all_cells:
-            self.post_message(PlaceWanted(0))
+            self.post_message(PlaceWanted(place_number("sessions")))

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from workbench.render import cells, list_rows
 from workbench.tui.keyboard import keymap
 from workbench.tui.pane import LineWanted, Pane, SessionChosen, SidebarModel, StatusMessage
+from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.state import MAX_SESSIONS
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
@@ -111,9 +112,9 @@ class FactLines(LineView):
 
 
 class Sidebar(Pane):
-    """Place 0."""
+    """Place `sessions`."""
 
-    PLACE = 0
+    PLACE = place_number("sessions")
     NAME = "Sessions"
     SCOPES = ("rail", "list")
     MOVING = frozenset({"list.row-down", "list.row-up"})
@@ -294,7 +295,7 @@ class Sidebar(Pane):
             if waiting is not None:
                 self.main.show_action(waiting)
             else:
-                self.main.go_to(1)
+                self.main.go_to(place_number("conversation"))
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:

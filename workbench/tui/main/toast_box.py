@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from workbench.render import cells
 from workbench.render.cells import wrap_line
+from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.pane_frame import call_after_layout
 from workbench.views.toasts import Toast
@@ -127,7 +128,7 @@ class ToastBox(Widget, can_focus=False):
         more = [Content.styled(f"{self._more} more: /messages", colours.of("faint"))] if self._more else []
         see = []
         if toast.place is not None:
-            key = (str(toast.place), colours.of("info", bold=True))
+            key = (str(place_number(toast.place)), colours.of("info", bold=True))
             see = [Content.assemble(key, (" see it", colours.of("foreground")))]
         return Content("  ").join([*more, *see])
 
@@ -147,5 +148,5 @@ class ToastBox(Widget, can_focus=False):
         """Lead to the pane."""
         event.stop()
         if self._toast is not None and self._toast.place is not None:
-            self.post_message(self.Pressed(self._toast.place))
+            self.post_message(self.Pressed(place_number(self._toast.place)))
         self.hide()

@@ -24,6 +24,7 @@ from workbench.tui.pane import (
     StepWanted,
 )
 from workbench.tui.pipeline.run_actions import ask_run
+from workbench.tui.places import place_number
 from workbench.tui.widgets.pane_frame import StableStatic
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ _NO_RUNS_AT_MOMENT: Final = "No pipeline had run."
 
 
 class PipelinePane(Pane):
-    """Place 4."""
+    """Place `pipeline`."""
 
-    PLACE: ClassVar[int] = 4
+    PLACE: ClassVar[int] = place_number("pipeline")
     NAME: ClassVar[str] = "Pipeline"
     SCOPES: ClassVar[tuple[str, ...]] = ("gate", "step", "pipeline", "list")
     BINDINGS: ClassVar = [*keymap.bindings(*SCOPES)]

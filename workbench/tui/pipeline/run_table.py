@@ -65,5 +65,5 @@ class RunTableScreen(ListDialog, inherit_bindings=False):
         """Go to the step in the graph of the run on show."""
         step = self._list.cursor
         self.dismiss()
-        self._main.go_to(4)
+        self._main.go_to(self._main.widgets.pipeline.PLACE)
         self._main.widgets.pipeline.graph.put_cursor(step)

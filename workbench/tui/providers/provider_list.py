@@ -3,10 +3,10 @@
 Each server is asked in a thread of its own, only while this is open, and never waited for.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -23,9 +23,10 @@ from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import Trial, error_text
 from workbench.tui.keyboard import keymap
-from workbench.tui.main.places import PLACE_OF_KEY, PROVIDERS_KEY
+from workbench.tui.list_page.reader import ListReader, run_in_thread
+from workbench.tui.list_page.screen import ListScreen
+from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pager import PagerScreen
 from workbench.views.provider_form import SETUP_TEXT
@@ -50,6 +51,11 @@ _DETAIL_FROM: Final = 14
 _MANY_FROM: Final = 30
 """Rows of the screen from which there is room for all that is known of it."""
 _MAX_MODELS_SAID: Final = 12
+
+
+def open_place(context: "MainContext") -> "ProviderScreen":
+    """Return the providers of a main screen."""
+    return ProviderScreen(context)
 
 
 def open_settings_file(context: "MainContext") -> None:
@@ -141,15 +147,17 @@ class ProviderList(RowList):
         return max((len(row.kind) for row in self.rows.values()), default=1)
 
 
-class ProviderScreen(Dialog, inherit_bindings=False):
+class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
     """A box over the main screen: the list, the row under the cursor in full, keys."""
 
-    AUTO_FOCUS = ""
+    PLACE = place_number("providers")
     BINDINGS = keymap.bindings("providers")
 
     def __init__(self, context: "MainContext") -> None:
-        super().__init__("providers")
-        self._main, self._list = context, ProviderList()
+        super().__init__("providers", context, ProviderList())
+        self._reader = ListReader(
+            self, self._read_rows, self._take_rows, lambda error: self._take_rows((), error_text(error))
+        )
         self._detail, self._keys = Static(id="providers-detail"), Static(id="providers-keys")
         self._rows: tuple[ProviderRow, ...] | None = None
         self._said, self._is_error = "", False
@@ -177,24 +185,13 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self.follow(self._list)
         self._list.focus()
         self._show()
-        self._read()
+        self._reader.read()
         self._main.providers.look(self._looked)
 
     def on_unmount(self) -> None:
         """Wait for no server when this is left."""
         for trial in (*self._asked.values(), *([self._trial] if self._trial is not None else [])):
             trial.cancel()
-
-    def reads_key(self, key: str) -> bool:
-        return key in PLACE_OF_KEY
-
-    def on_key(self, event: events.Key) -> None:
-        """Go to another place by its number."""
-        if event.key in PLACE_OF_KEY:
-            event.stop()
-            self.dismiss()
-            if event.key != PROVIDERS_KEY:
-                self._main.go_to(PLACE_OF_KEY[event.key])
 
     def on_resize(self) -> None:
         """Wrap anew."""
@@ -209,24 +206,10 @@ class ProviderScreen(Dialog, inherit_bindings=False):
 
     # --- what is shown --------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        """Read the providers in a thread."""
-        main = self._main
+    def _read_rows(self) -> tuple[ProviderRow, ...]:
+        return tuple(self._main.backend.providers.rows())
 
-        def work() -> None:
-            try:
-                rows, why_not = tuple(main.backend.providers.rows()), ""
-            except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
-                rows, why_not = (), error_text(error)
-            main.call_from_thread(self._take_rows, rows, why_not)
-
-        self.run_worker(
-            work, group="providers", description="read the providers", thread=True, exit_on_error=False
-        )
-
-    def _take_rows(self, rows: tuple[ProviderRow, ...], why_not: str) -> None:
-        if not self.is_attached:
-            return
+    def _take_rows(self, rows: tuple[ProviderRow, ...], why_not: str = "") -> None:
         self._forget_changed(rows)
         self._rows = rows
         if why_not:
@@ -263,9 +246,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
             if not trial.is_cancelled:
                 main.call_from_thread(self._take_status, trial, status)
 
-        self.run_worker(
-            work, group="provider status", description=f"ask {name}", thread=True, exit_on_error=False
-        )
+        run_in_thread(self, work, f"ask {name}")
 
     def _take_status(self, trial: Trial, status: ProviderStatus) -> None:
         if self.is_attached and self._asked.get(status.provider) is trial:
@@ -281,9 +262,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
             usage = main.backend.providers.usage()
             main.call_from_thread(self._take_usage, usage)
 
-        self.run_worker(
-            work, group="provider usage", description="read the usage", thread=True, exit_on_error=False
-        )
+        run_in_thread(self, work, "read the usage")
 
     def _take_usage(self, usage: Mapping[str, ProviderUsage]) -> None:
         if self.is_attached:
@@ -398,7 +377,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
     def move(self, rows: int) -> None:
         """Go to another row."""
         self._has_moved, self._said, self._is_error, self._removal_of = True, "", False, ""
-        self._list.move(rows)
+        super().move(rows)
         self._say()
 
     def add(self) -> None:
@@ -450,7 +429,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
             return
         self._said_before = self._main.providers.said
         self._said, self._is_error = why_not or self._said_before, bool(why_not)
-        self._read()
+        self._reader.read()
         self._main.providers.look(self._looked)
 
     def undo(self) -> None:
@@ -466,7 +445,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._reports.clear()
         self._main.providers.look(self._looked)
         self._show()
-        self._read()
+        self._reader.read()
 
     # --- a model of one provider ------------------------------------------------------------------
 
@@ -512,7 +491,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
             if not trial.is_cancelled:
                 main.call_from_thread(self._tested, trial, report)
 
-        self.run_worker(work, group="trial", description=f"test {name}", thread=True, exit_on_error=False)
+        run_in_thread(self, work, f"test {name}")
         self._say()
 
     def _test_says(self, trial: Trial, text: str) -> None:
@@ -531,14 +510,20 @@ class ProviderScreen(Dialog, inherit_bindings=False):
             self._ticker.stop()
         self._say()
 
-    def leave(self) -> None:
-        """Stop a test that is under way, else go back."""
+    @property
+    def has_row(self) -> bool:
+        return self._row is not None
+
+    def levels(self) -> Iterable[Callable[[], bool]]:
+        return (self._stop_test,)
+
+    def _stop_test(self) -> bool:
         if self._trial is None:
-            super().leave()
-            return
+            return False
         self._trial.cancel()
         self._reports[self._trial_of] = "The test was stopped."
         self._end_test()
+        return True
 
     def show_file(self) -> None:
         """Show how the file is written by hand."""

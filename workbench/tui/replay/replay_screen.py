@@ -30,7 +30,7 @@ from workbench.tui.library.export_prompt import ExportPrompt
 from workbench.tui.library.fork_prompt import ForkPrompt
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import Layout, LayoutController
-from workbench.tui.main.places import PLACES, PLACES_UNAVAILABLE
+from workbench.tui.main.place_stack import PLACES_UNAVAILABLE
 from workbench.tui.main.presenter import Presenter
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.main.sidebar import Sidebar
@@ -44,6 +44,7 @@ from workbench.tui.pane import (
     StatusMessage,
 )
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
+from workbench.tui.places import PLACES
 from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader, ReplayNotice
 from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
 from workbench.tui.state import ScreenState
@@ -106,7 +107,7 @@ _KEYS_OFF: Final = frozenset({
     "app.compose", "app.session-new", "app.agent-stop",
 })  # fmt: skip
 """Keys that are not named as deciding, and do nothing here either."""
-_PLACE_KEYS_OFF: Final = frozenset(f"app.place-{place.key}" for place in PLACES if place.factory is not None)
+_PLACE_KEYS_OFF: Final = frozenset(place.key_id for place in PLACES if place.module)
 _KEYS_IN_PLACES: Final = frozenset({
     "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.film", "replay.leave",
     "replay.time",

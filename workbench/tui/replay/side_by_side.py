@@ -54,10 +54,10 @@ from workbench.views.timeline import MarkKind
 ComparedPart = Literal["conversation", "approvals", "tools", "pipeline"]
 """What is compared: conversation over calls, the queue with its detail, the calls, the graph."""
 _PANES_OF_PART: Final[dict[ComparedPart, frozenset[int]]] = {
-    "conversation": frozenset({1, 3}),
-    "approvals": frozenset({2}),
-    "tools": frozenset({3}),
-    "pipeline": frozenset({4}),
+    "conversation": frozenset({ConversationPane.PLACE, ToolsPane.PLACE}),
+    "approvals": frozenset({ApprovalsPane.PLACE}),
+    "tools": frozenset({ToolsPane.PLACE}),
+    "pipeline": frozenset({PipelinePane.PLACE}),
 }
 NOT_SIDE_BY_SIDE: Final = "Two sessions stand beside each other: that is for one alone. esc leads there."
 """Said of keys that lead deeper, or elsewhere."""

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.tui.keyboard.keymap import Key
+from workbench.tui.keyboard.keymap import Key, unless
 from workbench.tui.pane import JumpWanted
+from workbench.tui.places import place_key
 
 if TYPE_CHECKING:
     from workbench.tui.rules.rule_dialog import RuleDialog
@@ -45,6 +46,7 @@ ALWAYS: Final[tuple[Key["RuleDialog"], ...]] = (
         tooltip="back, nothing is saved", group="Decide", footer=6, in_palette=False,
         action=lambda screen: screen.leave()),
 )  # fmt: skip
+_NONE_REVOKED: Final = "nothing was revoked here since the rules were opened"
 RULES: Final[tuple[Key["RulesScreen"], ...]] = (
     Key(id="rules.row-down", keys=("j", "down"), label="rule", tooltip="rule after, before", shown="j k",
         group="Move", footer=1, in_palette=False,
@@ -69,22 +71,26 @@ RULES: Final[tuple[Key["RulesScreen"], ...]] = (
         action=lambda screen: screen.post_message(JumpWanted()), why_off=lambda screen: screen.why_no_row()),
     Key(id="rules.revoke", keys=("D",), label="revoke", tooltip="revoke the rule", group="Decide",
         footer=4, decides=True, aliases="delete remove take back drop",
-        action=lambda screen: screen.ask_to_revoke(), why_off=lambda screen: screen.why_not_in_force()),
+        action=lambda screen: screen.ask_to_revoke(),
+        why_off=lambda screen: screen.why_no_row() or screen.over),
     Key(id="rules.undo", keys=("u",), label="undo", tooltip="put back what was just revoked", group="Decide",
         footer=3, decides=True, aliases="undo restore",
-        action=lambda screen: screen.undo(), why_off=lambda screen: screen.why_no_undo()),
+        action=lambda screen: screen.undo(),
+        why_off=lambda screen: unless(screen.has_revoked, _NONE_REVOKED)),
     Key(id="rules.add", keys=("A",), label="add", tooltip="write a rule", group="Decide", footer=5,
         decides=True, aliases="add new create allow deny",
         action=lambda screen: screen.ask_to_add()),
     Key(id="rules.edit", keys=("e",), label="edit", tooltip="edit the rule; it gets another number",
         group="Decide", footer=6, decides=True, aliases="change modify",
-        action=lambda screen: screen.ask_to_edit(), why_off=lambda screen: screen.why_not_in_force()),
+        action=lambda screen: screen.ask_to_edit(),
+        why_off=lambda screen: screen.why_no_row() or screen.over),
     Key(id="rules.backtest", keys=("b",), label="the past", tooltip="try the rule on past calls",
         group="Many", footer=7, aliases="backtest test history",
         action=lambda screen: screen.backtest(), why_off=lambda screen: screen.why_no_row()),
     Key(id="rules.filter", keys=("/",), label="filter", tooltip="filter rules", group="Many", footer=8,
         opens_field=True, aliases="search find",
-        action=lambda screen: screen.ask_filter(), why_off=lambda screen: screen.why_no_filter()),
+        action=lambda screen: screen.ask_filter(),
+        why_off=lambda screen: unless(screen.has_rules, "there is no rule to filter")),
     Key(id="rules.past", keys=("d",), label="past ones", tooltip="show or hide revoked, expired and ended",
         group="Many", footer=9, aliases="archive old",
         action=lambda screen: screen.toggle_past()),
@@ -94,7 +100,7 @@ RULES: Final[tuple[Key["RulesScreen"], ...]] = (
     Key(id="rules.help", keys=("?", "f1"), label="all keys", tooltip="this page", group="Move",
         in_palette=False,
         action=lambda screen: screen.help()),
-    Key(id="rules.leave", keys=("escape", "q", "6"), label="back", shown="esc", tooltip="back", group="Move",
-        footer=2, in_palette=False,
+    Key(id="rules.leave", keys=("escape", "q", place_key("rules")), label="back", shown="esc", tooltip="back",
+        group="Move", footer=2, in_palette=False,
         action=lambda screen: screen.leave()),
 )  # fmt: skip

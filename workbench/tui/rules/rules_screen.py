@@ -4,11 +4,10 @@ A rule is revoked only by typing its number.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -21,15 +20,16 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
-from workbench.render.list_rows import empty_page_lines
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.text import human
 from workbench.tui.backend import error_text
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey, footer_keys
-from workbench.tui.main.places import PLACE_OF_KEY
+from workbench.tui.list_page.place import empty_page, no_match
+from workbench.tui.list_page.reader import run_in_thread
+from workbench.tui.list_page.screen import ListScreen
+from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle
@@ -91,9 +91,9 @@ _NO_RULES = (
 )
 
 
-def open_rules(context: "MainContext") -> None:
-    """Open the rules over a main screen."""
-    context.app.push_screen(RulesScreen(context))
+def open_place(context: "MainContext") -> "RulesScreen":
+    """Return the rules of a main screen."""
+    return RulesScreen(context)
 
 
 class RuleList(RowList):
@@ -138,25 +138,20 @@ class RuleDetail(LineView, can_focus=False):
         return cells.line_strip(self._lines[line], width, ink(self).on("background"))
 
 
-def _why_off(screen: "RulesScreen", key_id: str) -> str:
-    return keymap.key_of(key_id).why_off(screen)
-
-
-class RulesScreen(Dialog, inherit_bindings=False):
+class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
     """A page below the header: the list over its detail, a line for words and the keys below."""
 
+    PLACE = place_number("rules")
     NAME = "Rules"
-
-    AUTO_FOCUS = ""
+    NO_ROW = "there is no rule here"
     BINDINGS = keymap.bindings("rules")
 
     def __init__(self, context: "MainContext") -> None:
-        super().__init__("rules")
-        self._main = context
-        self._title = PaneTitle("Rules", 6)
+        super().__init__("rules", context, RuleList())
+        self._title = PaneTitle(self.NAME, self.PLACE)
         self._title.set_focused(True)
-        self._title.follow(list_view := RuleList())
-        self._list, self._detail = list_view, RuleDetail()
+        self._title.follow(self._list)
+        self._detail = RuleDetail()
         self._detail_title = PaneTitle("", key="rules-detail-title")
         self._detail_title.follow(self._detail)
         self._heads = ColumnHeader(lambda width: rule_head_strip(width, ink(self), glyphs(self)))
@@ -235,7 +230,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._list.display = self._heads.display = bool(rows)
         self._detail_title.display = bool(rows)
         self._detail.set_class(not rows, "-alone")
-        if rows and not self._input.display:
+        if rows and not self.is_typing:
             self._list.focus()
         self._show_detail()
         self._show_keys()
@@ -256,14 +251,10 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._detail.show(wrapped)
 
     def _empty_lines(self, width: int) -> list[Content]:
-        heading, sentence, key_ids = _NO_RULES
-        if self._wanted:
-            heading, sentence, key_ids = f"Nothing matches “{self._wanted}”.", "esc clears the filter.", ()
-        keys = keymap.own_keys(self, key_ids)
-        return empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
+        return empty_page(self, no_match(self._wanted) if self._wanted else _NO_RULES, width)
 
     def _show_keys(self) -> None:
-        if self._input.display:
+        if self.is_typing:
             does = {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it")
             self._keys.show([FooterKey(keys="enter", label=does), FooterKey(keys="esc", label="back")], None)
             return
@@ -287,11 +278,8 @@ class RulesScreen(Dialog, inherit_bindings=False):
     # --- what keys ask for ----------------------------------------------------------------------
 
     def reaches_key(self, key_id: str) -> bool:
-        is_typed = self._input.display and key_id != "rules.leave"
+        is_typed = self.is_typing and key_id != "rules.leave"
         return not is_typed and super().reaches_key(key_id)
-
-    def why_not(self, key_id: str) -> str:
-        return keymap.key_of(key_id).why_off(self)
 
     def refuse(self, why: str) -> None:
         self.say(why)
@@ -300,40 +288,31 @@ class RulesScreen(Dialog, inherit_bindings=False):
         del key_id
         self._show_keys()
 
-    def why_no_row(self) -> str:
-        """Return why keys that are about a rule do nothing; empty while there is one under the cursor."""
-        return "" if self._row is not None else "there is no rule here"
+    @property
+    def has_row(self) -> bool:
+        return self._row is not None
 
-    def why_not_in_force(self) -> str:
-        """Return why the rule under the cursor cannot be revoked or edited; empty when it can."""
+    @property
+    def over(self) -> str:
+        """Return which rule under the cursor is in force no longer, and why; empty where it is in force."""
         row = self._row
-        if row is None:
-            return self.why_no_row()
         # A run or session that ended may go on: its rules can be revoked.
-        return f"{row.id} is {row.state} already" if row.state in ("revoked", "expired") else ""
+        is_over = row is not None and row.state in ("revoked", "expired")
+        return f"{row.id} is {row.state} already" if row is not None and is_over else ""
 
-    def why_no_undo(self) -> str:
-        """Return why nothing is put back; empty when something was revoked here."""
-        return "" if self._revoked else "nothing was revoked here since the rules were opened"
+    @property
+    def has_revoked(self) -> bool:
+        """Return whether a rule was revoked here that can be put back."""
+        return self._revoked is not None
 
-    def why_no_filter(self) -> str:
-        """Return why there is nothing to filter; empty when there is."""
-        return "" if self._rules else "there is no rule to filter"
+    @property
+    def has_rules(self) -> bool:
+        """Return whether there is any rule."""
+        return bool(self._rules)
 
-    def reads_key(self, key: str) -> bool:
-        return key in PLACE_OF_KEY
-
-    def on_key(self, event: events.Key) -> None:
-        """Go to another place by its number."""
-        is_place = event.key in PLACE_OF_KEY
-        if is_place and not self._input.display:
-            event.stop()
-            self.dismiss()
-            self._main.go_to(PLACE_OF_KEY[event.key])
-
-    def move(self, rows: int) -> None:
-        """Go to another rule."""
-        self._list.move(rows)
+    @property
+    def is_typing(self) -> bool:
+        return self._input.display
 
     def scroll_detail(self, direction: int) -> None:
         """Scroll what is known of the rule by half of what is seen, down (1) or up (-1)."""
@@ -472,9 +451,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
         self._tried[rule.id] = "Past calls are being counted."
         self._show_detail()
-        self.run_worker(
-            work, group="past", description="try a rule", thread=True, exit_on_error=False, exclusive=False
-        )
+        run_in_thread(self, work, "try a rule")
 
     def _counted(self, number: str, words: str) -> None:
         self._tried[number] = words
@@ -486,8 +463,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         from workbench.tui.main.info_pages import HelpScreen
 
         keys = keymap.keys_of_scopes(["rules"])
-        why_off = partial(_why_off, self)
-        self._main.app.push_screen(HelpScreen("Rules", keys, None, why_off))
+        self._main.app.push_screen(HelpScreen(self.NAME, keys, None, self.why_not))
 
     def open_palette(self) -> None:
         """Open the palette over the rules: their commands stand in it first."""
@@ -495,11 +471,18 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
         open_palette(self._main.app.main, page=self)
 
-    def leave(self) -> None:
-        if self._input.display:
-            self._close()
-        elif self._wanted:
-            self._wanted = ""
-            self._show()
-        else:
-            self.dismiss()
+    def levels(self) -> Iterable[Callable[[], bool]]:
+        return self._leave_field, self._leave_filter
+
+    def _leave_field(self) -> bool:
+        if not self.is_typing:
+            return False
+        self._close()
+        return True
+
+    def _leave_filter(self) -> bool:
+        if not self._wanted:
+            return False
+        self._wanted = ""
+        self._show()
+        return True

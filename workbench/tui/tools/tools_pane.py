@@ -25,6 +25,7 @@ from workbench.tui.pane import (
     ToolsModel,
     ToolWanted,
 )
+from workbench.tui.places import place_number
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import tools
@@ -217,9 +218,9 @@ class ToolList(RowList):
 
 
 class ToolsPane(Pane):
-    """Place 3."""
+    """Place `tools`."""
 
-    PLACE: ClassVar[int] = 3
+    PLACE: ClassVar[int] = place_number("tools")
     NAME: ClassVar[str] = "Tool invocations"
     TAB: ClassVar[str] = "Tools"
     SCOPES: ClassVar[tuple[str, ...]] = ("tools", "list")
