@@ -1,34 +1,30 @@
 """The statistics pane: numbers of a session, a workspace or all, over a period, counted in a thread."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec import Struct
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.strip import Strip
-from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.journal import usage_queries
 from workbench.journal.journal import Journal
 from workbench.journal.statistics_queries import StatisticsFacts, StatisticsScope, statistics_facts
 from workbench.render import cells, statistics
-from workbench.render.list_rows import empty_page_lines
 from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_lines
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, home_as_tilde
 from workbench.tui.keyboard import keymap
-from workbench.tui.pane import KeysChanged, Pane, StatusMessage
+from workbench.tui.list_page.page import ListPage
+from workbench.tui.list_page.place import EmptyWords
+from workbench.tui.pane import KeysChanged, StatusMessage
 from workbench.tui.places import place_key_id, place_number
-from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.render_context import glyphs, ink
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import Divider, overflow_text
+from workbench.tui.widgets.pane_frame import overflow_text
 from workbench.views.sessions import session_title
 from workbench.views.statistics import Statistics, insights, session_statistics, tokens_by_day
 from workbench.views.usage import (
@@ -52,7 +48,6 @@ _USAGE_BY: Final[tuple[UsageBy | None, ...]] = (None, *USAGE_ROWS)
 _SCOPES: Final = ("all workspaces", "this workspace", "this session")
 _RECOUNT_SECONDS: Final = 2.0
 """Seconds between two countings while agents run."""
-_TWO_COLUMNS_FROM: Final = 100
 _MAX_DAYS: Final = 366
 _TIMES_HINT: Final = "time run and time waited for you are counted apart"
 _EMPTY: Final = (
@@ -102,100 +97,54 @@ class StatisticsList(RowList):
         return cells.line_strip(bar + line[1:], width, colours.cursor(has_focus=True))
 
 
-class StatisticsPane(Pane):
-    """Place `statistics`."""
+class StatisticsPane(ListPage[StatisticsList, "_Counted"]):
+    """The statistics: two lists of lines, of tools and questions, or one of tokens and cost."""
 
     PLACE = place_number("statistics")
     NAME = "Statistics"
     SCOPES: ClassVar[tuple[str, ...]] = ("statistics", "list")
     BINDINGS = keymap.bindings(*SCOPES)
     ONE_ORDER = NO_FILTER = NO_PROBLEMS = "Statistics have one order and no filter."
+    NOT_READ = "Nothing was counted."
+    READING = "", "", ()
 
     def __init__(self, journal: Journal, price: UsagePrice, state: ScreenState, workspace: str) -> None:
-        super().__init__(key="statistics")
-        self.add_class("-late")
+        super().__init__(StatisticsList("statistics-left"), key="statistics", joint="┬")
         self._journal, self._price, self._state, self._workspace = journal, price, state, workspace
-        self.left, self.right = StatisticsList("statistics-left"), StatisticsList("statistics-right")
-        self.hint = Static(id="statistics-hint", classes="-place-hint")
+        self.left, self.right = self.list, StatisticsList("statistics-right")
         self._period, self._where, self._view = 1, 0, 0
-        self._usage: _CountedUsage | None = None
-        self._counted: tuple[StatisticsFacts, Statistics] | None = None
-        self._is_counting, self._counts_again = False, False
-        self._timer: Timer | None = None
+        self._counted: _Counted | None = None
         self._drawn_for = (0, 0)
 
-    def compose_body(self) -> Iterable[Widget]:
-        with Horizontal(id="statistics-body"):
-            with Vertical(id="statistics-first"):
-                yield self.left
-            yield Divider(key="statistics-divider", top="┬")
-            yield self.right
+    def compose_second(self) -> Iterable[Widget]:
+        yield self.right
+        self.right.watch_extent(self.say_hint)
 
-    def compose(self) -> ComposeResult:
-        yield from self.compose_body()
-
-    def on_mount(self) -> None:
-        self.query_one("#statistics-first").mount(self.title_row, before=0)
-        self.follow_list()
-        self.right.watch_extent(lambda: self._say_hint(self.size.width))
-        self._say()
-        self.count()
-        self.left.focus()
-
-    def _say_hint(self, width: int) -> None:
-        more = overflow_text(self.right, glyphs(self)) if self.right.display else ""
-        more = f"the right column: {more} " if more else ""
-        room = width - len(more) - 1
+    def hint_parts(self) -> tuple[Content, str]:
+        more = overflow_text(self.right, glyphs(self)) if self.second.display else ""
+        more = f"the right column: {more}" if more else ""
+        room = self.size.width - len(more) - (2 if more else 1)
         hints = _HINTS if self.usage_by is None else _USAGE_HINTS
         words = next((words for words in hints if len(words) < room), "")
-        words = glyphs(self).line(f" {words}")
-        self.hint.update(Content.styled(words + more.rjust(width - len(words)), ink(self).of("muted")))
+        return Content.styled(glyphs(self).line(f" {words}"), ink(self).of("muted")), more
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Lay the lines out anew."""
-        self._arrange(event.size.width)
-        self._say_hint(event.size.width)
-        self.call_after_refresh(self._draw)
-
-    def _arrange(self, width: int) -> None:
-        has_two = width >= _TWO_COLUMNS_FROM and self.usage_by is None
-        self.right.display = self.query_one("#statistics-divider").display = has_two
-        if not has_two and self.right.has_focus:
+    def arrange_columns(self) -> None:
+        super().arrange_columns()
+        if not self.second.display and self.right.has_focus:
             self.left.focus()
 
-    def on_show(self) -> None:
-        """Count what happened while another place was on the screen."""
-        self.count()
+    def resized(self) -> None:
+        self.call_after_refresh(self._draw)
 
     @property
-    def list_view(self) -> LineView | None:
-        return self.left
+    def has_second(self) -> bool:
+        return self.usage_by is None
 
-    @property
-    def focus_view(self) -> Widget:
-        return self.left
-
-    def show(self, view: Any) -> None:
+    def show(self, view: Collection[str] | None) -> None:
         del view
-        if self.display and self._timer is None:
-            self._timer = self.set_timer(_RECOUNT_SECONDS, self._again)
-
-    def _again(self) -> None:
-        self._timer = None
-        if self.display:
-            self.count()
+        self.reader.read_soon(_RECOUNT_SECONDS)
 
     # --- counting, in a thread ------------------------------------------------------------------------
-
-    def count(self) -> None:
-        """Count anew; while it is done once more is noted, not done."""
-        if self._is_counting:
-            self._counts_again = True
-            return
-        self._is_counting, self._counts_again = True, False
-        self.run_worker(
-            self._count_there, group="statistics", description="count", thread=True, exit_on_error=False
-        )
 
     @property
     def scope(self) -> StatisticsScope:
@@ -214,56 +163,26 @@ class StatisticsPane(Pane):
     def next_view(self, step: int = 1) -> None:
         """Show the next table, or the numbers again after the last one."""
         self._view = (self._view + step) % len(_USAGE_BY)
-        self._usage = None
+        self._counted = None
         self.left.take([])
-        self._arrange(self.size.width)
-        self._say()
-        self._say_hint(self.size.width)
-        self.count()
+        self.arrange_columns()
+        self.say()
+        self.read()
 
-    def _count_usage(self, by: UsageBy) -> None:
-        counted: _CountedUsage | None = None
-        try:
-            counted = _count_usage(self._journal, by, self.scope, self._price)
-        except Exception as error:  # noqa: BLE001 whatever the journal says is told
-            self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
-        context_of(self).call_from_thread(self._usage_was_counted, counted)
+    def read_list(self) -> "_Counted":
+        by = self.usage_by
+        if by is not None:
+            return _count_usage(self._journal, by, self.scope, self._price)
+        return _count_calls(self._journal, self.scope, self._price)
 
-    def _usage_was_counted(self, counted: "_CountedUsage | None") -> None:
-        self._is_counting = False
-        if counted is not None and self.is_attached and counted.table.by == self.usage_by:
-            self._usage = counted
+    def show_result(self, result: "_Counted") -> None:
+        if result.by == self.usage_by:
+            self._counted = result
             self._draw()
-        if self._counts_again:
-            self.count()
-
-    def _count_there(self) -> None:
-        if (by := self.usage_by) is not None:
-            self._count_usage(by)
-            return
-        counted: tuple[StatisticsFacts, Statistics] | None = None
-        try:
-            with self._journal.snapshot() as database:
-                facts = statistics_facts(database, self.scope)
-            used = sum_usage(facts.usage, self._price)
-            counted = facts, session_statistics(
-                facts.calls, facts.answers, facts.sessions, facts.files, used
-            )  # fmt: skip
-        except Exception as error:  # noqa: BLE001 whatever the journal says is told
-            self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
-        context_of(self).call_from_thread(self._was_counted, counted)
-
-    def _was_counted(self, counted: tuple[StatisticsFacts, Statistics] | None) -> None:
-        self._is_counting = False
-        if counted is not None and self.is_attached:
-            self._counted = counted
-            self._draw()
-        if self._counts_again:
-            self.count()
 
     # --- what is shown --------------------------------------------------------------------------------
 
-    def _say(self) -> None:
+    def say_title(self) -> None:
         days, muted = PERIOD_DAYS[self._period], ink(self).of("muted")
         words = f"last {days} days" if days else "all days"
         where = _SCOPES[self._where]
@@ -286,59 +205,47 @@ class StatisticsPane(Pane):
         )  # fmt: skip
 
     def _widths(self) -> tuple[int, int]:
-        return self.left.width, self.right.width if self.right.display else 0
+        return self.left.width, self.right.width if self.second.display else 0
 
     def _draw_where_it_moved(self) -> None:
         # A column has its new width only after the layout that hid or showed the other one.
         if self._widths() != self._drawn_for:
             self._draw()
 
+    def _frame(self, view: LineView) -> StatisticsFrame:
+        return StatisticsFrame(width=max(30, view.width), ink=ink(self), glyphs=glyphs(self))
+
     def _draw(self) -> None:
-        if self.usage_by is not None:
-            self._draw_usage()
-            return
-        if self._counted is None or not self.is_attached:
-            return
-        self._drawn_for = self._widths()
-        self.call_after_refresh(self._draw_where_it_moved)
-        facts, counts = self._counted
-        has_two = self.right.display
-        left = StatisticsFrame(width=max(30, self.left.width), ink=ink(self), glyphs=glyphs(self))
-        right = (
-            StatisticsFrame(width=max(30, self.right.width), ink=ink(self), glyphs=glyphs(self))
-            if has_two
-            else left
-        )
-        if not counts.sessions:
-            self._draw_empty(_EMPTY, left)
-            return
-        first = [
-            *statistics.tool_count_lines(counts.tools, left), *statistics.outcome_lines(counts, left),
-            *statistics.decision_time_lines(counts.deciding, left),
-        ]  # fmt: skip
-        second = self._second(facts, counts, right)
-        self.left.take(first if has_two else [*first, left.blank("between"), *second])
-        self.right.take(second if has_two else [])
-
-    def _draw_empty(self, page: tuple[str, str, Sequence[tuple[str, str]]], frame: StatisticsFrame) -> None:
-        heading, sentence, key_ids = page
-        keys = keymap.own_keys(self, key_ids)
-        rows = empty_page_lines(heading, sentence, keys, frame.width, frame.ink, frame.glyphs)
-        self.left.take([(f"-none-{number}", row) for number, row in enumerate(rows)])
-        self.right.take([])
-
-    def _draw_usage(self) -> None:
-        counted = self._usage
+        counted = self._counted
         if counted is None or not self.is_attached:
             return
         self._drawn_for = self._widths()
         self.call_after_refresh(self._draw_where_it_moved)
-        frame = StatisticsFrame(width=max(30, self.left.width), ink=ink(self), glyphs=glyphs(self))
-        if not counted.table.total.replies and not counted.table.total.told:
-            self._draw_empty(_EMPTY_USAGE, frame)
-            return
-        now = self._journal.now()
-        self.left.take(usage_lines(counted.table, frame, counted.name_of, now, counted.prices_date))
+        if counted.is_empty:
+            first, second = [], []
+        elif isinstance(counted, _CountedUsage):
+            now, frame = self._journal.now(), self._frame(self.left)
+            first = usage_lines(counted.table, frame, counted.name_of, now, counted.prices_date)
+            second = []
+        else:
+            first, second = self._call_lines(counted)
+        self.left.take(first)
+        self.left.invalidate()
+        self.right.take(second)
+
+    def _call_lines(self, counted: "_CountedCalls") -> tuple[list[StatisticsLine], list[StatisticsLine]]:
+        has_two, counts, left = self.second.display, counted.counts, self._frame(self.left)
+        first = [
+            *statistics.tool_count_lines(counts.tools, left), *statistics.outcome_lines(counts, left),
+            *statistics.decision_time_lines(counts.deciding, left),
+        ]  # fmt: skip
+        second = self._second(counted.facts, counts, self._frame(self.right) if has_two else left)
+        return (first, second) if has_two else ([*first, left.blank("between"), *second], [])
+
+    def empty_words(self) -> EmptyWords:
+        if self._counted is None:
+            return self.READING
+        return _EMPTY if self.usage_by is None else _EMPTY_USAGE
 
     def _second(
         self, facts: StatisticsFacts, counts: Statistics, frame: StatisticsFrame
@@ -366,14 +273,14 @@ class StatisticsPane(Pane):
             self.post_message(StatusMessage("A session is counted whole. w counts workspaces."))
             return
         self._period = max(0, min(self._period + step, len(PERIOD_DAYS) - 1))
-        self._say()
-        self.count()
+        self.say_title()
+        self.read()
 
     def next_where(self) -> None:
         """Count somewhere else."""
         self._where = (self._where + 1) % len(_SCOPES)
-        self._say()
-        self.count()
+        self.say_title()
+        self.read()
 
     @property
     def _list(self) -> StatisticsList:
@@ -383,8 +290,8 @@ class StatisticsPane(Pane):
         view, before = self._list, self._list.cursor
         view.move(rows)
         other = self.left if view is self.right else self.right
-        goes_over = (view is self.left) == (rows > 0)
-        if view.cursor == before and goes_over and other.display and other.line_count:
+        goes_over = self.second.display and (view is self.left) == (rows > 0)
+        if view.cursor == before and goes_over and other.line_count:
             other.focus()
             other.move_to_end(is_last=rows < 0)
 
@@ -404,14 +311,7 @@ class StatisticsPane(Pane):
         since = f" since:{days}d" if days and not is_dated else ""
         self.main.open_library(key + since)
 
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        message.stop()
-        self.open_row()
-
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
+    def row_moved(self) -> None:
         self.post_message(KeysChanged())
 
     def copy_text(self) -> str:
@@ -422,10 +322,28 @@ class StatisticsPane(Pane):
         return "its sessions" if key_id == "list.open" else super().label_of(key_id)
 
 
+class _CountedCalls(Struct, frozen=True):
+    facts: StatisticsFacts
+    counts: Statistics
+    by: None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.counts.sessions
+
+
 class _CountedUsage(Struct, frozen=True):
     table: UsageTable
     titles: Mapping[str, str]
     prices_date: str
+
+    @property
+    def by(self) -> UsageBy:
+        return self.table.by
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.table.total.replies and not self.table.total.told
 
     def name_of(self, key: str) -> str:
         """Return what the row of a key is called."""
@@ -434,6 +352,18 @@ class _CountedUsage(Struct, frozen=True):
         if self.table.by == "project" and key:
             return home_as_tilde(key, str(Path.home()))
         return row_name(self.table.by, key)
+
+
+_Counted = _CountedCalls | _CountedUsage
+
+
+def _count_calls(journal: Journal, scope: StatisticsScope, price: UsagePrice) -> _CountedCalls:
+    with journal.snapshot() as database:
+        facts = statistics_facts(database, scope)
+    used = sum_usage(facts.usage, price)
+    return _CountedCalls(
+        facts, session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, used)
+    )
 
 
 def _count_usage(journal: Journal, by: UsageBy, scope: StatisticsScope, price: UsagePrice) -> _CountedUsage:

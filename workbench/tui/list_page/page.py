@@ -107,7 +107,6 @@ class ListPage(ListPlace, FilteredPane, Generic[RowsT, ResultT]):
             joint: The top of the line between the columns, see `Divider`.
         """
         super().__init__(key=key)
-        self.add_class("-late")
         self.list = rows
         self.list.empty_page = self._empty_page
         self.hint = StableStatic(id=f"{key}-hint", classes="-place-hint")

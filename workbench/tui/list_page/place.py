@@ -41,7 +41,7 @@ class ListPlace(KeyOwner):
     @property
     def has_row(self) -> bool:
         """Return whether there is a row that keys are about."""
-        raise NotImplementedError
+        return True
 
     def why_no_row(self) -> str:
         """Return why keys that are about a row do nothing; empty while there is one."""
@@ -49,7 +49,7 @@ class ListPlace(KeyOwner):
 
     def levels(self) -> Iterable[Callable[[], bool]]:
         """Return what escape leaves, the innermost first; each returns whether it was there."""
-        raise NotImplementedError
+        return ()
 
     def leave_place(self) -> None:
         """Leave the place itself, where no level is left."""

@@ -15,12 +15,12 @@ from workbench.render import cells, list_rows
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
 from workbench.tui import render_context
 from workbench.tui.keyboard import keymap
+from workbench.tui.list_page.page import FilteredPane
 from workbench.tui.pane import (
     CallDetailModel,
     KeysChanged,
     LineWanted,
     OpenDetail,
-    Pane,
     StatusMessage,
     ToolsModel,
     ToolWanted,
@@ -217,7 +217,7 @@ class ToolList(RowList):
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 
 
-class ToolsPane(Pane):
+class ToolsPane(FilteredPane):
     """Place `tools`."""
 
     PLACE: ClassVar[int] = place_number("tools")
@@ -225,6 +225,7 @@ class ToolsPane(Pane):
     TAB: ClassVar[str] = "Tools"
     SCOPES: ClassVar[tuple[str, ...]] = ("tools", "list")
     BINDINGS: ClassVar = [*keymap.bindings("tools", "list")]
+    FILTER_TITLE = "Filter calls"
     ONE_ORDER = "Calls are always in the order in which they were asked for."
 
     def __init__(self, *, key: str | None = None) -> None:
@@ -491,28 +492,18 @@ class ToolsPane(Pane):
 
     def ask_filter(self) -> None:
         section = self.call.section if self.has_detail else None
-        if section is not None:
+        if section is None:
+            super().ask_filter()
+        else:
             self.post_message(
                 LineWanted(self, "find", f"Find in {section.name}", does="find", text=self.call.find)
             )
-        else:
-            self.post_message(
-                LineWanted(self, "filter", "Filter calls", does="filter", text=self.text_filter)
-            )
 
-    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        if purpose == "find":
-            if is_final and text and not self.call.find_next(text):
-                self.post_message(StatusMessage(f"“{text}” is not in this part."))
-        else:
-            self._set_filter(text)
+    def line_answered(self, purpose: str, text: str) -> None:
+        if purpose == "find" and text and not self.call.find_next(text):
+            self.post_message(StatusMessage(f"“{text}” is not in this part."))
 
-    def line_dropped(self, purpose: str) -> None:
-        if purpose == "filter":
-            self._set_filter("")
-
-    def _set_filter(self, text: str) -> None:
-        self.text_filter = text.strip()
+    def lay_out(self) -> None:
         if self._shown is not None:
             self._lay_out(self._shown)
 
@@ -521,8 +512,7 @@ class ToolsPane(Pane):
     def toggle_failed(self) -> None:
         """Show only what failed, or all."""
         self._only_failed = not self._only_failed
-        if self._shown is not None:
-            self._lay_out(self._shown)
+        self.lay_out()
 
     def label_of(self, key_id: str) -> str:
         if key_id == "tools.failed-only" and self._only_failed:
