@@ -166,7 +166,7 @@ class RetryModelCall(Message):
 
 
 class PlaceWanted(Message):
-    """The user wants another place: its number (0 to 9)."""
+    """The user wants another place, by its number."""
 
     def __init__(self, place: int) -> None:
         super().__init__()
@@ -558,8 +558,23 @@ class Pane(Vertical, KeyOwner):
         """Go to the next (1) or previous (-1) row that waits or failed."""
         del step
 
+    FILTER_TITLE: ClassVar[str] = ""
+    FILTER_HINT: ClassVar[str] = ""
+    """What can be typed, at the right end of the line's title."""
+
     def ask_filter(self) -> None:
         """Open the line in which the pane's rows are filtered."""
+        title, hint = self.FILTER_TITLE, self.FILTER_HINT
+        self.post_message(LineWanted(self, "filter", title, hint, "filter", text=self.text_filter))
+
+    def filter_by(self, text: str) -> None:
+        """Show the rows that pass a filter."""
+        if text != self.text_filter:
+            self.text_filter = text
+            self.lay_out()
+
+    def lay_out(self) -> None:
+        """Show again the rows that pass the filter."""
 
     def next_order(self) -> None:
         """Take the next order of rows and say which."""
@@ -583,9 +598,18 @@ class Pane(Vertical, KeyOwner):
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Called with the text of the line that a `LineWanted` asked for, at each change and at the end."""
+        if purpose == "filter":
+            self.filter_by(text.strip())
+        elif is_final:
+            self.line_answered(purpose, text)
+
+    def line_answered(self, purpose: str, text: str) -> None:
+        """Called with what was typed for another purpose than the filter."""
 
     def line_dropped(self, purpose: str) -> None:
-        """Be told that the line was left with escape."""
+        """Called when the line was left with escape."""
+        if purpose == "filter":
+            self.filter_by("")
 
     # --- keys -----------------------------------------------------------------------------------
 

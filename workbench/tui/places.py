@@ -38,7 +38,7 @@ class Place(Struct, frozen=True, kw_only=True):
     scopes: tuple[str, ...] = ()
     """Scopes of keys that count there: the palette finds them from other places."""
     module: str = ""
-    """Below `workbench.tui`, see `PlaceModule`; empty for the five panes that are always there."""
+    """Its `PlaceModule`; empty for the five panes that are always there."""
 
     @property
     def key_id(self) -> str:
@@ -47,8 +47,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
     def open(self, context: "MainContext") -> "Pane | Screen[Any]":
         """Make its pane or screen."""
-        module = importlib.import_module(f"workbench.tui.{self.module}")
-        return cast("PlaceModule", module).open_place(context)
+        return cast("PlaceModule", importlib.import_module(self.module)).open_place(context)
 
 
 PLACES: Final = (
@@ -59,15 +58,15 @@ PLACES: Final = (
     Place(key="3", name="tools", tooltip="tool invocations", aliases="tools calls", scopes=("tools",)),
     Place(key="4", name="pipeline", aliases="graph runs workflow steps", scopes=("pipeline",)),
     Place(key="5", name="library", aliases="history search imported", scopes=("library",),
-          module="library.library_pane"),
+          module="workbench.tui.library.library_pane"),
     Place(key="6", name="rules", aliases="permissions allow deny policy always", scopes=("rules",),
-          module="rules.rules_screen"),
+          module="workbench.tui.rules.rules_screen"),
     Place(key="7", name="statistics", aliases="usage cost tokens price stats money", scopes=("statistics",),
-          module="library.statistics_pane"),
-    Place(key="8", name="findings", scopes=("incidents",), module="incidents.incidents_pane",
+          module="workbench.tui.library.statistics_pane"),
+    Place(key="8", name="findings", scopes=("incidents",), module="workbench.tui.incidents.incidents_pane",
           aliases="incidents lint linter analyzer warnings issues problems sarif konveyor ruff pyright fix"),
     Place(key="9", name="providers", tooltip="models and providers", scopes=("providers",),
-          aliases="models keys servers llm api setup", module="providers.provider_list"),
+          aliases="models keys servers llm api setup", module="workbench.tui.providers.provider_list"),
 )  # fmt: skip
 PLACE_OF_KEY: Final = {place.key: number for number, place in enumerate(PLACES)}
 """A place's number is where it stands in `PLACES`; titles and tabs show the number, keys lead there."""

@@ -1,6 +1,6 @@
 """Incidents as rows: what events of a list and of its agents' sessions say of each; filter, groups, counts.
 
-`IncidentList` is the fold; the command line and place 8 read its rows. What is listed stays as it was found.
+`IncidentList` is the fold; command line and screen read its rows. What is listed stays as it was found.
 """
 
 from collections import Counter

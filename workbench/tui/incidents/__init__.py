@@ -1,1 +1,1 @@
-"""Place 8: incidents that a linter or an analyzer found, and the work on them."""
+"""The findings: incidents that a linter or an analyzer found, and the work on them."""

@@ -1,4 +1,4 @@
-"""What is done with incidents from place 8: open a list, start, end, dismiss, by the backend in threads."""
+"""What is done with incidents: open a list, start, end, dismiss, by the backend in threads."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -29,7 +29,6 @@ class IncidentActions:
 
     def __init__(self, context: "MainContext", pane: IncidentsPane) -> None:
         self._context, self._pane = context, pane
-        self._is_stopped = False
         self._asked_about: list[IncidentRow] = []
         """What a line asks about: another row may be under the cursor when it is answered."""
 
@@ -85,28 +84,17 @@ class IncidentActions:
         if why := self._context.backend.may_answer():
             self._context.say(why, is_error=True)
             return
-        self._is_stopped = False
-        self._pane.show_progress("Reading.")
-
-        def goes_on(words: str) -> bool:
-            if words:
-                self._context.call_from_thread(self._reading_says, words)
-            return not self._is_stopped
+        self._pane.begin_work("Reading.")
 
         def work() -> None:
             list_id, why_not = "", ""
             try:
-                list_id = read(goes_on)
+                list_id = read(self._pane.goes_on)
             except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
                 why_not = error_text(error)
             self._context.call_from_thread(self._opened, list_id, why_not)
 
         run_in_thread(self._pane, work, "read findings")
-
-    def _reading_says(self, words: str) -> None:
-        # Looked at here, in the loop: words that were under way when esc came say nothing any more.
-        if not self._is_stopped:
-            self._pane.show_progress(words)
 
     def _opened(self, list_id: str, why_not: str) -> None:
         self._pane.show_progress("")
@@ -114,11 +102,6 @@ class IncidentActions:
             self._context.say(why_not, is_error=True)
         else:
             self._pane.open_list(list_id)
-
-    def stop_reading(self) -> None:
-        """End what is being read."""
-        self._is_stopped = True
-        self._pane.show_progress("Being cancelled.")
 
     # --- work -----------------------------------------------------------------------------------------
 

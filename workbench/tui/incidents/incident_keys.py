@@ -1,7 +1,8 @@
-"""Keys of place 8, of an incident in full, and of the page from which work is started."""
+"""Keys of the findings, of an incident in full, and of the page from which work is started."""
 
 from typing import TYPE_CHECKING, Final
 
+from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.tui.keyboard.keymap import Key, unless
 
 if TYPE_CHECKING:
@@ -15,14 +16,17 @@ _NO_OTHER: Final = "there is no other list of findings in this folder"
 
 
 def _why_not_start(pane: "IncidentsPane") -> str:
-    return (
-        unless(pane.snapshot, _NO_FINDINGS)
-        or unless(not pane.has_ended, "this list has ended; I reads its findings again")
-        or unless(
-            any(row.is_askable for row in pane.marked or pane.listed),
-            "none of these can be asked about now",
-        )
-    )
+    if pane.snapshot is None:
+        return _NO_FINDINGS
+    if pane.snapshot.session.status in TERMINAL_SESSION_STATES:
+        return "this list has ended; I reads its findings again"
+    is_any = any(row.is_askable for row in pane.marked or pane.listed)
+    return unless(is_any, "none of these can be asked about now")
+
+
+def _why_not_continue(pane: "IncidentsPane") -> str:
+    is_paused = pane.snapshot is not None and pane.snapshot.session.status == "paused"
+    return unless(is_paused and pane.is_working, "nothing of this list is paused")
 
 
 INCIDENTS: Final[tuple[Key["IncidentsPane"], ...]] = (
@@ -33,7 +37,7 @@ INCIDENTS: Final[tuple[Key["IncidentsPane"], ...]] = (
     Key(id="incidents.answer", keys=("a",), label="answer…", tooltip="to its question in the queue",
         aliases="approve reject decide question", group="Decide", footer=1,
         action=lambda pane: pane.show_question(),
-        why_off=lambda pane: unless(pane.has_question, _NO_QUESTION)),
+        why_off=lambda pane: unless(pane.row and pane.row.action_id, _NO_QUESTION)),
     Key(id="incidents.mark", keys=("m", "space"), label="mark", tooltip="mark it, for L and d", shown="m M",
         help="mark it; mark all that are listed, or none", group="Many", footer=3,
         action=lambda pane: pane.toggle_mark(), why_off=lambda pane: pane.why_no_row()),
@@ -53,7 +57,7 @@ INCIDENTS: Final[tuple[Key["IncidentsPane"], ...]] = (
     Key(id="incidents.session", keys=("O",), label="its agent", tooltip="the session of its agent",
         aliases="conversation child", group="Read", footer=4,
         action=lambda pane: pane.open_session(),
-        why_off=lambda pane: pane.why_no_row() or unless(pane.has_agent, _NO_AGENT)),
+        why_off=lambda pane: pane.why_no_row() or unless(pane.row and pane.row.child_id, _NO_AGENT)),
     Key(id="incidents.dismiss", keys=("d",), label="dismiss…",
         tooltip="it will not be fixed, and why; again: take it back",
         aliases="ignore suppress wontfix skip", group="Decide", footer=5, decides=True,
@@ -61,7 +65,7 @@ INCIDENTS: Final[tuple[Key["IncidentsPane"], ...]] = (
     Key(id="incidents.continue", keys=("c",), label="continue", tooltip="continue paused work on this list",
         aliases="resume unpause", group="Decide", footer=2, decides=True,
         action=lambda pane: pane.actions.go_on(),
-        why_off=lambda pane: unless(pane.is_paused, "nothing of this list is paused")),
+        why_off=lambda pane: _why_not_continue(pane)),
     Key(id="incidents.cancel", keys=("X",), label="end work", tooltip="end the work on this list",
         aliases="stop abort cancel kill", group="Decide", footer=6, decides=True,
         action=lambda pane: pane.actions.ask_cancel(),

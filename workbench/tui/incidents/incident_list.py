@@ -11,7 +11,6 @@ from workbench.domain.events import IncidentsListed, PromptSubmitted
 from workbench.domain.incidents import Incident
 from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
-from workbench.render import cells
 from workbench.render.incidents import (
     IncidentDetail,
     IncidentWidths,
@@ -22,7 +21,8 @@ from workbench.render.incidents import (
 from workbench.tui.backend import IncidentBackend
 from workbench.tui.list_page.page import MarkedRows
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import LineView, RowIndex, RowPlacement
+from workbench.tui.widgets.line_view import RowIndex, RowPlacement
+from workbench.tui.widgets.text_view import TextView
 from workbench.views.incidents import (
     CodeExcerpt,
     IncidentGroup,
@@ -170,14 +170,13 @@ class IncidentRows(MarkedRows):
         return self._widths
 
 
-class IncidentDetailView(LineView):
+class IncidentDetailView(TextView):
     """An incident in full, beside the list or over it."""
 
     def __init__(self, *, key: str, can_focus: bool) -> None:
         super().__init__(key=key)
         self.can_focus = can_focus
         self._detail: IncidentDetail | None = None
-        self._lines: list[Content] = []
 
     @property
     def detail(self) -> IncidentDetail | None:
@@ -191,16 +190,6 @@ class IncidentDetailView(LineView):
         if before is None or detail is None or before.row.incident.id != detail.row.incident.id:
             self.scroll_to_line(0)
 
-    def on_width(self, width: int) -> None:
+    def lines_for(self, width: int) -> list[Content]:
         detail = self._detail
-        self._lines = [] if detail is None else incident_lines(detail, width, ink(self), glyphs(self))
-        self.set_line_count(len(self._lines))
-        self.invalidate()
-
-    def draw_line(self, line: int, width: int) -> Strip:
-        return cells.line_strip(self._lines[line], width, ink(self).on("background"))
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        if self._detail is not None and self.is_attached:
-            self.on_width(self.width)
+        return [] if detail is None else incident_lines(detail, width, ink(self), glyphs(self))

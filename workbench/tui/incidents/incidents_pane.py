@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import msgspec
 from textual.content import Content
 
-from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.render import cells
 from workbench.render.cells import measured_bar
 from workbench.render.incidents import IncidentDetail
@@ -96,7 +95,6 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
 
     def reading_failed(self, error: Exception) -> None:
         super().reading_failed(error)
-        self.is_read = True
         self.show_result(None)
 
     def show_result(self, result: IncidentSnapshot | None) -> None:
@@ -314,33 +312,14 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
         return self.row.place if self.row is not None else ""
 
     def cancel_work(self) -> None:
-        self.actions.stop_reading()
+        super().cancel_work()
+        self.show_progress("Being cancelled.")
 
     # --- what keys need -----------------------------------------------------------------------------------
 
     @property
     def has_row(self) -> bool:
         return self.row is not None
-
-    @property
-    def has_question(self) -> bool:
-        """Return whether the finding under the cursor waits for an answer."""
-        return self.row is not None and bool(self.row.action_id)
-
-    @property
-    def has_agent(self) -> bool:
-        """Return whether an agent was asked about the finding under the cursor."""
-        return self.row is not None and bool(self.row.child_id)
-
-    @property
-    def has_ended(self) -> bool:
-        """Return whether no work on the list on show can be started any more."""
-        return self.snapshot is not None and self.snapshot.session.status in TERMINAL_SESSION_STATES
-
-    @property
-    def is_paused(self) -> bool:
-        """Return whether work on the list on show rests."""
-        return self.snapshot is not None and self.snapshot.session.status == "paused" and self.is_working
 
     def label_of(self, key_id: str) -> str:
         if key_id == "incidents.start" and self.list.marks:

@@ -18,12 +18,12 @@ from workbench.journal.database import Database
 from workbench.journal.journal import Journal
 from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
 from workbench.journal.usage_queries import session_usage, usage_of_each
-from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip
 from workbench.text import human
 from workbench.tui.list_page.page import MarkedRows
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowPlacement
+from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, RowIndex, RowPlacement
+from workbench.tui.widgets.text_view import TextView
 from workbench.views import library, statistics
 from workbench.views.agent_tree import AgentTree
 from workbench.views.library import (
@@ -375,7 +375,7 @@ class LibraryList(MarkedRows):
         )
 
 
-class PreviewView(LineView):
+class PreviewView(TextView):
     """What is said of the session under the cursor."""
 
     can_focus = False
@@ -383,7 +383,6 @@ class PreviewView(LineView):
     def __init__(self) -> None:
         super().__init__(key="library-preview")
         self._view: SessionPreview | None = None
-        self._lines: list[Content] = []
         self._chosen = 0
 
     @property
@@ -423,16 +422,6 @@ class PreviewView(LineView):
         if not is_same:
             self.scroll_to_line(0)
 
-    def on_width(self, width: int) -> None:
-        drawn = preview_lines(self._view, width, ink(self), glyphs(self), self._chosen) if self._view else []
-        self._lines = drawn
-        self.set_line_count(len(self._lines))
-        self.invalidate()
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        if self._view is not None and self.is_attached:
-            self.on_width(self.width)
-
-    def draw_line(self, line: int, width: int) -> Strip:
-        return cells.line_strip(self._lines[line], width, ink(self).on("background"))
+    def lines_for(self, width: int) -> list[Content]:
+        view = self._view
+        return [] if view is None else preview_lines(view, width, ink(self), glyphs(self), self._chosen)

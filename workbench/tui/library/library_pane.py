@@ -394,9 +394,6 @@ class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
     def levels(self) -> Iterable[Callable[[], bool]]:
         return self.leave_work, self.leave_marks, self.leave_filter
 
-    def cancel_work(self) -> None:
-        self.actions.imports.cancel()
-
     def leave_filter(self) -> bool:
         if not self.wanted.text:
             return False

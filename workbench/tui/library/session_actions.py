@@ -53,20 +53,14 @@ class SessionActions:
 
     def do(self, wish: SessionRequest) -> None:
         """Do it, or ask for the words that it needs."""
-        if wish.what == "take" and wish.text is None:
-            self.imports.look(lambda: self._ask(wish))
-        elif wish.what in SINGLE_SESSION_ACTIONS and len(wish.sessions) > 1 and wish.text is None:
-            self._do_one(SessionRequest(wish.what, [self._pane.session or wish.sessions[0]]))
-        elif wish.what in ACTIONS_WITH_TEXT and wish.text is None:
-            self._ask(wish)
-        else:
-            self._do_one(wish)
-
-    def _do_one(self, wish: SessionRequest) -> None:
-        if wish.what in ACTIONS_WITH_TEXT and wish.text is None:
-            self._ask(wish)
-        else:
+        if wish.what in SINGLE_SESSION_ACTIONS and len(wish.sessions) > 1 and wish.text is None:
+            wish = SessionRequest(wish.what, [self._pane.session or wish.sessions[0]])
+        if wish.text is not None or wish.what not in ACTIONS_WITH_TEXT:
             self._handlers[wish.what](wish.sessions, wish.text or "")
+        elif wish.what == "take":
+            self.imports.look(lambda: self._ask(wish))
+        else:
+            self._ask(wish)
 
     # --- going there --------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ class ImportActions:
 
     def __init__(self, context: "MainContext", pane: LibraryPane) -> None:
         self._context, self._pane = context, pane
-        self._is_cancelled = False
         self._offer: ImportOffer | None = None
 
     @property
@@ -46,27 +45,17 @@ class ImportActions:
         """Import a file or folder; without one what other agents have here."""
         if not text and not (self._offer and self._offer.files):
             return
-        self._is_cancelled = False
 
         def work() -> str:
             library = self._context.backend.library
             try:
-                return (
-                    library.import_path(text, self._goes_on) if text else library.import_found(self._goes_on)
-                )
+                goes_on = self._pane.goes_on
+                return library.import_path(text, goes_on) if text else library.import_found(goes_on)
             finally:
                 self._context.call_from_thread(self._pane.show_progress, "")
 
-        self._pane.show_progress("Being read.")
+        self._pane.begin_work("Being read.")
         self._context.tasks.file(work)
-
-    def _goes_on(self, words: str) -> bool:
-        self._context.call_from_thread(self._pane.show_progress, words)
-        return not self._is_cancelled
-
-    def cancel(self) -> None:
-        """End the import that is under way."""
-        self._is_cancelled = True
 
     def read_watch(self) -> None:
         """Read in a thread whether what other agents write is imported automatically."""

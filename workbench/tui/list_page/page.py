@@ -17,8 +17,8 @@ from textual.widget import Widget
 from workbench.render import cells
 from workbench.tui.list_page.place import EmptyWords, ListPlace, empty_page
 from workbench.tui.list_page.reader import ListReader, ResultT
-from workbench.tui.pane import KeysChanged, LineWanted, Pane, StatusMessage
-from workbench.tui.render_context import glyphs, ink
+from workbench.tui.pane import KeysChanged, Pane, StatusMessage
+from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import Divider, PaneTitle, StableStatic
 
@@ -39,44 +39,7 @@ MarkedT = TypeVar("MarkedT", bound=MarkedRows)
 ViewT = TypeVar("ViewT", bound=LineView)
 
 
-class FilteredPane(Pane):
-    """A pane whose rows are filtered by a line that is typed at the bottom."""
-
-    FILTER_TITLE: ClassVar[str] = ""
-    FILTER_HINT: ClassVar[str] = ""
-    """What can be typed, at the right end of the line's title."""
-
-    def ask_filter(self) -> None:
-        self.post_message(
-            LineWanted(
-                self, "filter", self.FILTER_TITLE, self.FILTER_HINT, "filter", text=self.text_filter
-            )
-        )  # fmt: skip
-
-    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        if purpose == "filter":
-            self.filter_by(text.strip())
-        elif is_final:
-            self.line_answered(purpose, text)
-
-    def line_answered(self, purpose: str, text: str) -> None:
-        """Called with what was typed for another purpose than the filter."""
-
-    def line_dropped(self, purpose: str) -> None:
-        if purpose == "filter":
-            self.filter_by("")
-
-    def filter_by(self, text: str) -> None:
-        """Show the rows that pass a filter."""
-        if text != self.text_filter:
-            self.text_filter = text
-            self.lay_out()
-
-    def lay_out(self) -> None:
-        """Show again the rows that pass the filter."""
-
-
-class ListPage(ListPlace, FilteredPane, Generic[RowsT, ResultT]):
+class ListPage(ListPlace, Pane, Generic[RowsT, ResultT]):
     """A place with the whole body: a list that is read in a thread, and a second column where there is room.
 
     A subclass implements `read_list`, `show_result`, `empty_words`, `say_title`, `hint_parts` and
@@ -195,6 +158,8 @@ class ListPage(ListPlace, FilteredPane, Generic[RowsT, ResultT]):
 
     def reading_failed(self, error: Exception) -> None:
         """Say why nothing was read."""
+        self.is_read = True
+        self.list.invalidate()
         self.post_message(StatusMessage(f"{self.NOT_READ} {error}", is_error=True))
 
     def _show_result(self, result: ResultT) -> None:
@@ -260,7 +225,7 @@ class ListPage(ListPlace, FilteredPane, Generic[RowsT, ResultT]):
 class PreviewPage(ListPage[MarkedT, ResultT], Generic[MarkedT, ViewT, ResultT]):
     """A list whose rows can be marked, and next to it the row under the cursor in full.
 
-    A subclass also implements `show_preview` and `cancel_work`.
+    A subclass also implements `show_preview`.
     """
 
     def __init__(self, rows: MarkedT, preview: ViewT, *, key: str) -> None:
@@ -269,6 +234,7 @@ class PreviewPage(ListPage[MarkedT, ResultT], Generic[MarkedT, ViewT, ResultT]):
         self.preview_title = PaneTitle("", key=f"{preview.id}-title")
         self.progress = ""
         """What is said of work that was begun here; empty while there is none."""
+        self._is_cancelled = False
         self._previewer: Timer | None = None
 
     def compose_second(self) -> Iterable[Widget]:
@@ -338,9 +304,25 @@ class PreviewPage(ListPage[MarkedT, ResultT], Generic[MarkedT, ViewT, ResultT]):
         self.progress = words
         self.say_hint()
 
-    @abstractmethod
+    def begin_work(self, words: str) -> None:
+        """Say that work begins which asks `goes_on` from its thread."""
+        self._is_cancelled = False
+        self.show_progress(words)
+
+    def goes_on(self, words: str) -> bool:
+        """Say from a thread how far work is; False once it was cancelled."""
+        if words:
+            context_of(self).call_from_thread(self._work_says, words)
+        return not self._is_cancelled
+
+    def _work_says(self, words: str) -> None:
+        # Looked at here, in the loop: words that were under way when esc came say nothing any more.
+        if not self._is_cancelled:
+            self.show_progress(words)
+
     def cancel_work(self) -> None:
-        """Cancel work that was begun here."""
+        """Cancel work that was begun here: it ends when it asks next."""
+        self._is_cancelled = True
 
     def levels(self) -> Iterable[Callable[[], bool]]:
         return self.leave_work, self.leave_filter, self.leave_marks

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.backend import error_text
 from workbench.tui.keyboard.keymap import Key
+from workbench.tui.list_page.reader import run_in_thread
 from workbench.views.welcome import ModelSearch
 
 if TYPE_CHECKING:
@@ -240,10 +241,7 @@ class ProviderActions:
         context.tasks.read_trouble()
 
     def _run(self, work: Callable[[], None], description: str) -> None:
-        self._context.app.main.run_worker(
-            work, group="providers", description=description, thread=True, exit_on_error=False,
-            exclusive=False,
-        )  # fmt: skip
+        run_in_thread(self._context.app.main, work, description)
 
     # --- list and form --------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Place 9: the providers that are set up, whether their servers answer, what was found, set-up page and form.
+"""The place of providers: those that are set up, how their servers answer, what was found, and the form.
 
 Each server is asked in a thread of its own, only while this is open, and never waited for.
 """

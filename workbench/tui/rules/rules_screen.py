@@ -31,8 +31,9 @@ from workbench.tui.list_page.screen import ListScreen
 from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList, RowPlacement
+from workbench.tui.widgets.line_view import JumpTarget, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle
+from workbench.tui.widgets.text_view import TextView
 from workbench.views.rules import RuleRow, rule_rows
 
 if TYPE_CHECKING:
@@ -116,26 +117,20 @@ class RuleList(RowList):
         )
 
 
-class RuleDetail(LineView, can_focus=False):
+class RuleDetail(TextView, can_focus=False):
     """What is known of the rule under the cursor; its title says how much of it is not on the screen."""
 
     def __init__(self) -> None:
         super().__init__(key="rules-detail")
         self._wrapped: Callable[[int], list[Content]] = lambda _: []
-        self._lines: list[Content] = []
 
     def show(self, wrapped: Callable[[int], list[Content]]) -> None:
         """Show lines; `wrapped` returns them for a width in cells."""
         self._wrapped = wrapped
         self.on_width(self.width)
-        self.invalidate()
 
-    def on_width(self, width: int) -> None:
-        self._lines = self._wrapped(max(20, width))
-        self.set_line_count(len(self._lines))
-
-    def draw_line(self, line: int, width: int) -> Strip:
-        return cells.line_strip(self._lines[line], width, ink(self).on("background"))
+    def lines_for(self, width: int) -> list[Content]:
+        return self._wrapped(max(20, width))
 
 
 class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
@@ -158,12 +153,13 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
         self._said, self._keys = Static(id="rules-said"), Footer()
         self._input = Input(id="rules-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
-        self._rules: Sequence[Rule] = ()
+        self.rules: Sequence[Rule] = ()
         self._wrong: dict[str, tuple[str, ...]] = {}
         self._ended: set[str] = set()
         self._asks, self._wanted, self._has_past = "", "", False
         self._tried: dict[str, str] = {}
-        self._revoked: Rule | None = None
+        self.revoked: Rule | None = None
+        """The one that was revoked here last and can be put back."""
         self._edited: Rule | None = None
 
     def compose(self) -> ComposeResult:
@@ -185,14 +181,14 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
     # --- what is shown --------------------------------------------------------------------------
 
     def _read(self) -> None:
-        self._rules = self._main.backend.rules.all_rules()
+        self.rules = self._main.backend.rules.all_rules()
         self._wrong, self._ended = self._warnings(), self._ended_scopes()
         self._show()
 
     def _ended_scopes(self) -> set[str]:
         """Return the sessions and runs that have ended, or are gone, of those that rules hold for."""
         journal = self._main.app.journal
-        scopes = {rule.scope_id for rule in self._rules if rule.scope in ("session", "run")}
+        scopes = {rule.scope_id for rule in self.rules if rule.scope in ("session", "run")}
         ended: set[str] = set()
         for scope_id in scopes - {None}:
             key = scope_id or ""
@@ -205,17 +201,17 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
 
-        return warnings_by_rule(self._rules, self._main.backend.rules.known_tools())
+        return warnings_by_rule(self.rules, self._main.backend.rules.known_tools())
 
     def _senses(self) -> dict[str, tuple[tuple[str, str], ...]]:
         from workbench.policy.denial_senses import sense_facts_by_rule
 
-        return sense_facts_by_rule(self._rules)
+        return sense_facts_by_rule(self.rules)
 
     def _show(self) -> None:
         state = self._main.state
         rows = rule_rows(
-            self._rules, state.source.now(), workspace=self._main.status.workspace,
+            self.rules, state.source.now(), workspace=self._main.status.workspace,
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
             wanted=self._wanted, has_past=self._has_past, warnings=self._wrong, ended=self._ended,
@@ -301,16 +297,6 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
         return f"{row.id} is {row.state} already" if row is not None and is_over else ""
 
     @property
-    def has_revoked(self) -> bool:
-        """Return whether a rule was revoked here that can be put back."""
-        return self._revoked is not None
-
-    @property
-    def has_rules(self) -> bool:
-        """Return whether there is any rule."""
-        return bool(self._rules)
-
-    @property
     def is_typing(self) -> bool:
         return self._input.display
 
@@ -349,7 +335,7 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
         """Ask for the rule under the cursor, written anew."""
         row = self._row
         rule = next(
-            (candidate for candidate in self._rules if row is not None and candidate.id == row.id), None
+            (candidate for candidate in self.rules if row is not None and candidate.id == row.id), None
         )
         if rule is None:
             return
@@ -361,7 +347,7 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
 
     def undo(self) -> None:
         """Put back what was just revoked, under another number: numbers are never used again."""
-        rule, self._revoked = self._revoked, None
+        rule, self.revoked = self.revoked, None
         if rule is not None:
             self._add(renewed_rule(rule))
 
@@ -431,7 +417,7 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
         more = (
             " It comes from a configuration file: take it out there too." if rule.origin == "config" else ""
         )
-        self._revoked = rule
+        self.revoked = rule
         self.say(f"{rule.id} is revoked.{more} u puts it back.")
         self._main.tasks.rules_changed()
         self._read()
@@ -439,7 +425,7 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
     def backtest(self) -> None:
         """Count in a thread what the rule would have done with the calls that were asked about."""
         row = self._row
-        rule = next((rule for rule in self._rules if row is not None and rule.id == row.id), None)
+        rule = next((rule for rule in self.rules if row is not None and rule.id == row.id), None)
         if rule is None:
             return
         backend, app = self._main.backend, self._main.app

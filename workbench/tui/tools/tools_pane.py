@@ -15,12 +15,12 @@ from workbench.render import cells, list_rows
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
 from workbench.tui import render_context
 from workbench.tui.keyboard import keymap
-from workbench.tui.list_page.page import FilteredPane
 from workbench.tui.pane import (
     CallDetailModel,
     KeysChanged,
     LineWanted,
     OpenDetail,
+    Pane,
     StatusMessage,
     ToolsModel,
     ToolWanted,
@@ -217,7 +217,7 @@ class ToolList(RowList):
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 
 
-class ToolsPane(FilteredPane):
+class ToolsPane(Pane):
     """Place `tools`."""
 
     PLACE: ClassVar[int] = place_number("tools")
