@@ -1,30 +1,27 @@
 """The base of places that are a screen over the main one: a list, and the keys of all places."""
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 
 from workbench.tui.keyboard import keymap
 from workbench.tui.list_page.place import ListPlace
 from workbench.tui.places import PLACE_OF_KEY
-from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.dialog import ListDialog
 from workbench.tui.widgets.line_view import RowList
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
 
-RowsT = TypeVar("RowsT", bound=RowList)
 
-
-class ListScreen(ListPlace, Dialog, Generic[RowsT], inherit_bindings=False):
+class ListScreen(ListPlace, ListDialog, inherit_bindings=False):
     """A list over the main screen, left by escape or by the number of another place."""
 
-    AUTO_FOCUS = ""
     PLACE: ClassVar[int]
 
-    def __init__(self, name: str, context: "MainContext", rows: RowsT) -> None:
-        super().__init__(name)
-        self._main, self._list = context, rows
+    def __init__(self, name: str, context: "MainContext", rows: RowList) -> None:
+        super().__init__(name, rows)
+        self._main = context
 
     @property
     def is_typing(self) -> bool:
@@ -46,10 +43,6 @@ class ListScreen(ListPlace, Dialog, Generic[RowsT], inherit_bindings=False):
 
     def why_not(self, key_id: str) -> str:
         return keymap.key_of(key_id).why_off(self)
-
-    def move(self, rows: int) -> None:
-        """Go to another row."""
-        self._list.move(rows)
 
     def leave(self) -> None:
         self.step_back()

@@ -6,13 +6,11 @@ Each server is asked in a thread of its own, only while this is open, and never 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.render import cells
@@ -147,14 +145,16 @@ class ProviderList(RowList):
         return max((len(row.kind) for row in self.rows.values()), default=1)
 
 
-class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
+class ProviderScreen(ListScreen, inherit_bindings=False):
     """A box over the main screen: the list, the row under the cursor in full, keys."""
 
     PLACE = place_number("providers")
     BINDINGS = keymap.bindings("providers")
 
     def __init__(self, context: "MainContext") -> None:
-        super().__init__("providers", context, ProviderList())
+        rows = ProviderList()
+        super().__init__("providers", context, rows)
+        self._providers = rows
         self._reader = ListReader(
             self, self._read_rows, self._take_rows, lambda error: self._take_rows((), error_text(error))
         )
@@ -174,16 +174,14 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
         self._reports: dict[str, ProviderReport | str] = {}
         """What the last test of a provider came to, or why there was none."""
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="providers-box", classes="dialog-box"):
-            yield self._list
-            yield self._detail
-            yield self._keys
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._list
+        yield self._detail
+        yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self.set_titles("Models and providers", "")
-        self.follow(self._list)
-        self._list.focus()
+        super().opened()
         self._show()
         self._reader.read()
         self._main.providers.look(self._looked)
@@ -193,9 +191,8 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
         for trial in (*self._asked.values(), *([self._trial] if self._trial is not None else [])):
             trial.cancel()
 
-    def on_resize(self) -> None:
-        """Wrap anew."""
-        self.call_after_refresh(self._say)
+    def fill(self) -> None:
+        self._say()
 
     def on_screen_resume(self) -> None:
         """Read again what the form may have changed, and say what it did."""
@@ -225,7 +222,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
             if before.get(row.name, row.server) != row.server:
                 if (trial := self._asked.pop(row.name, None)) is not None:
                     trial.cancel()
-                self._list.statuses.pop(row.name, None)
+                self._providers.statuses.pop(row.name, None)
                 self._reports.pop(row.name, None)
 
     def _ask_servers(self) -> None:
@@ -250,7 +247,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
 
     def _take_status(self, trial: Trial, status: ProviderStatus) -> None:
         if self.is_attached and self._asked.get(status.provider) is trial:
-            self._list.statuses[status.provider] = status
+            self._providers.statuses[status.provider] = status
             self._list.invalidate()
             self._say()
 
@@ -266,7 +263,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
 
     def _take_usage(self, usage: Mapping[str, ProviderUsage]) -> None:
         if self.is_attached:
-            self._list.usage = usage
+            self._providers.usage = usage
             self._list.invalidate()
             self._say()
 
@@ -283,7 +280,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
             looked = search.why_not
         else:
             looked = "Found, not set up yet" if found else self._nothing_found()
-        self._list.show_rows(self._rows, found, looked)
+        self._providers.show_rows(self._rows, found, looked)
         if not self._has_moved:
             self._list.move_to_end(is_last=False)
         self._say()
@@ -322,9 +319,9 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
 
     def _row_in_full(self) -> Iterator[tuple[str, ColorName]]:
         cursor = self._list.cursor or ""
-        if (row := self._list.rows.get(cursor)) is not None:
+        if (row := self._providers.rows.get(cursor)) is not None:
             yield from self._provider_in_full(row)
-        elif (found := self._list.found.get(cursor)) is not None:
+        elif (found := self._providers.found.get(cursor)) is not None:
             does = "adds it to config.json and uses it" if found.model else "opens the form to choose a model"
             yield f"{found_text(found)}. enter {does}.", "muted"
         else:
@@ -340,10 +337,10 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
             yield f"{seconds} s  {self._trial_step} esc stops it.", "info"
         elif (report := self._reports.get(row.name)) is not None:
             yield from _report_text(report)
-        if (status := self._list.statuses.get(row.name)) is not None:
+        if (status := self._providers.statuses.get(row.name)) is not None:
             yield _status_text(row, status)
         yield f"{facts}. {note}{where}", "muted"
-        if (used := self._list.usage.get(row.name)) is not None:
+        if (used := self._providers.usage.get(row.name)) is not None:
             yield f"Used: {used.words}.", "muted"
 
     def _key_line(self) -> Content:
@@ -368,8 +365,8 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
         ]  # fmt: skip
         return key_hint_row(hints, max(8, self._keys.size.width), keeps=0)
 
-    @on(RowList.Moved)
-    def _moved(self) -> None:
+    def row_moved(self, message: RowList.Moved) -> None:
+        del message
         self._say()
 
     # --- what keys ask for ----------------------------------------------------------------------
@@ -416,7 +413,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
         kind, _, rest = (self._list.cursor or "").partition(":")
         if kind == "provider":
             self._main.providers.make_default(rest, self._done)
-        elif kind == "found" and self._list.found[f"found:{rest}"].model:
+        elif kind == "found" and self._providers.found[f"found:{rest}"].model:
             self._main.providers.take(int(rest), self._done)
         elif kind == "found":
             self._main.providers.take(int(rest))
@@ -441,7 +438,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
         for trial in self._asked.values():
             trial.cancel()
         self._asked.clear()
-        self._list.statuses.clear()
+        self._providers.statuses.clear()
         self._reports.clear()
         self._main.providers.look(self._looked)
         self._show()
@@ -451,7 +448,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
 
     @property
     def _row(self) -> ProviderRow | None:
-        return self._list.rows.get(self._list.cursor or "")
+        return self._providers.rows.get(self._list.cursor or "")
 
     def _tell(self, why_not: str) -> None:
         if self.is_attached:
@@ -464,7 +461,7 @@ class ProviderScreen(ListScreen[ProviderList], inherit_bindings=False):
         if row is None or not row.has_server:
             self._tell("There is no provider here that a session could ask.")
             return
-        status = self._list.statuses.get(row.name)
+        status = self._providers.statuses.get(row.name)
         offered = status.models[0].id if status is not None and len(status.models) == 1 else ""
         self.dismiss()
         self._main.widgets.composer.begin(f"/model {row.name}/{row.model or offered}")

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from textual import on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.domain.events import RuleAdded
@@ -133,16 +132,20 @@ class RuleDetail(TextView, can_focus=False):
         return self._wrapped(max(20, width))
 
 
-class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
+class RulesScreen(ListScreen, inherit_bindings=False):
     """A page below the header: the list over its detail, a line for words and the keys below."""
 
     PLACE = place_number("rules")
     NAME = "Rules"
     NO_ROW = "there is no rule here"
     BINDINGS = keymap.bindings("rules")
+    BOX_CLASSES = ""
+    SAYS_EXTENT = False
 
     def __init__(self, context: "MainContext") -> None:
-        super().__init__("rules", context, RuleList())
+        rows = RuleList()
+        super().__init__("rules", context, rows)
+        self._rule_list = rows
         self._title = PaneTitle(self.NAME, self.PLACE)
         self._title.set_focused(True)
         self._title.follow(self._list)
@@ -162,20 +165,19 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
         """The one that was revoked here last and can be put back."""
         self._edited: Rule | None = None
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="rules-box"):
-            yield self._title
-            yield self._heads
-            yield self._list
-            yield self._detail_title
-            yield self._detail
-            yield self._said
-            yield self._input
-            yield self._keys
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._title
+        yield self._heads
+        yield self._list
+        yield self._detail_title
+        yield self._detail
+        yield self._said
+        yield self._input
+        yield self._keys
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         self._input.display = False
-        self._list.focus()
+        super().opened()
         self._read()
 
     # --- what is shown --------------------------------------------------------------------------
@@ -222,7 +224,7 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
         wanted = glyphs(self).line(f"filter “{self._wanted}”") if self._wanted else "in force first"
         muted = ink(self).of("muted")
         self._title.show(cells.safe_content(f"{count}{past}", muted), cells.safe_content(wanted, muted))
-        self._list.show_rules(rows)
+        self._rule_list.show_rules(rows)
         self._list.display = self._heads.display = bool(rows)
         self._detail_title.display = bool(rows)
         self._detail.set_class(not rows, "-alone")
@@ -259,10 +261,10 @@ class RulesScreen(ListScreen[RuleList], inherit_bindings=False):
 
     @property
     def _row(self) -> RuleRow | None:
-        return self._list.rules.get(self._list.cursor or "")
+        return self._rule_list.rules.get(self._list.cursor or "")
 
-    @on(RowList.Moved)
-    def _moved(self) -> None:
+    def row_moved(self, message: RowList.Moved) -> None:
+        del message
         self._show_detail()
         self._detail.scroll_to_line(0)
         self._show_keys()
