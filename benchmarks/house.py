@@ -116,8 +116,7 @@ def _modules(root: Path) -> dict[str, Module]:
 
 
 _REGISTRIES = {
-    f"workbench.{name}"
-    for name in ("tools.registry", "formats.detect", "tui.keyboard.table", "tui.places")
+    f"workbench.{name}" for name in ("tools.registry", "formats.detect", "tui.keyboard.table", "tui.places")
 }
 """Modules with a table of others: what such a table names may be as small as it is."""
 

@@ -12,6 +12,7 @@ from tests.support.pane_host import Host
 from tests.support.sample_place import SamplePage
 from tests.support.waits import until_true
 from workbench.tui.pane import LineWanted, StatusMessage
+from workbench.tui.places import PLACES
 
 
 def play(body, read=lambda: ("apple", "pear", "plum"), size=(120, 20)):
@@ -266,6 +267,11 @@ def test_a_new_place_is_one_file_and_one_row(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
-    assert (seen["start"], seen["number"], seen["back"], seen["by palette"]) == (1, 10, 1, 10)
-    assert "10 Samples" in seen["place"] and "samples are fruit" in seen["place"] and "plum" in seen["place"]
+    number = len(PLACES)
+    assert (seen["start"], seen["number"], seen["back"], seen["by palette"]) == (1, number, 1, number)
+    assert (
+        f"{number} Samples" in seen["place"]
+        and "samples are fruit" in seen["place"]
+        and "plum" in seen["place"]
+    )
     assert "0 … f8" in seen["help"] and "samples" in seen["palette"]

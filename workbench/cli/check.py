@@ -16,7 +16,7 @@ from typing import Final, cast
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK
-from workbench.domain.tools import BUILT_IN_TOOLS
+from workbench.domain.tools import BUILT_IN_TOOLS, tool_verb
 from workbench.domain.values import Capability, GateVerdict, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage
 from workbench.policy.urls import UrlRefused, UrlRules, check_url_hops, normalized_host
@@ -179,16 +179,11 @@ def check_path(case: JsonObject) -> JsonObject:
     return {"verdict": "deny", "resolved": resolved, "reason": targets.reason}
 
 
-_READING_TOOLS: Final = frozenset(
-    {"context.read", "list_dir", "file_search", "grep_search", "terminal_last_command"}
-)
-
-
 def _path_tool(op: str) -> ToolDescriptor:
     tool = _tools_by_id().get(op)
     if tool is None and op not in BUILT_IN_TOOLS:
         raise InvalidCase(f"op: no tool is called {one_line(op, 60)}")
-    assumed: Capability = "read" if op in _READING_TOOLS else "write"
+    assumed: Capability = "read" if tool_verb(op) == "read" else "write"
     capability = tool.capability if tool else assumed
     return ToolDescriptor(
         id=op, wire_name=op.replace(".", "_"), description="", capability=capability, risk_level="dangerous",

@@ -1,6 +1,7 @@
-"""The built-in tools: the id of each and the queue's word for what it does.
+"""The built-in tools: the id of each, the queue's word for what it does, and its name in permissions.
 
-Descriptors in `workbench.tools` take both from here; the gate and the views need no descriptor to know them.
+Descriptors in `workbench.tools` take the first two from here; the gate and the views need no descriptor to
+know them.
 """
 
 from enum import Enum
@@ -8,25 +9,30 @@ from typing import Final
 
 
 class BuiltInTool(Enum):
-    """A tool that is always there; the second value is one of `edit write run fetch read`."""
+    """A tool that is always there.
 
-    CREATE_FILE = "create_file", "write"
-    READ_FILE = "read_file", "read"
-    REPLACE_STRING = "replace_string_in_file", "edit"
-    LIST_DIR = "list_dir", "read"
-    FILE_SEARCH = "file_search", "read"
-    GREP_SEARCH = "grep_search", "read"
-    RUN_IN_TERMINAL = "run_in_terminal", "run"
-    TERMINAL_LAST_COMMAND = "terminal_last_command", "read"
-    CREATE_DIRECTORY = "create_directory", "write"
-    FETCH_WEBPAGE = "fetch_webpage", "fetch"
-    CONTEXT_READ = "context.read", "read"
-    PREPARE_PR = "git.preparePr", "write"
-    RUN_PIPELINE = "pipeline.run", "run"
+    The second value is one of `edit write run fetch read`. The third is the name by which permissions of the
+    field cover it, for example `Read` in `deny: Read(secrets/**)`; "" where only its own id names it.
+    """
 
-    def __init__(self, tool_id: str, verb: str) -> None:
+    CREATE_FILE = "create_file", "write", "Write"
+    READ_FILE = "read_file", "read", "Read"
+    REPLACE_STRING = "replace_string_in_file", "edit", "Edit"
+    LIST_DIR = "list_dir", "read", "LS"
+    FILE_SEARCH = "file_search", "read", "Glob"
+    GREP_SEARCH = "grep_search", "read", "Grep"
+    RUN_IN_TERMINAL = "run_in_terminal", "run", "Bash"
+    TERMINAL_LAST_COMMAND = "terminal_last_command", "read", ""
+    CREATE_DIRECTORY = "create_directory", "write", "Write"
+    FETCH_WEBPAGE = "fetch_webpage", "fetch", "WebFetch"
+    CONTEXT_READ = "context.read", "read", "Read"
+    PREPARE_PR = "git.preparePr", "write", ""
+    RUN_PIPELINE = "pipeline.run", "run", ""
+
+    def __init__(self, tool_id: str, verb: str, pattern_name: str) -> None:
         self.id = tool_id
         self.verb = verb
+        self.pattern_name = pattern_name
 
     @property
     def wire_name(self) -> str:
@@ -41,3 +47,8 @@ _VERBS: Final = {tool.id: tool.verb for tool in BuiltInTool}
 def tool_verb(tool_id: str) -> str:
     """Return the queue's word for what a tool does; of a tool that is not built in it is `run`."""
     return _VERBS.get(tool_id, "run")
+
+
+def tools_of_pattern(name: str) -> frozenset[str]:
+    """Return the ids of the tools that a name in permissions covers."""
+    return frozenset(tool.id for tool in BuiltInTool if tool.pattern_name == name)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from workbench.domain.tools import BUILT_IN_TOOLS
+from workbench.domain.tools import BUILT_IN_TOOLS, BuiltInTool, tools_of_pattern
 from workbench.domain.values import JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.paths import ResolvedPath
@@ -27,20 +27,13 @@ from workbench.policy.wildcards import form_fits, wildcard_matches
 from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 
-_EDIT_TOOLS: Final = frozenset({"replace_string_in_file"})
 TOOL_ALIASES: Final[dict[str, frozenset[str]]] = {
-    "Read": frozenset({"read_file", "context.read"}),
-    "Grep": frozenset({"grep_search"}),
-    "Glob": frozenset({"file_search"}),
-    "LS": frozenset({"list_dir"}),
-    "Edit": _EDIT_TOOLS,
-    "MultiEdit": _EDIT_TOOLS,
-    "NotebookEdit": _EDIT_TOOLS,
-    "Write": frozenset({"create_file", "create_directory"}) | _EDIT_TOOLS,
-    "Bash": frozenset({"run_in_terminal"}),
-    "WebFetch": frozenset({"fetch_webpage"}),
+    **{tool.pattern_name: tools_of_pattern(tool.pattern_name) for tool in BuiltInTool if tool.pattern_name},
+    "MultiEdit": tools_of_pattern("Edit"),
+    "NotebookEdit": tools_of_pattern("Edit"),
+    "Write": tools_of_pattern("Write") | tools_of_pattern("Edit"),
 }
-"""DESIGN section 5: a name of the field and the tools of ours that it covers."""
+"""A name that permissions of the field use, and the tools that it covers."""
 SEARCH_TOOLS: Final = TOOL_ALIASES["Grep"] | TOOL_ALIASES["Glob"] | TOOL_ALIASES["LS"]
 """What a bare `Read` in a deny list covers besides reading."""
 FOREIGN_TOOLS: Final = frozenset({

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import Call, Rule, Session
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import Json, JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
 from workbench.policy import rule_validation, rules
 from workbench.policy.command_review import review_command
@@ -97,11 +98,7 @@ def _parameterless_subject(descriptor: ToolDescriptor) -> rules.RuleSubject:
     )
 
 
-_PATTERN_NAMES: Final = {
-    "run_in_terminal": "Bash", "read_file": "Read", "context.read": "Read", "grep_search": "Grep",
-    "file_search": "Glob", "list_dir": "LS", "replace_string_in_file": "Edit", "create_file": "Write",
-    "create_directory": "Write", "fetch_webpage": "WebFetch",
-}  # fmt: skip
+_PATTERN_NAMES: Final = {tool.id: tool.pattern_name for tool in BuiltInTool if tool.pattern_name}
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_./:=,@%+~-]+")
 """A word that means the same with and without a shell."""
 _REDIRECT: Final = re.compile(r"[0-9&]*[<>]")

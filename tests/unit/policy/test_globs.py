@@ -30,6 +30,7 @@ from workbench.policy.permissions import (
     wildcard_matches,
 )
 from workbench.policy.shell.analysis import view_command
+from workbench.tools.registry import tool_descriptors
 
 
 def path_target(relative):
@@ -98,6 +99,12 @@ def test_a_bare_read_in_a_deny_list_covers_looking_too():
         }
         assert covered == {"read_file", "context.read", "grep_search", "file_search", "list_dir"}
     assert not permission_names_tool(parse_permission("Read(src/**)"), GREP, "deny")
+
+
+def test_a_bare_denial_of_reading_covers_every_tool_that_reads_paths():
+    reading = [tool for tool in tool_descriptors() if tool.capability == "read" and tool.path_parameters]
+    denied = [tool for tool in reading if permission_names_tool(parse_permission("Read"), tool, "deny")]
+    assert reading and denied == reading
 
 
 @each_row(
