@@ -183,9 +183,13 @@ class TerminalKeys:
         poll.register(self._descriptor, select.POLLIN)
         return bool(poll.poll(None if wait is None else wait * 1000))
 
-    def line(self) -> str:
-        """Wait for a line, which the terminal lets its user edit."""
+    def line(self, show_question: Callable[[], None]) -> str:
+        """Show a question and wait for its line, which the terminal lets its user edit.
+
+        The terminal is ready before the question is shown: an answer that is typed at once is a line, too.
+        """
         with self._mode(is_by_line=True):
+            show_question()
             data = b""
             while not data.endswith(b"\n") and (more := os.read(self._descriptor, 65_536)):
                 data += more
@@ -295,10 +299,12 @@ class CommandDialog:
         return True
 
     def _line(self, question: str) -> str:
+        def show_question() -> None:
+            self._console.err.write(f"{_INDENT}{question}")
+            self._console.err.flush()
+
         self._keys.forget_typed()
-        self._console.err.write(f"{_INDENT}{question}")
-        self._console.err.flush()
-        return self._keys.line()
+        return self._keys.line(show_question)
 
     def _show(self) -> None:
         self._is_warned = False

@@ -362,7 +362,11 @@ class Keys:
             raise KeyboardInterrupt
         return found
 
-    line = any_key = key
+    any_key = key
+
+    def line(self, show_question):
+        show_question()
+        return self.key()
 
     def forget_typed(self):
         """Nothing was typed ahead."""
@@ -783,6 +787,11 @@ def test_a_key_of_a_terminal_counts_when_it_is_pressed_again_after_it_was_asked_
     write(b"a")
     assert keys.key() == "a"
     assert asked == ["a again: accept · esc cancels"]
+
+
+def test_an_answer_that_is_typed_as_soon_as_the_question_is_shown_is_a_line(typed):
+    keys, write = typed
+    assert keys.line(lambda: write(b"two words\r")) == "two words"
 
 
 @each_row("data, key", [(b"y", "y"), (b"\x1b", ""), (b"yes", ""), (b"\x04", "")])
