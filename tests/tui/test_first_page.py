@@ -116,6 +116,23 @@ def test_when_the_demo_is_done_its_keys_lead_on(tmp_path):
     play(stage, body, opening=("a recorded agent",))
 
 
+@pytest.mark.parametrize("place", ["0", "1", "2", "3", "4"])
+def test_the_demo_is_replayed_from_every_pane_when_it_is_done(tmp_path, place):
+    stage = Stage(tmp_path, HELLO, clock=ManualClock(), files=FILES)
+    stage.trust()
+
+    async def body(shown):
+        stage.begin(title="the demo")
+        await asyncio.to_thread(stage.drive)
+        await shown.look()
+        await shown.press(place)
+        assert "p replay it" in shown.text.splitlines()[-1]
+        await shown.press("p")
+        assert "REPLAY  the demo" in shown.text
+
+    play(stage, body, opening=("a recorded agent",))
+
+
 def test_a_demo_whose_first_turn_is_about_to_begin_is_not_done(tmp_path):
     stage = Stage(tmp_path, HELLO, clock=ManualClock(), files=FILES)
     stage.trust()

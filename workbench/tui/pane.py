@@ -639,6 +639,9 @@ class Pane(Vertical, KeyOwner):
     forbids: Callable[[str], str] | None = None
     """Returns why a screen wants none of a key, empty where it does: in a replay nothing is answered."""
 
+    is_claimed: Callable[[str], bool] | None = None
+    """Returns whether the screen offers the press of a key for something else, see `FirstPage.is_claimed`."""
+
     is_past: bool = False
     """Whether it shows a recording: then it does not say how something is begun or answered."""
     is_compared: bool = False
@@ -652,7 +655,12 @@ class Pane(Vertical, KeyOwner):
         """Let only keys of scopes in force through, so that one key may mean another thing in a mode."""
         if action != "do":
             return super().check_action(action, parameters)
-        return keymap.is_innermost_key(str(parameters[0]), self.scopes())
+        key_id = str(parameters[0])
+        return keymap.is_innermost_key(key_id, self.scopes()) and not self._gives_way(key_id)
+
+    def _gives_way(self, key_id: str) -> bool:
+        """Return whether a key that does nothing now leaves its press to the screen, which offers it."""
+        return self.is_claimed is not None and self.is_claimed(key_id) and bool(self.why_not(key_id))
 
     def refuse(self, why: str) -> None:
         self.post_message(StatusMessage(sentence(why)))

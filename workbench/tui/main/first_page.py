@@ -132,6 +132,14 @@ class FirstPage:
             case _:
                 return True
 
+    def is_claimed(self, key_id: str) -> bool:
+        """Return whether the end of the demo offers a press that a pane has for another key."""
+        pressed = keymap.key_of(key_id).keys
+        return any(
+            self.takes(key.id) and not set(pressed).isdisjoint(key.keys)
+            for key in keymap.keys_of_scopes(["demo"])
+        )
+
     @property
     def _found(self) -> "Sequence[FoundModel]":
         status = self._context.status

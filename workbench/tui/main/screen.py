@@ -100,7 +100,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         self.presenter.command_parts = self._command_parts
         self.conversation.presenter = self.presenter
         for pane in five:
-            pane.main = context
+            pane.main, pane.is_claimed = context, self.first_page.is_claimed
         self._looks_soon, self._says_keys, self._looked_at = False, False, 0.0
 
     @cached_property
