@@ -29,7 +29,7 @@ class SamplePage(PreviewPage[SampleRows, SampleView, tuple[str, ...]]):
     BINDINGS = keymap.bindings(*SCOPES)
     NAME = "Samples"
     FILTER_TITLE = "Filter samples"
-    NO_ROW = "there is no sample here"
+    NO_ROW = "no sample is selected"
     NO_PROBLEM = "No sample is wrong."
     NOT_READ = "The samples were not read."
     READING = "Samples are being read.", "", ()

@@ -60,7 +60,7 @@ class Question(Dialog):
 
 
 class HandHost(Host):
-    """A host whose clock stands until a test moves it."""
+    """A host whose clock moves only when a test moves it."""
 
     at = 100.0
 

@@ -63,7 +63,7 @@ def test_a_list_without_rows_says_why():
         await shows(page, pause)
         await pause()
         assert "No samples" in "\n".join(host.lines())
-        assert page.why_no_row() == "there is no sample here"
+        assert page.why_no_row() == "no sample is selected"
 
     play(body, lambda: ())
 

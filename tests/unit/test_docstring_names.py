@@ -12,7 +12,7 @@ CLASS_NAME = re.compile(r"\b_?[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
 
 
 def unknown_names(texts: dict[str, str]) -> list[str]:
-    """Return the names that stand in backticks and nowhere else: neither defined, used nor text of a program."""
+    """Return names in backticks that no module defines, uses or has in a string."""
     known = {word for text in texts.values() for word in CLASS_NAME.findall(QUOTED.sub("", text))}
     return [
         f"{name}: {word}"

@@ -64,5 +64,5 @@ def _roll_back_unfinished_imports(journal: Journal) -> None:
         from workbench.journal.errors import JournalFull
         from workbench.journal.imports import undo_unfinished_imports
 
-        with suppress(JournalFull):  # what is there can be read; whoever finds room takes it back
+        with suppress(JournalFull):  # the rows can be read; a process with room continues the rollback
             undo_unfinished_imports(journal)

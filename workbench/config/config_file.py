@@ -21,7 +21,7 @@ class UnreadableFile(Exception):
 
 
 def read_config_file(path: Path, *, may_be_link: bool) -> LocatedNode | None:
-    """Return the object in a configuration file; None where there is no file.
+    """Return the object in a configuration file; None if the file does not exist.
 
     `may_be_link` is never true in a workspace. Raises UnreadableFile for anything else.
     """

@@ -9,7 +9,7 @@ from workbench.domain.values import BlobRef, Count, Json, JsonObject, RunLink, S
 
 
 class StepId(Struct, frozen=True, kw_only=True):
-    """Names one attempt at a step; running the same id again goes on where it was."""
+    """The id of one attempt at a step; running the same id again resumes it."""
 
     run: str
     step: str
@@ -25,7 +25,7 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     id: StepId
     kind: StepKind
     title: str = ""
-    """`nightly #41 · tests`: what queue and telemetry show beside its calls."""
+    """The name of the step in queue and telemetry, for example `nightly #41 · tests`."""
     source: str = ""
     """The prompt, the shell command, or the name of the pipeline, with nothing left to fill in."""
     workspace: str = ""
@@ -44,7 +44,7 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     timeout_seconds: float | None = None
     """Working time that is left of this attempt."""
     relay_percent: int = 0
-    """Of the context that an agent may use before its conversation is full; 0 is no limit."""
+    """Tokens of context that an agent may use before its conversation is full; 0 for no limit."""
     context_window: int = 0
     """Tokens of that context; 0 takes what is known of the model."""
     thread: str = ""

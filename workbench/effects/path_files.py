@@ -78,7 +78,7 @@ def write_atomic_parts(path: Path, parts: Iterable[bytes], mode: int = 0o600) ->
 
 
 def _require_replaceable(directory: int, path: Path) -> None:
-    """Refuse a name of what is no file, also behind a link: a new file would take the place of /dev/null."""
+    """Refuse a path that is not a regular file, also behind a link: a new file would replace /dev/null."""
     with contextlib.suppress(FileNotFoundError):
         require_regular(os.stat(path.name, dir_fd=directory).st_mode, str(path))
 

@@ -86,7 +86,7 @@ def as_count(value: Json) -> int:
 
 
 def as_cost(dollars: Json) -> int:
-    """Return US dollars as millionths of one, 0 for what is no amount."""
+    """Return US dollars as millionths of one; 0 for a value that is not an amount."""
     if isinstance(dollars, bool) or not isinstance(dollars, int | float) or not 0 <= dollars < 1e9:
         return 0
     return round(dollars * 1_000_000)
@@ -125,7 +125,7 @@ def _has_offset(value: str) -> bool:
 
 
 def content_text(value: Json) -> str:
-    """Return content as one text: a string, or a block or several of which only text is taken whole."""
+    """Return content as one text: a string, or the text of one or several blocks."""
     if isinstance(value, str):
         return value
     blocks: list[Json] = [value] if isinstance(value, dict) else as_array(value)
@@ -133,7 +133,7 @@ def content_text(value: Json) -> str:
 
 
 _NAMED_BLOCKS: Final = ("tool_reference", "resource_link", "web_search_result", "document")
-"""Blocks without text of which a name is shown."""
+"""Kinds of blocks without text that are shown by name."""
 _FILE_BLOCKS: Final = ("file", "audio", "video", "input_file", "input_audio")
 
 

@@ -49,7 +49,7 @@ def _with_usage(records: list[r.Record], usage: Usage) -> list[r.Record]:
 
 
 def join_usage_before(records: Iterable[r.Record]) -> Iterator[r.Record]:
-    """Yield records with usage that stands behind a reply, at any distance, in that reply."""
+    """Yield records; usage that follows a reply, at any distance, is moved into that reply."""
     held: list[r.Record] = []
     for record in records:
         if isinstance(record, r.UsageRecord) and held:

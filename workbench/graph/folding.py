@@ -27,7 +27,7 @@ FOLD_FROM = 6
 FOLD_GRAPHS_ABOVE = 60
 """Steps above which a graph is folded by itself."""
 FOLD_STRETCHES_ABOVE = 1_000
-"""Steps above which straight stretches are folded, too: nobody reads a row of thousands."""
+"""Number of steps above which straight stretches are folded, too."""
 _MOST_COMPARED = 200_000
 """Steps that are compared, round after round, to find those that are alike; a long chain never ends it."""
 MOST_OPEN_ITEMS = 8
@@ -38,11 +38,11 @@ _TIME_WIDTH = 7
 
 
 class FoldedGraph(Struct, frozen=True, kw_only=True):
-    """The steps that are drawn, and what each of them stands for."""
+    """The steps that are drawn, and the steps that each of them represents."""
 
     steps: tuple[GraphStep, ...]
     members: Mapping[str, tuple[str, ...]]
-    """Id of a drawn step to the ids of the steps it stands for, where it stands for others than itself."""
+    """Id of a drawn step to the ids of the steps it represents, unless that is itself alone."""
 
 
 class FoldMember(Struct, frozen=True, kw_only=True):

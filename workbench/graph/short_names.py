@@ -1,4 +1,4 @@
-"""Names of steps cut to the cells that they have, and told apart where two would look the same."""
+"""Names of steps cut to the cells that they have, and kept different from each other."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ def _other_cut(name: str, room: int, way: int, *, is_ascii: bool) -> str:
 
 
 def shorten_name(name: str, room: int, *, tail: int | None = None, is_ascii: bool = False) -> str:
-    """Shorten a name in its middle: what tells steps apart stands at either end."""
+    """Shorten a name in its middle: names of steps differ at their ends."""
     if cell_width(name) <= room:
         return name
     dots = ".." if is_ascii else "…"

@@ -15,7 +15,7 @@ LOG = logging.getLogger("workbench.host")
 HALF_WRITTEN_SECONDS: Final = 0.3
 """Seconds after which a file that is wrong is read again: it may have been caught while it was written."""
 MAX_REPORTED_FILES: Final = 5
-"""Files of one change of which something is said: a checkout of another branch changes them all."""
+"""Most files of one change that are reported: a checkout of another branch changes them all."""
 PipelineReport = Callable[[str, bool], None]
 """Is given a sentence, and whether it is about an error."""
 

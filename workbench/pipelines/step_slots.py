@@ -7,7 +7,7 @@ however many of its steps are ready.
 from typing import Final, Protocol
 
 NEXT_LOOK_SECONDS: Final = 0.05
-"""Seconds until whose turn it is looks for a place again: a process that ends its step tells nobody else."""
+"""Seconds until the next step in the queue looks for a place again: other processes report no ended step."""
 LATER_LOOK_SECONDS: Final = 0.25
 """Seconds until anybody else in the queue does."""
 
@@ -22,7 +22,7 @@ class StepPlaces(Protocol):
     """The places that all runs of a workspace and of a home share."""
 
     def take(self, run_id: str) -> StepPlace | None:
-        """Take a place, or None: then the run stands in the queue until it has one or withdraws."""
+        """Take a place; None if there is none: the run is then queued until it has one or withdraws."""
         ...
 
     def withdraw(self, run_id: str) -> None:
@@ -30,7 +30,7 @@ class StepPlaces(Protocol):
         ...
 
     def before(self, run_id: str) -> int | None:
-        """Return how many stand before a run in its queue; None where it does not wait."""
+        """Return how many runs are queued before a run; None if it does not wait."""
         ...
 
 
@@ -68,7 +68,7 @@ class StepSlots:
         self._places.withdraw(run_id)
 
     def before(self, run_id: str) -> int | None:
-        """Return how many stand before a run that waits for a place; None where it does not wait."""
+        """Return how many runs wait for a place before a run; None if it does not wait."""
         return self._places.before(run_id) if run_id in self._waiting else None
 
     def seconds_to_next_look(self, run_id: str) -> float | None:

@@ -48,7 +48,7 @@ ASCII_GLYPHS: Final = Glyphs(is_ascii=True)
 
 
 def is_unicode_encoding(encoding: str | None) -> bool:
-    """Return whether an encoding has every character; one that nobody knows has not."""
+    """Return whether an encoding has every character; False for an unknown encoding."""
     return (encoding or "").lower().replace("-", "").startswith("utf")
 
 

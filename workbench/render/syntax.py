@@ -41,7 +41,7 @@ class SyntaxHighlighter:
         self._painted: dict[tuple[str, tuple[str, ...]], Sequence[Sequence[SyntaxSpan]]] = {}
 
     def lines(self, path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[SyntaxSpan]]:
-        """Return the colours of each line; none for a language nobody knows or a text too big."""
+        """Return the colours of each line; none for an unknown language or a text that is too large."""
         if sum(map(len, lines)) > MAX_HIGHLIGHTED_CHARS or any(
             len(line) > MAX_HIGHLIGHTED_LINE for line in lines
         ):

@@ -69,7 +69,7 @@ PLACES: Final = (
           aliases="models keys servers llm api setup", module="workbench.tui.providers.provider_list"),
 )  # fmt: skip
 PLACE_OF_KEY: Final = {place.key: number for number, place in enumerate(PLACES)}
-"""A place's number is where it stands in `PLACES`; titles and tabs show the number, keys lead there."""
+"""The number of a place is its index in `PLACES`; titles and tabs show it, and its key goes there."""
 PANE_PLACES: Final = tuple(number for number, place in enumerate(PLACES) if not place.module)
 """Numbers of the places whose panes are always there."""
 _NUMBERS: Final = {place.name: number for number, place in enumerate(PLACES)}

@@ -31,11 +31,11 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.strip import Strip
 
 _MIN_SCROLL_ROWS: Final = 6
-"""With fewer rows nobody looks whether they moved."""
+"""With fewer rows it is not checked whether they moved."""
 
 
 class RowPiece(NamedTuple):
-    """What stands in some cells of a row."""
+    """A piece of text in some cells of a row."""
 
     y: int
     start: int
@@ -94,7 +94,7 @@ class TerminalContents:
                 start += strip.cell_length
 
     def put(self, y: int, start: int, stop: int, piece: Strip) -> tuple[int, int]:
-        """Note that a piece stands in cells of a row; return which cells of it must be written."""
+        """Note a piece in cells of a row; return which of its cells must be written."""
         row = self._rows.setdefault(y, {})
         before = row.get((start, stop))
         if before is piece:
@@ -129,7 +129,7 @@ class SgrWriter:
         if codes == before:
             return ""
         if is_blank and not codes.flags and not before.flags:
-            # The colour of the letters is not seen on blanks.
+            # The colour of letters is not visible on spaces.
             codes = codes._replace(front=before.front)
         self._codes = codes
         return _sgr_change(before, codes)
@@ -145,7 +145,7 @@ class _SgrCodes(NamedTuple):
 
 _PLAIN_CODES: Final = _SgrCodes((), "", "")
 _SGR_ENDS: Final = {"1": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
-"""What ends bold, italic, underlined, reversed, struck; with others, as dim, all is said anew."""
+"""The codes that end bold, italic, underlined, reversed and struck; other styles are reset as a whole."""
 
 
 @lru_cache(maxsize=4096)
@@ -294,7 +294,7 @@ class ScrollRegion(NamedTuple):
         return self.top <= y <= self.bottom
 
     def source(self, y: int) -> int | None:
-        """Return the row that comes to stand at `y`; None for one that was outside."""
+        """Return the row that is drawn at `y` now; None if it was outside."""
         return y + self.up if self.holds(y + self.up) else None
 
 

@@ -15,7 +15,7 @@ def is_imported_fork(session: Session) -> bool:
 
 
 class AgentTree:
-    """Which sessions of agents and forks stand below which, of those that were imported."""
+    """The sessions of agents and forks below each imported session."""
 
     def __init__(self, sessions: Mapping[str, Session] | None = None) -> None:
         self._sessions = sessions or {}
@@ -40,7 +40,7 @@ class AgentTree:
         return tuple(self._chain(session_id)[1:])
 
     def __len__(self) -> int:
-        """Return how many sessions stand below another one."""
+        """Return the number of sessions below a session."""
         return len(self._under)
 
     def is_below(self, session_id: str) -> bool:
@@ -61,7 +61,7 @@ class AgentTree:
         return sum(is_imported_fork(self._sessions[key]) for key in self.all_below(session_id))
 
     def depth(self, session_id: str) -> int:
-        """Return how many agents stand above one, at most as many as are drawn."""
+        """Return the number of agents above one, at most the number that is drawn."""
         return min(_MOST_INDENTS, len(self._chain(session_id)) - 1)
 
     def tokens(self, session_id: str) -> int:

@@ -24,7 +24,7 @@ class ProposeAgain(Struct, frozen=True, kw_only=True):
 
 
 def why_not_propose_again(session: Session | None, action: Action) -> str:
-    """Return why nobody can propose an action again, and what works instead; empty when its agent can."""
+    """Return why an action cannot be proposed again, and what works instead; empty if it can."""
     if action.state != "expired":
         state = "waiting still" if action.state == "pending" else action.state
         return f"it is {state}; only what expired can be proposed again"

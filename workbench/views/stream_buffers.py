@@ -42,7 +42,7 @@ class ReplyBuffer(Struct):
 
     @property
     def thought_seconds(self) -> float | None:
-        """Return how long it thought, None if no delta told."""
+        """Return how long the model thought; None if no part of the stream says so."""
         if self.thought_from is None or self.thought_to is None:
             return None
         return max(0, self.thought_to - self.thought_from) / SECOND_MICROS

@@ -21,7 +21,7 @@ class SubAgent(Struct, frozen=True, kw_only=True):
     steps: int = 0
     """Calls that it has asked for."""
     tokens: int = 0
-    """That it has used; 0 while nobody knows."""
+    """Tokens that it has used; 0 while that is unknown."""
 
     @property
     def words(self) -> str:

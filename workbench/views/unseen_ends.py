@@ -1,4 +1,4 @@
-"""Ends of runs and turns, and the sentence about those that nobody saw."""
+"""Ends of runs and turns, and the sentence about those that were not seen on the screen."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _STATE_OF_OUTCOME: Final[dict[str, EndState]] = {
     "done": "ended", "error": "failed", "limit": "paused", "unattended": "paused",
     "completed": "ended", "failed": "failed",
 }  # fmt: skip
-"""Of turns and runs. What a user stopped is no news to them."""
+"""Kinds of ends of turns and runs. An end that the user caused is not reported."""
 _STATES: Final[tuple[EndState, ...]] = ("ended", "paused", "failed")
 _MAX_TITLE_CELLS: Final = 40
 

@@ -57,7 +57,7 @@ def texts(journal):
 
 @pytest.fixture
 def steps(monkeypatch):
-    """The looks of the watch at what is due, of which each has come to its end but the last."""
+    """The passes of the watch over the due imports; all but the last have ended."""
     begun = []
     step = ImportWatch._step
 

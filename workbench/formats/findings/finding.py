@@ -46,7 +46,7 @@ def severity_of(word: object, default: IncidentSeverity = "warning") -> Incident
 
 
 def path_of_uri(uri: str) -> str:
-    """Return the path that a `file:` address names; anything else as it stands, percent-decoded."""
+    """Return the path that a `file:` address names; any other text unchanged but percent-decoded."""
     if not uri.casefold().startswith("file:"):
         return unquote(uri)
     try:
@@ -54,5 +54,5 @@ def path_of_uri(uri: str) -> str:
     except ValueError:
         return unquote(uri[5:])
     path = unquote(parts.path)
-    # file:///C:/x names C:/x; a host other than this one is no folder of ours.
+    # file:///C:/x names C:/x; a host other than this one is not a folder of this machine.
     return path[1:] if len(path) > 2 and path[0] == "/" and path[2] == ":" else path

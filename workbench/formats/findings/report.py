@@ -20,7 +20,7 @@ class ReadReport(ProblemReport):
 
     skipped: int = 0
     notes: dict[str, int] = field(default_factory=dict[str, int])
-    """How many entries were left out for a reason that is no fault."""
+    """Number of entries that were left out although nothing is wrong with them."""
 
     def add(self, problem: Problem) -> None:
         """Keep one of the first problems; one that reads like another does not count."""

@@ -51,7 +51,7 @@ class CompletionPopup(LineView, can_focus=False):
             self.invalidate()
 
     def _rows_above(self) -> int:
-        """Return the rows over what it stands upon, but for the one between them."""
+        """Return the number of rows above its parent, without the row between them."""
         parent = self.parent
         return parent.region.y - 1 if isinstance(parent, Widget) else self.screen.size.height
 

@@ -27,7 +27,7 @@ class PromptHistory:
         self.add(text)
 
     def put_before(self, said: Sequence[str]) -> None:
-        """Take over what was said before, oldest first; words that are in both stand where they were said."""
+        """Add earlier prompts, oldest first; a prompt that is in both keeps its place."""
         self._own = [text for text in self._own if text not in said]
         self._entries = [*said, *self._own]
         self._at = None

@@ -60,7 +60,7 @@ class Header(Widget):
     def _left_and_middle(
         self, facts: HeaderFacts, right: Sequence[Content]
     ) -> tuple[list[Content], list[Content]]:
-        """Return where it is, and what waits, runs and failed; in few words where there is no room."""
+        """Return the place, and what waits, runs and failed; shorter where there is no room."""
         width = self.size.width
         for is_short in (False, True):
             middle = self._middle(facts, is_short=is_short)

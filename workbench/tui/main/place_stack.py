@@ -19,7 +19,7 @@ PLACES_UNAVAILABLE: Final = "This is a replay: other places are behind it. esc l
 
 
 class PlaceStack:
-    """Where the user is on a main screen, and the places beside its five panes that were opened."""
+    """The current place of a main screen, and the places that were opened next to its five panes."""
 
     def __init__(
         self, screen: Screen[Any], context: "MainContext", five: Sequence["Pane"], *, is_replay: bool

@@ -16,7 +16,7 @@ from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import overflow_text
 
 _TAB_MARGIN = 4
-"""Cells between the last tab and what stands at the right end, and behind it."""
+"""Cells between the last tab and the text at the right end, and after that text."""
 
 
 class Tab(Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ class Tabs(Widget):
         return cells.line_strip(line, self.size.width, ink(self).on("background"))
 
     def _without_name(self, room: int) -> Sequence[Tab]:
-        """Return the tabs of which only the number fits: the first ones, and never the one that is here."""
+        """Return the tabs that show their number alone: the first ones, never the current one."""
         bare: list[Tab] = []
         over = 1 + sum(self._item(tab).cell_length + 3 for tab in self._tabs) - 3 - room
         for tab in self._tabs:

@@ -22,13 +22,13 @@ MIN_TOAST_WIDTH, MIN_TOAST_HEIGHT = 30, 4
 _WHAT_LINES = 2
 _WHY_LINES = 2
 _EDGES = 6
-"""Cells of a row that are not words: both borders and the blanks beside them."""
+"""Cells of a row that are not words: both borders and the spaces next to them."""
 _PADDED_FROM_ROWS: Final = 8
-"""Rows of the room from which a blank one stands above and below the words."""
+"""Rows of the screen from which there is an empty row above and below the words."""
 
 
 class ToastBox(Widget, can_focus=False):
-    """What is told now; hidden while there is nothing."""
+    """The toast on show; hidden while there is none."""
 
     DEFAULT_CSS = """
     ToastBox { layer: over; position: absolute; display: none; width: 10; height: 4; background: $panel; }
@@ -56,7 +56,7 @@ class ToastBox(Widget, can_focus=False):
 
     @property
     def toast(self) -> Toast | None:
-        """Return what is told now."""
+        """Return the toast on show."""
         return self._toast
 
     def show(self, toast: Toast, room: Region, *, more: int = 0) -> None:

@@ -84,7 +84,7 @@ def _show(pane: "PipelinePane", run_id: str) -> None:
 
 
 def why_no_run_below(pane: "PipelinePane") -> str:
-    """Return why there is no run to go down into; empty where there is one."""
+    """Return why no run below can be opened; empty if one can."""
     if why := pane.why_no_run():
         return why
     step = pane.cursor_step
@@ -94,5 +94,5 @@ def why_no_run_below(pane: "PipelinePane") -> str:
 
 
 def why_no_run_above(pane: "PipelinePane") -> str:
-    """Return why there is no run above; empty where there is one."""
+    """Return why no run above can be opened; empty if one can."""
     return pane.why_no_run() or ("" if run_above(pane) else "No run started this one.")
