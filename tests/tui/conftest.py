@@ -9,6 +9,7 @@ from textual.css.stylesheet import Stylesheet
 from tests.support import frames, idle
 from tests.support.kept_stages import KeptStages
 from tests.tui import screens, snapshots
+from workbench.tui.main.redraw_timer import RedrawTimer
 
 FRAMES_A_SECOND = 250
 """More than the 60 of a terminal: a test waits for a frame after every key."""
@@ -64,6 +65,11 @@ def drawn_frames():
     """Draw every frame: for tests of drawing itself, of what is written to a terminal, and when."""
 
 
+@pytest.fixture
+def real_redraw_timer():
+    """Let the screen wake by the clock of the machine: for tests of that timer itself."""
+
+
 @pytest.fixture(autouse=True)
 def still_terminal(request, isolated, snapshot_settings, monkeypatch):
     for name, value in snapshot_settings.items():
@@ -76,6 +82,10 @@ def still_terminal(request, isolated, snapshot_settings, monkeypatch):
     idle.install(monkeypatch)
     if "drawn_frames" not in request.fixturenames:
         frames.leave_undrawn(monkeypatch)
+    if "real_redraw_timer" not in request.fixturenames:
+        # A slow machine would wake the screen between two keys; a test calls `redraw_timer.tick` itself.
+        monkeypatch.setattr(RedrawTimer, "keep", lambda timer: None)
+        monkeypatch.setattr(RedrawTimer, "begin", lambda timer: None)
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / FRAMES_A_SECOND)
     for name in ("page.PREVIEW_AFTER", "reader.REREAD_SECONDS"):
         monkeypatch.setattr(f"workbench.tui.list_page.{name}", SOON_SECONDS)

@@ -9,7 +9,6 @@ from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import ActionOpened, ActionSuperseded, StepChanged
 from workbench.domain.values import Actor, Choice, Decision, StepPlan
 from workbench.journal.decisions import decide_action, expire_due_actions
-from workbench.tui.main.redraw_timer import RedrawTimer
 
 ENDS = (Choice(key="yes", label="Deploy"), Choice(key="no", label="Stop"))
 
@@ -152,13 +151,6 @@ def test_a_gate_that_changes_while_its_key_waits_is_not_answered(play):
     play(body)
 
 
-@pytest.fixture
-def uncounted(monkeypatch):
-    """Let a screen not count on by itself: on a slow machine it would see a gate expire before a key does."""
-    monkeypatch.setattr(RedrawTimer, "keep", lambda timer: None)
-
-
-@pytest.mark.usefixtures("uncounted")
 def test_an_expired_gate_is_not_answered_and_stays_in_view(play):
     async def body(s):
         await press(s, "a")

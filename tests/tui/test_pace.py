@@ -86,6 +86,7 @@ def test_what_is_shown_of_a_countdown_changes_then_and_not_before(left):
     assert seconds_left(one, NOW + wait) < before
 
 
+@pytest.mark.usefixtures("real_redraw_timer")
 def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
     clock, woken = [0.0], []
 

@@ -178,6 +178,7 @@ def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp
     play(stage, body)
 
 
+@pytest.mark.usefixtures("real_redraw_timer")
 def test_nothing_of_ours_ticks_while_nothing_waits(tmp_path):
     stage = staged(tmp_path, recording(exchange(text("hello"))))
 
@@ -188,6 +189,7 @@ def test_nothing_of_ours_ticks_while_nothing_waits(tmp_path):
     play(stage, body)
 
 
+@pytest.mark.usefixtures("real_redraw_timer")
 def test_the_countdown_ticks_while_something_waits_and_stops_after(tmp_path):
     stage = staged(tmp_path)
 
