@@ -1,6 +1,7 @@
 """`workbench rules`: what agents may do without a question, and what they may never do."""
 
 import math
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 
@@ -20,9 +21,10 @@ from workbench.policy.denial_senses import DenialSense, denial_sense, rule_sense
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
-from workbench.text.human import EFFECT_VERBS, SECOND_MICROS, spoken_duration
+from workbench.text.human import EFFECT_VERBS, HOUR_MICROS, SECOND_MICROS, spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
+from workbench.views.rules import rule_calls_text, rule_extent_text
 
 LIST_EXAMPLE = """workbench rules list
 workbench rules list --all --json"""
@@ -56,33 +58,41 @@ def _configured_denials(workspace: str) -> list[str]:
 
 
 ADD_EXAMPLE = r"""workbench rules add Bash 'Bash(git diff *)' --glob -d 'look at changes'
-workbench rules add read_file '"path":"docs/[^"]*\.md"' -d 'read the documentation' --scope workspace
+workbench rules add read_file '"path":"docs/[^"]*\.md"' -d 'read the documentation' --until 7d
+workbench rules add Bash 'Bash(git status)' --glob -d 'the state of any folder' --scope always --until revoked
 workbench rules add Bash 'Bash(git push *)' --glob --effect deny -d 'pushing is my business'"""
-_MICROS_PER_HOUR = 3_600_000_000
 _MOST_HOURS = 87_600.0
+_DEFAULT_END_HOURS = 24
+"""Hours that a rule which allows calls holds where no end is named."""
+_END_PATTERN = re.compile(r"([0-9]+(?:\.[0-9]+)?)(m|h|d)")
+_HOURS_BY_UNIT = {"m": 1 / 60, "h": 1.0, "d": 24.0}
 
 
 def configure_add(parser: ArgumentParser) -> None:
     add_pattern_options(parser)
     parser.add_argument("-d", "--description", required=True, metavar="TEXT", help="what the rule is for")
     parser.add_argument(
-        "--scope", choices=RULE_SCOPES, default="always", help="where the rule applies (default: always)"
+        "--scope",
+        choices=RULE_SCOPES,
+        help="where the rule applies: this workspace (default of allow) or every folder (of ask and deny)",
     )
-    parser.add_argument("--hours", type=float, metavar="N", help="it expires after N hours")
+    end = parser.add_mutually_exclusive_group()
+    end.add_argument(
+        "--until",
+        metavar="END",
+        help=f"when the rule ends: 10m, 2h, 7d or revoked (default of allow: {_DEFAULT_END_HOURS}h,"
+        " of ask and deny: revoked)",
+    )
+    end.add_argument("--hours", type=float, metavar="N", help="the same as --until Nh")
     add_json_option(parser, "print the rule as a JSON object")
 
 
 def execute_add(options: Namespace, console: Console) -> int:
-    hours = options.hours
-    if hours is not None and not (math.isfinite(hours) and 0 < hours <= _MOST_HOURS):
-        raise UsageError(
-            "no rule was added",
-            f"--hours {hours} is not a time ahead",
-            "name hours above 0, at most ten years",
-        )
-    scope_id = workspace_path(options.directory) if options.scope == "workspace" else None
+    hours = _hours_until_end(options)
+    scope = options.scope or ("workspace" if options.effect == "allow" else "always")
+    scope_id = workspace_path(options.directory) if scope == "workspace" else None
     with open_journal(human_only="add a rule") as journal:
-        expires_at = None if hours is None else journal.now() + round(hours * _MICROS_PER_HOUR)
+        expires_at = None if hours is None else journal.now() + round(hours * HOUR_MICROS)
         body = rule_draft(options, options.description, scope_id, expires_at)
         notes = rule_notes(
             tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
@@ -90,8 +100,32 @@ def execute_add(options: Namespace, console: Console) -> int:
         )  # fmt: skip
         console.note_lines(notes)
         rule = add_rule(journal, body, user_actor())
-    line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule.tool} {rule.pattern}"
+        extent = rule_extent_text(rule, journal.now())
+    line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule_calls_text(rule)} {extent}."
     return console.result(rule_json(rule, notes), [line], is_json=options.json)
+
+
+def _hours_until_end(options: Namespace) -> float | None:
+    """Return how many hours the rule holds; None until it is revoked."""
+    if options.hours is not None:
+        return _checked_hours(options.hours, f"--hours {options.hours}")
+    if options.until is None:
+        return _DEFAULT_END_HOURS if options.effect == "allow" else None
+    if options.until == "revoked":
+        return None
+    match = _END_PATTERN.fullmatch(options.until)
+    hours = float(match[1]) * _HOURS_BY_UNIT[match[2]] if match else math.nan
+    return _checked_hours(hours, f"--until {one_line(options.until, 40)}")
+
+
+def _checked_hours(hours: float, option: str) -> float:
+    if math.isfinite(hours) and 0 < hours <= _MOST_HOURS:
+        return hours
+    raise UsageError(
+        "no rule was added",
+        f"{option} is not a time ahead",
+        "name 10m, 2h, 7d or another time up to ten years, or --until revoked",
+    )
 
 
 REMOVE_EXAMPLE = "workbench rules remove R3 R4"
@@ -109,7 +143,7 @@ def execute_remove(options: Namespace, console: Console) -> int:
             rule = revoke_rule(journal, number, user_actor())
             was_revoked = before is not None and before.revoked_at is not None
             console.say(
-                f"{'Revoked before' if was_revoked else 'Revoked'}: {rule.id} {rule.tool} {rule.pattern}"
+                f"{'Revoked before' if was_revoked else 'Revoked'}: {rule.id} {rule_calls_text(rule)}"
             )
             if rule.origin == "config" and not was_revoked:
                 console.note("It comes from a configuration file: take it out there, or it is added again.")
@@ -223,15 +257,16 @@ def _sense_json(rule: Rule) -> JsonFields:
 
 
 def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
-    """Return the lines of a rule: number, what it does, for which tool, on whose word, what is wrong."""
+    """Return the lines of a rule: number, effect, calls, place and end, origin, uses, warnings."""
     state = "revoked" if rule.revoked_at is not None else rule.effect
     if rule.revoked_at is None and rule.expires_at is not None and rule.expires_at <= now:
         state = "expired"
     used = f"used {rule.use_count} times"
     if rule.last_used_at is not None:
         used += f", last {spoken_duration((now - rule.last_used_at) / SECOND_MICROS)} ago"
-    what = f"{one_line(rule.tool, 24)}  {one_line(rule.pattern, _PATTERN_CELLS)}"
-    about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
+    what = one_line(rule_calls_text(rule), _PATTERN_CELLS + 24)
+    extent = rule_extent_text(rule, now)
+    about = f"{extent}; by {rule.origin}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
     return f"{rule.id:<4} {state:<8} {what}\n     {about}{_sense_lines(rule_sense(rule))}{wrong}"
 

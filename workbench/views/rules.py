@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from workbench.domain.rows import Rule
-from workbench.text.human import SECOND_MICROS, counted, spoken_duration
+from workbench.text.human import DAY_MICROS, SECOND_MICROS, counted, spoken_duration, spoken_time_left
 from workbench.text.safe import one_line
 
 RuleState = Literal["in force", "elsewhere", "ended", "expired", "revoked"]
@@ -125,6 +125,33 @@ def _rule_state(
 
 _SCOPES_THAT_END: Final[Mapping[str, str]] = {"session": "session", "run": "run"}
 """Scopes of which nothing is left when their session or run has ended, and how it is called."""
+
+
+def rule_calls_text(rule: Rule) -> str:
+    """Return the calls that a rule is about; a permission pattern names its tool itself."""
+    names_tool = rule.pattern_kind == "glob" and "(" in rule.pattern
+    return rule.pattern if names_tool or rule.pattern == rule.tool else f"{rule.tool} {rule.pattern}"
+
+
+def rule_extent_text(rule: Rule, now: int) -> str:
+    """Return where a rule holds and when it ends, in words: `in every folder, until it is revoked`."""
+    places = {"session": "session", "run": "pipeline run", "workspace": "folder"}
+    place = f"in the {places[rule.scope]} {rule.scope_id}" if rule.scope in places else "in every folder"
+    return f"{one_line(place, 200)}, {_end_words(rule, now)}"
+
+
+def _end_words(rule: Rule, now: int) -> str:
+    if rule.revoked_at is not None:
+        return f"revoked {_ago(rule.revoked_at, now)}"
+    if rule.expires_at is None:
+        thing = _SCOPES_THAT_END.get(rule.scope)
+        return f"until the {thing} ends" if thing else "until it is revoked"
+    if rule.expires_at <= now:
+        return f"expired {_ago(rule.expires_at, now)}"
+    left = rule.expires_at - now
+    if left >= 2 * DAY_MICROS:
+        return f"for {round(left / DAY_MICROS)} days"
+    return f"for {spoken_time_left(left / SECOND_MICROS)}"
 
 
 def _until_text(rule: Rule, state: RuleState, now: int) -> str:

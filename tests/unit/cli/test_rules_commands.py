@@ -1,9 +1,12 @@
 """`workbench rules`: adding, listing, taking back and trying rules, as somebody types it."""
 
 import json
+import shlex
+from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.dispatch import dispatch
 
 
@@ -23,7 +26,10 @@ def run(capsys, *words):
 def test_a_rule_lives_from_adding_to_taking_back(capsys):
     assert "No rule" in run(capsys, "list")[1]
     code, out, _ = run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look at changes")
-    assert (code, out) == (0, "Added: R1 allows Bash Bash(git diff *)\n")
+    assert (code, out) == (
+        0,
+        f"Added: R1 allows Bash(git diff *) in the folder {Path.cwd()}, for 24 hours.\n",
+    )
     code, out, _ = run(
         capsys,
         "add",
@@ -45,7 +51,7 @@ def test_a_rule_lives_from_adding_to_taking_back(capsys):
         ("R2", "read_file", 0),
     ]
     assert "used 0 times" in run(capsys, "list")[1]
-    assert run(capsys, "remove", "R1")[:2] == (0, "Revoked: R1 Bash Bash(git diff *)\n")
+    assert run(capsys, "remove", "R1")[:2] == (0, "Revoked: R1 Bash(git diff *)\n")
     assert run(capsys, "remove", "R1")[1].startswith("Revoked before")
     assert [rule["id"] for rule in json.loads(run(capsys, "list", "--json")[1])] == ["R2"]
     assert "revoked" in run(capsys, "list", "--all")[1]
@@ -62,6 +68,11 @@ def test_a_rule_lives_from_adding_to_taking_back(capsys):
         (["Bash", "Bash(sudo *)", "--glob", "-d", "x"], "allow nothing"),
         (["read_file", '"path":"a', "-d", "x", "--hours", "nan"], "is not a time ahead"),
         (["read_file", '"path":"a', "-d", "x", "--hours", "-1"], "is not a time ahead"),
+        (
+            ["read_file", '"path":"a', "-d", "x", "--until", "tomorrow"],
+            "--until tomorrow is not a time ahead",
+        ),
+        (["read_file", '"path":"a', "-d", "x", "--until", "0m"], "--until 0m is not a time ahead"),
     ],
 )
 def test_a_rule_that_may_not_be_saved_is_refused_with_the_reason(capsys, words, part):
@@ -69,6 +80,39 @@ def test_a_rule_that_may_not_be_saved_is_refused_with_the_reason(capsys, words, 
     assert code != 0
     assert out == ""
     assert part in err
+
+
+@each_row(
+    ("words", "extent"),
+    [
+        ([], "in the folder {folder}, for 24 hours"),
+        (["--scope", "always"], "in every folder, for 24 hours"),
+        (["--until", "10m"], "in the folder {folder}, for 10 minutes"),
+        (["--until", "7d"], "in the folder {folder}, for 7 days"),
+        (["--hours", "0.5"], "in the folder {folder}, for 30 minutes"),
+        (["--until", "revoked"], "in the folder {folder}, until it is revoked"),
+        (["--effect", "deny"], "in every folder, until it is revoked"),
+        (["--effect", "ask"], "in every folder, until it is revoked"),
+        (["--effect", "deny", "--scope", "workspace"], "in the folder {folder}, until it is revoked"),
+    ],
+)
+def test_a_rule_says_where_and_how_long_it_holds(capsys, monkeypatch, tmp_path, words, extent):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "-".join(("home", *words))))
+    out = run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look", *words)[1]
+    expected = extent.format(folder=Path.cwd())
+    assert f"Bash(git diff *) {expected}." in out
+    listed = run(capsys, "list")[1]
+    assert f"\n     {expected}; by user, used 0 times: look\n" in listed
+    assert "Bash  Bash(" not in listed
+
+
+def test_the_first_example_of_adding_a_rule_is_narrow_and_ends(capsys):
+    from workbench.cli.rules import ADD_EXAMPLE
+
+    run(capsys, *shlex.split(ADD_EXAMPLE.splitlines()[0])[2:])
+    (rule,) = json.loads(run(capsys, "list", "--json")[1])
+    assert (rule["scope"], rule["scope_id"]) == ("workspace", str(Path.cwd()))
+    assert rule["expires_at"] is not None
 
 
 def test_an_unknown_number_is_refused(capsys):
