@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from workbench.ask.context import collect_context
+from workbench.config.model_names import split_model_name
 from workbench.domain.values import Refused
 from workbench.host.call_context import folder_read_denials
 from workbench.host.command_session import CommandPlan, CommandRefused, CommandSession
@@ -32,10 +33,8 @@ if TYPE_CHECKING:
 
 def preferred_model(config: "Config") -> ModelPreference:
     """Return the model that `ask.model` names, if it names one."""
-    provider, _, model = (config.ask.model or "").partition("/")
-    if model and provider in config.providers:
-        return ModelPreference(provider=provider, model=model)
-    return ModelPreference(model=config.ask.model or None)
+    provider, model = split_model_name(config, config.ask.model or "")
+    return ModelPreference(provider=provider or None, model=model or None)
 
 
 def open_command_session(

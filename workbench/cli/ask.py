@@ -189,7 +189,7 @@ def _in_session(
     from workbench.journal.leases import DriverLock
 
     with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-        session, close = open_asked_session(options, journal, workspace, config, lock.driver)
+        session, close = open_asked_session(options, console, journal, workspace, config, lock.driver)
         with closing(close):
             asker = _Asker(session, console, journal)
             try:
@@ -201,8 +201,9 @@ def _in_session(
 
 
 def open_asked_session(
-    options: Namespace, journal: "Journal", workspace: str, config: Config, driver: "DriverIdentity"
-) -> "tuple[CommandSession, Root]":
+    options: Namespace, console: Console, journal: "Journal", workspace: str, config: Config,
+    driver: "DriverIdentity",
+) -> "tuple[CommandSession, Root]":  # fmt: skip
     """Return a session that nothing was said in yet, and the root of its folder, to be closed."""
     from workbench.backend.command_session import open_command_session
     from workbench.cli.run_session import plan_session, require_valid_url
@@ -211,6 +212,8 @@ def open_asked_session(
     model_options = with_ask_model(options, config)
     require_valid_url(model_options)
     plan = plan_session(model_options, config)
+    if plan.note:
+        console.note(plan.note)
     selected = SelectedModel(provider=plan.provider, model=plan.model, configuration=plan.configuration)
     settings = config.ask
     if options.context_lines is not None:

@@ -17,6 +17,7 @@ from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import row_fields
 from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
+from workbench.config.model_names import default_model_of, split_default_model
 from workbench.config.types import Config, LoadedConfig
 from workbench.domain.values import Json
 from workbench.effects.clock import SystemClock
@@ -252,7 +253,7 @@ def _check_limits(config: Config) -> Check:
     named = {
         (name, model)
         for name, provider in config.providers.items()
-        if (model := provider.model or (config.default_model if name == config.default_provider else None))
+        if (model := provider.model or default_model_of(config, name))
     }
     unpriced = sorted(f"{name} {model}" for name, model in named if prices.price(name, model) is None)
     if any(cost.values()) and unpriced:
@@ -348,9 +349,10 @@ def _model_to_probe(
     config: Config, name: str, models: tuple[OfferedModel, ...], options: Namespace
 ) -> str | None:
     provider = config.providers.get(name)
-    default = config.default_model if config.default_provider in (None, name) else None
+    named, default = split_default_model(config)
+    default = default if (named or config.default_provider or name) == name else None
     only = models[0].id if len(models) == 1 else None
-    return options.model or (provider.model if provider else None) or only or default
+    return options.model or (provider.model if provider else None) or only or default or None
 
 
 def probe_json(report: ProviderReport) -> "dict[str, Json]":

@@ -51,7 +51,7 @@ from workbench.host.incident_requests import (
     read_findings_file,
     request_incidents,
 )
-from workbench.host.incident_sessions import provider_and_model
+from workbench.host.incident_sessions import incident_model
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
@@ -119,7 +119,9 @@ def configure_run(parser: ArgumentParser) -> None:
         help="seconds of work on one prompt; waiting for an answer does not count (default: 600)",
     )  # fmt: skip
     parser.add_argument("--provider", default="", metavar="NAME", help="a provider of config.json")
-    parser.add_argument("--model", default="", metavar="NAME", help="a model of the provider")
+    parser.add_argument(
+        "--model", default="", metavar="NAME", help="a model of the provider, or PROVIDER/MODEL"
+    )
     parser.add_argument(
         "--recording", default="", metavar="FILE", help="play a recording instead of asking a model"
     )
@@ -140,8 +142,11 @@ def execute_run(options: Namespace, console: Console) -> int:
         options.checker = options.checker or _settings_checker(context, options, console)
         with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
             work_options = _incident_options(options)
-            if not options.dry_run:
-                provider_and_model(context, work_options)  # refused before anything is read, if there is none
+            # Refused before anything is read, if there is none.
+            if not options.dry_run and (
+                note := incident_model(context, work_options, checks_model=True).note
+            ):
+                console.note(note)
             findings = _findings(context, options, console)
             console.status(f"listing {counted(len(findings.incidents), 'incident')}")
             list_id = list_incidents(

@@ -121,7 +121,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     which.add_argument("--session", metavar="ID", help="continue this session")
     parser.add_argument("--provider", metavar="NAME", help="a provider of config.json")
-    parser.add_argument("--model", metavar="NAME", help="a model of the provider")
+    parser.add_argument("--model", metavar="NAME", help="a model of the provider, or PROVIDER/MODEL")
     parser.add_argument("--base-url", metavar="URL", help="the address of an OpenAI-compatible server")
     parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
@@ -158,6 +158,8 @@ def execute(options: Namespace, console: Console) -> int:
         loaded = load_workspace_config(journal, workspace)
         require_valid_config(loaded, console)
         plan = None if session else with_limits(plan_session(options, loaded.config), options)
+        if plan and plan.note and not options.quiet:
+            console.note(plan.note)
         register_secrets(loaded.config)
         driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
         ask_trust(journal, workspace, None if options.quiet else console)

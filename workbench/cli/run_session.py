@@ -49,6 +49,8 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
     """Names of files whose text joins the system prompt in a trusted workspace."""
     active_tools: tuple[str, ...] = ()
     """Ids of the tools that its agent has; empty means all."""
+    note: str = ""
+    """Why it is not known whether the provider has the model."""
 
 
 def require_consistent_options(options: Namespace) -> None:
@@ -211,7 +213,7 @@ def plan_session(options: Namespace, config: Config) -> SessionPlan:
     return SessionPlan(
         provider=selected.provider, model=selected.model, configuration=selected.configuration,
         is_instructed=True,
-        instruction_files=config.instruction_files,
+        instruction_files=config.instruction_files, note=selected.note,
     )  # fmt: skip
 
 

@@ -149,7 +149,11 @@ class AskSettings(Struct, frozen=True, kw_only=True):
     """How `workbench ask` makes a command of words, and what it tells the model (seed S3, Config)."""
 
     model: (
-        Annotated[Text, setting("Model that makes commands of words; unset, that of a new session.")] | None
+        Annotated[
+            Text,
+            setting("Model, or provider/model, that makes commands of words; unset, that of a new session."),
+        ]
+        | None
     ) = None
     preferences_dir: (
         Annotated[

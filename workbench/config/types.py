@@ -424,7 +424,15 @@ class Config(Struct, frozen=True, kw_only=True):
     config_version: Annotated[int, Meta(ge=1, le=CONFIG_VERSION), setting("Version of this form.")] = (
         CONFIG_VERSION
     )
-    default_model: Annotated[Text, setting("Model of a new session; else the provider's.")] | None = None
+    default_model: (
+        Annotated[
+            Text,
+            setting(
+                "Model of a new session; else the provider's. provider/model where default_provider is unset."
+            ),
+        ]
+        | None
+    ) = None
     default_provider: Annotated[Text, setting("Provider of a new session; else the only one.")] | None = None
     api_timeout_seconds: Annotated[
         int,

@@ -20,7 +20,7 @@ from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, host_actor
 from workbench.host.incident_requests import listed_incidents
 from workbench.host.instruction_files import session_instructions
-from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
+from workbench.host.model_selection import ModelPreference, NoModelSelected, SelectedModel, select_model
 from workbench.host.session_provider import usable_providers
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import REPEATED_CALL
@@ -66,7 +66,8 @@ def batch_session(
     if session is not None and session.status not in TERMINAL_SESSION_STATES:
         return child_id, []
     child_id, actor = journal.clock.new_id(), host_actor()
-    provider, model, configuration = provider_and_model(context, state.options)
+    selected = incident_model(context, state.options)
+    provider, configuration = selected.provider, selected.configuration
     prompt, ref = "", None
     if provider != RECORDED.name:
         names = context.read_settings().config.instruction_files
@@ -74,7 +75,8 @@ def batch_session(
         prompt, ref = redaction.redact_and_seal_text(instructions.system_prompt, journal.blobs)
         configuration = {**instructions.configuration, **configuration}
     created = SessionCreated(
-        session_kind="step", parent_id=list_id, workspace=context.workspace, provider=provider, model=model,
+        session_kind="step", parent_id=list_id, workspace=context.workspace, provider=provider,
+        model=selected.model,
         system_prompt=prompt, system_prompt_ref=ref, telemetry_id=journal.clock.new_id(),
         title=redaction.redact_line(_batch_title(work.incident, size), 120),
         configuration={**configuration, **_own_configuration(state, work)},
@@ -99,25 +101,30 @@ def _batch_title(incident: Incident, size: BatchSize) -> str:
     return titles.get(size, incident.rule)
 
 
-def provider_and_model(context: DriverContext, options: IncidentOptions) -> tuple[str, str, dict[str, Json]]:
-    """Return whom the agents of a list ask, and what their sessions know of it. Raises SessionRefused."""
+def incident_model(
+    context: DriverContext, options: IncidentOptions, *, checks_model: bool = False
+) -> SelectedModel:
+    """Return the model that the agents of a list ask, or raise SessionRefused.
+
+    With `checks_model`, a model of the options has to be in its provider's list: that asks a server.
+    """
     if options.recording:
         try:
             recording = load_recording(options.recording)
         except RecordingBroken as error:
             raise SessionRefused(_NOT_STARTED, f"{error}.", "Correct it, or name another.") from None
         facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
-        return RECORDED.name, options.model or recording.model, {"recording": facts}
+        model = options.model or recording.model
+        return SelectedModel(provider=RECORDED.name, model=model, configuration={"recording": facts})
     preference = ModelPreference(provider=options.provider or None, model=options.model or None)
     config = context.read_settings().config
     if not options.provider and not usable_providers(config):
         remedy = "Add one: workbench providers list says how, 9 on the screen does it."
         raise SessionRefused(_NOT_STARTED, "No provider is set up.", remedy)
     try:
-        selected = select_model(config, preference)
+        return select_model(config, preference, checks_model=checks_model)
     except NoModelSelected as error:
         raise SessionRefused(_NOT_STARTED, error.why, error.remedy) from None
-    return selected.provider, selected.model, dict(selected.configuration)
 
 
 def finding_question(

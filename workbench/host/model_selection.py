@@ -8,13 +8,20 @@ A model that nobody names is asked for only where a human begins a session: step
 # from when on it was so. Another server never gets the key that was named for the one before.
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
+from workbench.config.model_names import (
+    default_model_of,
+    default_provider_name,
+    split_default_model,
+    split_model_name,
+)
 from workbench.config.types import Config
 from workbench.domain.events import SessionChanged
 from workbench.domain.rows import Session
@@ -63,6 +70,8 @@ class SelectedModel(Struct, frozen=True, kw_only=True):
     provider: str
     model: str
     configuration: dict[str, Json] = field(default_factory=dict[str, Json])
+    note: str = ""
+    """Why it is not known whether the provider has the model; empty where it was not asked."""
 
 
 ModelLister = Callable[[Provider, float], tuple[str, ...]]
@@ -74,9 +83,18 @@ def list_model_names(provider: Provider, seconds: float) -> tuple[str, ...]:
 
 
 def select_model(
-    config: Config, preference: ModelPreference, listing: ModelLister = list_model_names
+    config: Config,
+    preference: ModelPreference,
+    listing: ModelLister = list_model_names,
+    *,
+    checks_model: bool = True,
 ) -> SelectedModel:
-    """Return which model a new session asks, or raise NoModelSelected."""
+    """Return which model a new session asks, or raise NoModelSelected.
+
+    With `checks_model`, a model that the preference names must be in its provider's list or the settings;
+    a server that is named by its address is not asked for a list.
+    """
+    preference = _with_provider_of_model(config, preference)
     name = selected_provider(config, preference)
     if not has_server(name, config):
         raise _unusable_provider_error(name, config)
@@ -89,12 +107,63 @@ def select_model(
         provider = server_provider(config, name, chosen)
     except EndpointUnavailable as error:
         raise NoModelSelected(error.why, error.remedy, is_misuse=True) from None
-    model = (
-        preference.model
-        or configured_model(config, preference, name)
-        or _only_listed_model(config, provider, listing)
+    configuration: dict[str, Json] = {"endpoint": chosen} if chosen else {}
+    is_checked = checks_model and not preference.base_url
+    if is_checked and preference.model and preference.model not in _models_of_settings(config, name):
+        model, note = _listed_model(config, provider, preference.model, listing)
+        return SelectedModel(provider=name, model=model, configuration=configuration, note=note)
+    model = preference.model or configured_model(config, preference, name)
+    model = model or _only_listed_model(config, provider, listing)
+    return SelectedModel(provider=name, model=model, configuration=configuration)
+
+
+def _with_provider_of_model(config: Config, preference: ModelPreference) -> ModelPreference:
+    if preference.provider or preference.base_url or not preference.model:
+        return preference
+    provider, model = split_model_name(config, preference.model)
+    return replace(preference, provider=provider, model=model) if provider else preference
+
+
+def _models_of_settings(config: Config, name: str) -> tuple[str, ...]:
+    """Return the models that the settings name for a provider, also the one of `ask`."""
+    provider, model = split_model_name(config, config.ask.model or "")
+    return (*_models_in_settings(config, name), *((model,) if provider in ("", name) else ()))
+
+
+def _listed_model(config: Config, provider: Provider, model: str, listing: ModelLister) -> tuple[str, str]:
+    """Return a model by the name in its provider's list, and why the list is not known."""
+    try:
+        names = listing(provider, min(_LIST_SECONDS, config.api_timeout_seconds))
+    except ModelsNotListed as error:
+        failure = error.failure.message
+        return (
+            model,
+            f"{_label(model)} was not checked: {provider.name} does not list its models ({failure}).",
+        )
+    if listed := _name_in_list(provider.name, model, names):
+        return listed, ""
+    why, remedy = _unlisted_model_text(provider.name, model, names)
+    raise NoModelSelected(
+        why, f"{remedy} One that providers.{provider.name}.model names is not checked.", is_misuse=True
     )
-    return SelectedModel(provider=name, model=model, configuration={"endpoint": chosen} if chosen else {})
+
+
+def _label(model: str) -> str:
+    return f"“{one_line(model, 60)}”"
+
+
+def _name_in_list(provider: str, model: str, names: Collection[str]) -> str:
+    """Return how a list names a model: whole, with its provider in front, or with Ollama's tag."""
+    return next((name for name in (model, f"{provider}/{model}", f"{model}:latest") if name in names), "")
+
+
+def _unlisted_model_text(provider: str, model: str, names: Sequence[str]) -> tuple[str, str]:
+    why = f"The provider {provider} has no model {_label(model)}."
+    if not names:
+        return why, "Load one there first."
+    ordered = tuple(dict.fromkeys((*nearest_names(model, names, _MAX_SUGGESTIONS, 0.4), *names)))
+    rest = f" and {len(ordered) - _MAX_SHOWN_MODELS} more" if len(ordered) > _MAX_SHOWN_MODELS else ""
+    return why, f"It has {', '.join(one_line(name, 60) for name in ordered[:_MAX_SHOWN_MODELS])}{rest}."
 
 
 def is_provider_set_up(config: Config) -> bool:
@@ -111,11 +180,9 @@ def selected_provider(config: Config, preference: ModelPreference) -> str:
         return preference.provider
     if preference.base_url:
         return UNNAMED_PROVIDER
-    if config.default_provider:
-        return config.default_provider
+    if name := default_provider_name(config):
+        return name
     usable = usable_providers(config)
-    if len(usable) == 1:
-        return usable[0]
     if usable:
         raise NoModelSelected(
             "Several providers are set up.", f"Name one with --provider: {', '.join(usable)}.", is_misuse=True
@@ -141,7 +208,7 @@ def configured_model(config: Config, preference: ModelPreference, name: str) -> 
     provider = config.providers.get(name)
     own = provider.model if provider else None
     if preference.provider is None and not preference.base_url:
-        return config.default_model or own
+        return split_default_model(config)[1] or own
     return own
 
 
@@ -235,10 +302,8 @@ def model_named(
     if not providers:
         why = "No provider that can be asked is set up."
         raise SessionRefused(_MODEL_UNCHANGED, why, "workbench providers list shows what can be added.")
-    head, _, rest = name.partition("/")
-    if rest and head in providers:
-        return _checked_model(config, session, head, rest, listing)
-    return _checked_model(config, session, providers[0], name, listing)
+    head, model = split_model_name(config, name)
+    return _checked_model(config, session, head or providers[0], model, listing)
 
 
 def change_model(
@@ -306,16 +371,14 @@ def _models_in_settings(config: Config, name: str) -> tuple[str, ...]:
     provider = config.providers.get(name)
     named = (
         provider.model if provider else None,
-        config.default_model if is_default_provider(config, name) else None,
+        default_model_of(config, name),
     )
     return tuple(model for model in named if model)
 
 
 def is_default_provider(config: Config, name: str) -> bool:
     """Return whether new sessions ask a provider: the named default, else the only one there is."""
-    return config.default_provider == name or (
-        not config.default_provider and usable_providers(config) == (name,)
-    )
+    return default_provider_name(config) == name
 
 
 def _checked_model(
@@ -325,14 +388,10 @@ def _checked_model(
     if isinstance(listed, str):
         return AvailableModel(provider=name, model=model, note=listed)
     names = tuple(_known_models(config, session, name, listed))
-    if model in names:
-        return AvailableModel(provider=name, model=model)
-    why = f"{name} has no model “{one_line(model, 60)}”."
-    similar = nearest_names(model, names, _MAX_SUGGESTIONS, 0.4) or names[:_MAX_SUGGESTIONS]
-    remedy = f"It has {', '.join(similar)}." if similar else "Load one there first."
-    more = len(names) - len(similar)
-    rest = f" {more} more: /model lists them." if similar and more else ""
-    raise SessionRefused(_MODEL_UNCHANGED, why, remedy + rest)
+    if listed_name := _name_in_list(name, model, names):
+        return AvailableModel(provider=name, model=listed_name)
+    why, remedy = _unlisted_model_text(name, model, names)
+    raise SessionRefused(_MODEL_UNCHANGED, why, remedy)
 
 
 def model_of_step(config: Config, provider: str, model: str) -> tuple[str, str]:
@@ -341,6 +400,8 @@ def model_of_step(config: Config, provider: str, model: str) -> tuple[str, str]:
     The provider is chosen as a session's is. No server is asked for its models: a model that nobody names
     stays empty, and servers with one model take that.
     """
+    if not provider:
+        provider, model = split_model_name(config, model)
     preference = ModelPreference(provider=provider or None)
     try:
         name = selected_provider(config, preference)
@@ -348,7 +409,7 @@ def model_of_step(config: Config, provider: str, model: str) -> tuple[str, str]:
         return "", model or config.default_model or ""
     takes_default = is_default_provider(config, name) or name not in config.providers
     model_name = model or configured_model(config, preference, name)
-    return name, model_name or (config.default_model if takes_default else None) or ""
+    return name, model_name or (split_default_model(config)[1] if takes_default else "")
 
 
 def fallback_of(config: Config, name: str) -> SelectedModel | None:

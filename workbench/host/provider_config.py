@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from workbench.config.config_file import MAX_CONFIG_BYTES
 from workbench.config.keys import PROVIDER_KINDS
 from workbench.config.layers import USER_CONFIG_FILE
+from workbench.config.model_names import default_model_of
 from workbench.config.provider_edit import (
     NOT_CHANGED,
     ProviderDraft,
@@ -61,7 +62,7 @@ def _row(
     source: KeySource = "variable" if name else "command" if provider.key_command else "none"
     return ProviderRow(
         name=provider.name, kind=provider.kind, base_url=provider.base_url or "",
-        model=(config.default_model if is_default else None) or provider.model or "",
+        model=default_model_of(config, provider.name) or provider.model or "",
         key=source, key_name=name or provider.key_command or "",
         is_key_here=bool(env.get(name, "").strip()) if name else None,
         is_key_in_background=has_variable(host, name) if name and host else None,

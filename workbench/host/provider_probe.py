@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from workbench.config.model_names import default_model_of
 from workbench.config.types import Config
 from workbench.domain.messages import FailurePart
-from workbench.host.model_selection import is_default_provider
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_provider import EndpointUnavailable, has_server, server_provider, usable_providers
 from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
@@ -73,7 +73,7 @@ async def _probe(
 
 
 def _model_in_settings(config: Config, name: str) -> str | None:
-    default = config.default_model if is_default_provider(config, name) else None
+    default = default_model_of(config, name)
     return default or config.providers[name].model if name in config.providers else default
 
 

@@ -11,6 +11,7 @@ from typing import Final, cast
 from msgspec import Struct
 
 from workbench.config.keys import PROVIDER_KINDS
+from workbench.config.model_names import default_provider_name, split_default_model, split_model_name
 from workbench.config.types import Config, LoadedConfig, ToolHook
 from workbench.domain.values import Guards, Json, JsonObject
 from workbench.policy import trust
@@ -187,7 +188,7 @@ def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
         ),
         key_commands=tuple(_key_commands(loaded)),
         denials=sum(pattern.origin.layer == "workspace" for pattern in config.approvals.deny),
-        servers=tuple(_server_facts(loaded, pipelines.providers)), pipelines=pipelines,
+        servers=tuple(_server_facts(loaded, _pipeline_providers(config, pipelines))), pipelines=pipelines,
         checker=_scrubbed_fact(config.incidents.checker or "")
         if _is_of_workspace(loaded, "incidents.checker")
         else "",
@@ -226,6 +227,12 @@ class _Route(Struct, frozen=True, kw_only=True):
     is_of_workspace: bool
     """Whether a file of the workspace chose this way."""
     model: str = ""
+
+
+def _pipeline_providers(config: Config, pipelines: PipelineFacts) -> tuple[str, ...]:
+    """Return the providers that personas name, also in front of a model; empty text is the default one."""
+    named = (split_model_name(config, model)[0] for model in pipelines.models)
+    return tuple(dict.fromkeys((*pipelines.providers, *filter(None, named))))
 
 
 def _server_facts(loaded: LoadedConfig, personas: Iterable[str]) -> Iterator[ServerFact]:
@@ -270,29 +277,20 @@ def _routes(loaded: LoadedConfig, personas: Iterable[str]) -> Iterator[_Route]:
 
 
 def _direct_routes(loaded: LoadedConfig, personas: Iterable[str]) -> Iterator[_Route]:
-    config, default = loaded.config, _default_provider(loaded.config)
-    is_chosen = _is_of_workspace(loaded, "default_provider")
+    config, default = loaded.config, default_provider_name(loaded.config)
+    named, model = split_default_model(config)
+    is_chosen = _is_of_workspace(loaded, "default_model" if named else "default_provider")
     if default:
         yield _Route(
-            provider=default, use=CONVERSATION, model=config.default_model or "",
+            provider=default, use=CONVERSATION, model=model,
             is_of_workspace=is_chosen or _is_of_workspace(loaded, "default_model"),
         )  # fmt: skip
     if config.ask.model:
-        name, _, model = config.ask.model.partition("/")
-        is_named = bool(model) and name in config.providers
-        is_own = _is_of_workspace(loaded, "ask.model") or (not is_named and is_chosen)
-        provider, model = (name, model) if is_named else (default, config.ask.model)
-        yield _Route(provider=provider, use=ASK, is_of_workspace=is_own, model=model)
+        name, model = split_model_name(config, config.ask.model)
+        is_own = _is_of_workspace(loaded, "ask.model") or (not name and is_chosen)
+        yield _Route(provider=name or default, use=ASK, is_of_workspace=is_own, model=model)
     for name in personas:
         yield _Route(provider=name or default, use=PIPELINES, is_of_workspace=bool(name) or is_chosen)
-
-
-def _default_provider(config: Config) -> str:
-    """Return the provider that a new conversation asks: the named one, else the only one with a server."""
-    if config.default_provider:
-        return config.default_provider
-    usable = [name for name, provider in config.providers.items() if PROVIDER_KINDS[provider.kind].has_server]
-    return usable[0] if len(usable) == 1 else ""
 
 
 # --- pipelines --------------------------------------------------------------------------------------

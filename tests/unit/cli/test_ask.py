@@ -12,11 +12,12 @@ import time
 import tty
 import uuid
 from argparse import Namespace
+from types import SimpleNamespace
 
 import pytest
 from conftest import Screen, Stream
 
-from tests.support.chat_server import ChatServer, called, error, said
+from tests.support.chat_server import ChatServer, called, error, said, whole
 from tests.support.keys import PRESS_SECONDS
 from tests.support.tables import each_row
 from tests.support.typists import draw_gaps, draw_sentence
@@ -306,12 +307,13 @@ def test_secrets_of_the_command_that_failed_reach_no_model(shell, monkeypatch):
     monkeypatch.setenv("LOCAL_KEY", own)
     monkeypatch.setenv("WORKBENCH_LAST_COMMAND", f"crul -H 'Authorization: Bearer {SECRET}' x.test/{own}")
     good = said(json.dumps({"command": "curl x.test", "explanation": ""}))
-    with ChatServer(good) as server:
+    with ChatServer(whole({"data": [{"id": "m"}]}), good) as server:
         local = {"kind": "openai-compatible", "base_url": server.base_url, "key_env": "LOCAL_KEY"}
         configure(providers={"local": local})
         words = ("ask", "--fix", "--print", "--provider", "local", "--model", "m", "use", "https")
         assert shell(*words) == 0, shell.err
-        (asked,) = server.asked
+        listing, asked = server.asked
+    assert listing.path == "/v1/models"
     sent = asked.json["messages"][-1]["content"]
     assert "Fix this command:\n\ncrul -H " in sent and sent.endswith("\n\nuse https")
     assert SECRET not in asked.body.decode() and own not in asked.body.decode()
@@ -331,7 +333,8 @@ def test_secrets_of_the_command_that_failed_reach_no_model(shell, monkeypatch):
 )
 def test_the_model_of_the_settings_is_asked_unless_another_is_named(model, options, named):
     none = dict.fromkeys(("provider", "model", "base_url", "recording"))
-    config = Config(ask=AskSettings(model=model), providers={"local": None})
+    local = SimpleNamespace(kind="openai-compatible")
+    config = Config(ask=AskSettings(model=model), providers={"local": local})
     asked = with_ask_model(Namespace(**{**none, **options}), config)
     assert (asked.provider, asked.model) == named
 

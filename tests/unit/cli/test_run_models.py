@@ -66,6 +66,22 @@ def test_a_reply_comes_to_the_terminal(shell, serving):
     assert {"create_file", "read_file"} <= {tool["function"]["name"] for tool in asked.json["tools"]}
 
 
+def test_a_model_of_a_provider_is_named_in_one_word_and_looked_up(shell, serving, configured):
+    models = whole({"data": [{"id": "qwen3-coder"}, {"id": "gpt-oss"}]})
+    server = serving(models, said("Hello."), models, error("503 Unavailable", "busy"), said("Hello."))
+    configured(server.base_url)
+    assert shell("run", "-p", "hi", "--model", "local/gpt-oss") == 0, shell.err
+    assert [asked.path for asked in server.asked] == ["/v1/models", "/v1/chat/completions"]
+    assert server.asked[1].json["model"] == "gpt-oss"
+    assert "checked" not in shell.err
+    assert shell("run", "-p", "hi", "--model", "local/qwen3-codre") == 2
+    assert "local has no model “qwen3-codre”" in shell.err
+    assert "It has qwen3-coder, gpt-oss." in shell.err
+    assert len(server.asked) == 3, "nothing was sent to a model"
+    assert shell("run", "-p", "hi", "--model", "any") == 0, shell.err
+    assert "“any” was not checked: local does not list its models" in shell.err
+
+
 @pytest.mark.spec(187, 193)
 def test_a_model_sees_the_tools_that_were_named_as_far_as_the_settings_offer_them(shell, serving, configured):
     server = serving(said("ok"), said("ok"), said("ok"))

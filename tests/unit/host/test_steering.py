@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
+from tests.support.tables import each_row
 from workbench.domain import events
 from workbench.domain.messages import FailurePart
 from workbench.host import model_selection, session_requests
@@ -73,7 +74,7 @@ def test_which_model_is_meant(stage, words, provider, model, note):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("gpt-os", "local has no model “gpt-os”. It has gpt-oss."),
+        ("gpt-os", "local has no model “gpt-os”. It has gpt-oss, qwen3-coder, vendor/small."),
         ("zzz", "It has qwen3-coder, gpt-oss, vendor/small."),
         ("far/gpt-oss", "far has no model “gpt-oss”."),
         ("tape/gpt", "local has no model “tape/gpt”."),
@@ -88,6 +89,68 @@ def test_a_model_that_is_not_there_is_refused_with_those_that_are(stage, words, 
         model_selection.model_named(config_of(stage), asked(stage), words, listing)
     assert why in str(refused.value)
     assert refused.value.what == "The model was not changed."
+
+
+@each_row(
+    ("provider", "wanted", "settings", "provider_name", "model", "note"),
+    [
+        (None, "gpt-oss", {}, "local", "gpt-oss", ""),
+        (None, "far/vendor/huge", {}, "far", "vendor/huge", ""),
+        ("far", "vendor/huge", {}, "far", "vendor/huge", ""),
+        (None, "vendor/small", {}, "local", "vendor/small", ""),
+        (None, "far/vendor/big", {}, "far", "vendor/big", ""),
+        (None, "mute/any", {}, "mute", "any", "“any” was not checked: mute does not list its models"),
+        (None, None, {"default_provider": None, "default_model": "far/own"}, "far", "own", ""),
+        (None, None, {"default_model": "vendor/small"}, "local", "vendor/small", ""),
+        (None, "mute/any", {"ask": {"model": "mute/any"}}, "mute", "any", ""),
+    ],
+)
+def test_a_new_session_asks_the_model_that_is_named(
+    stage, provider, wanted, settings, provider_name, model, note
+):
+    preference = model_selection.ModelPreference(provider=provider, model=wanted)
+    found = model_selection.select_model(config_of(stage, **settings), preference, listing)
+    assert (found.provider, found.model) == (provider_name, model)
+    assert found.note.startswith(note) and bool(found.note) == bool(note)
+
+
+@each_row(
+    ("provider", "wanted", "why"),
+    [
+        (None, "gpt-os", "local has no model “gpt-os”. It has gpt-oss, qwen3-coder, vendor/small."),
+        (None, "far/gpt-oss", "far has no model “gpt-oss”. It has vendor/huge."),
+        ("far", "small", "far has no model “small”. It has vendor/huge."),
+    ],
+)
+def test_a_model_that_is_not_listed_starts_no_session(stage, provider, wanted, why):
+    preference = model_selection.ModelPreference(provider=provider, model=wanted)
+    with pytest.raises(model_selection.NoModelSelected) as refused:
+        model_selection.select_model(config_of(stage), preference, listing)
+    assert why in str(refused.value)
+    assert refused.value.is_misuse
+
+
+def test_names_of_models_that_a_list_writes_otherwise_are_found(stage):
+    config = config_of(stage)
+
+    def names(endpoint, seconds):
+        return ("local/auto", "tiny:latest")
+
+    for wanted, model in (("local/auto", "local/auto"), ("tiny", "tiny:latest")):
+        chosen = model_selection.select_model(config, model_selection.ModelPreference(model=wanted), names)
+        assert (chosen.provider, chosen.model) == ("local", model)
+        assert model_selection.model_named(config, None, wanted, names).model == model
+
+
+def test_a_server_named_by_its_address_and_a_batch_of_incidents_are_not_asked_for_a_list(stage):
+    def never(endpoint, seconds):
+        raise AssertionError("a list was asked for")
+
+    at = model_selection.ModelPreference(base_url="http://127.0.0.1:1/v1", model="local/x")
+    assert model_selection.select_model(config_of(stage), at, never).model == "local/x"
+    batch = model_selection.ModelPreference(model="local/x")
+    chosen = model_selection.select_model(config_of(stage), batch, never, checks_model=False)
+    assert (chosen.provider, chosen.model) == ("local", "x")
 
 
 def test_without_a_provider_nothing_is_chosen(stage):

@@ -30,6 +30,10 @@ def settings(tmp_path, **document):
         ({"providers": {"a": LOCAL}, "default_model": "m"}, ("", ""), ("a", "m")),
         ({"providers": {"a": LOCAL, "b": OLLAMA}}, ("", ""), ("", "")),
         ({}, ("", "m"), ("", "m")),
+        ({"providers": {"a": LOCAL, "b": OLLAMA}}, ("", "b/m"), ("b", "m")),
+        ({"providers": {"a": LOCAL, "b": OLLAMA}}, ("a", "b/m"), ("a", "b/m")),
+        ({"providers": {"a": LOCAL, "b": OLLAMA}, "default_model": "b/m"}, ("", ""), ("b", "m")),
+        ({"providers": {"a": LOCAL, "b": OLLAMA}, "default_model": "b/m"}, ("a", ""), ("a", "small")),
     ],
 )
 def test_a_step_asks_whom_a_session_would_ask(tmp_path, document, persona, asked):

@@ -74,6 +74,14 @@ personas:
         # The only provider is the default one; a provider that is only a kind has a known address.
         ({}, {"providers": {"w": EVIL}}, {}, {"w": ("conversation",)}),
         ({}, {"default_provider": "anthropic"}, {}, {"anthropic": ("conversation",)}),
+        # A model of the workspace names the user's provider: of new sessions, or of a persona.
+        ({"providers": {"main": OWN, "second": OWN}}, {"default_model": "second/x"}, {},
+         {"second": ("conversation",)}),
+        (
+            {"default_provider": "main", "providers": {"main": OWN, "second": OWN}}, {},
+            {"wave.yaml": "personas:\n  p: {adapter: a, model: second/x}\n"},
+            {"second": ("pipelines",)},
+        ),
         # What the user alone chose is not a fact of the workspace.
         ({"default_provider": "main", "providers": {"main": {**OWN, "fallback": "spare"}, "spare": OWN},
           "ask": {"model": "spare/x"}}, {}, {}, {}),
