@@ -193,6 +193,29 @@ def test_what_was_typed_stands_in_the_steps(play):
     play(body, **service.services())
 
 
+def test_a_missing_input_is_asked_for_once(play):
+    service = Service(nightly=replace(NIGHTLY_PLAN, input_steps=("plan",)))
+
+    async def body(s):
+        await slowly(s, "L", "enter")
+        assert "No input, and plan uses it: enter again starts without" in s.text
+        assert service.begun == []
+        await slowly(s, "enter")
+        assert [wish.input for wish in service.begun] == [""]
+
+    play(body, **service.services())
+
+
+def test_an_input_that_was_typed_is_not_asked_for(play):
+    service = Service(nightly=replace(NIGHTLY_PLAN, input_steps=("plan",)))
+
+    async def body(s):
+        await slowly(s, "L", "i", "x", "enter", "enter")
+        assert [wish.input for wish in service.begun] == ["x"]
+
+    play(body, **service.services())
+
+
 def test_all_grants_are_taken_and_left_by_one_key(play):
     service = Service()
 
@@ -420,6 +443,7 @@ def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
     trusted(journal, project)
     assert [(one.name, one.steps) for one in service.pipeline_choices()] == [("broken", 2), ("nightly", 4)]
     plan = service.launch_plan(str(project / ".wave/pipelines/nightly.yaml"))
+    assert plan.input_steps == ("plan",)
     assert plan.why_not == ""
     assert [(one.wave, one.id, one.who, one.asks) for one in plan.steps] == [
         (1, "plan", "planner", "asks before its calls; 3 may be granted"),

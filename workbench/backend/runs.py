@@ -123,6 +123,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
         return self._planned(loaded, why_not)
 
     def _planned(self, loaded: "LoadedPipeline", why_not: str) -> LaunchPlan:
+        from workbench.host.steps.run_requests import steps_missing_input
         from workbench.pipelines.step_order import step_plans
 
         pipeline = loaded.pipeline
@@ -138,7 +139,9 @@ class LocalRuns(LocalWorkspace, RunBackend):
             steps=tuple(_planned_steps(pipeline, loaded.manifest)) if pipeline else (),
             plans=step_plans(pipeline, loaded.manifest) if pipeline else (),
             grants=self._grants(pipeline, loaded.manifest) if pipeline else (),
-            findings=problems, input_hint=_input_hint(pipeline), why_not=why_not,
+            findings=problems, input_hint=_input_hint(pipeline),
+            input_steps=steps_missing_input(pipeline, ""),
+            why_not=why_not,
         )  # fmt: skip
 
     def _first(self, loaded: "LoadedPipeline") -> str:

@@ -45,7 +45,9 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock, is_lease_live
 from workbench.journal.place_queue import wait_of_run
 from workbench.journal.session_queries import pending_action_ids
+from workbench.text.human import sentence
 from workbench.text.safe import one_line, safe_text
+from workbench.views.pipeline import used_by_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from workbench.host.steps.run_requests import RunRequest
     from workbench.pipelines.accepted_commands import AcceptedCommand
     from workbench.pipelines.coordinator import Coordinator
+    from workbench.pipelines.load import LoadedPipeline
 
 RUN_EXAMPLE = """workbench pipeline run nightly --input "the login page"
 workbench pipeline run nightly --dry-run
@@ -63,6 +66,11 @@ def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="a pipeline of this project, or a file")
     parser.add_argument(
         "--input", default="", metavar="TEXT", help="what it works on; @FILE reads it from a file"
+    )
+    parser.add_argument(
+        "--no-input",
+        action="store_true",
+        help="start without an input, though steps use {{ input }}",
     )
     parser.add_argument(
         "--from-step",
@@ -116,7 +124,9 @@ def execute_run(options: Namespace, console: Console) -> int:
             loaded = load_workspace_config(journal, workspace)
             require_valid_config(loaded, console)
             driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
-            request = _with_accepted_commands(journal, workspace, request, options, console)
+            requested = load_requested_pipeline(workspace, request)
+            _require_input(requested, request, options, console)
+            request = _with_accepted_commands(journal, requested, request, options, console)
             run_id = request_run(journal, workspace, request, user_actor())
             return drive_or_follow_run(journal, workspace, run_id, options, console)
     except RunRefused as error:
@@ -124,17 +134,29 @@ def execute_run(options: Namespace, console: Console) -> int:
         raise
 
 
+def _require_input(
+    loaded: "LoadedPipeline", request: "RunRequest", options: Namespace, console: Console
+) -> None:
+    """Ask, or refuse where nobody can be asked, when steps use an input that is empty."""
+    from workbench.host.steps.run_requests import steps_missing_input
+
+    steps = steps_missing_input(loaded.pipeline, request.input) if loaded.report.is_ok else ()
+    if not steps or options.no_input:
+        return
+    what, why = "no run was started", f"there is no input, and {used_by_text(steps)}"
+    remedy = "give one with --input TEXT, or start without it: --no-input"
+    if not console.can_ask or options.output_format not in (None, "human"):
+        raise UsageError(what, why, remedy)
+    if not confirm(console, "Start without it?", "yes", what=what, remedy=remedy, lines=[sentence(why)]):
+        raise Refusal(what, why, remedy)
+
+
 def _with_accepted_commands(
-    journal: Journal, workspace: str, request: "RunRequest", options: Namespace, console: Console
+    journal: Journal, loaded: "LoadedPipeline", request: "RunRequest", options: Namespace, console: Console
 ) -> "RunRequest":
     """Ask about the commands that read the input as code, and return the request with those accepted."""
-    from workbench.host.steps.run_requests import (
-        commands_of_request,
-        digests_of_commands,
-        load_requested_pipeline,
-    )
+    from workbench.host.steps.run_requests import commands_of_request, digests_of_commands
 
-    loaded = load_requested_pipeline(workspace, request)
     commands = commands_of_request(loaded, request) if loaded.report.is_ok else []
     if not commands:
         return request

@@ -308,6 +308,22 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield ("validation", number, "target"), rule.target
 
 
+def steps_using_input(pipeline: Pipeline) -> tuple[str, ...]:
+    """Return the ids of the steps in whose texts the input of a run is filled in."""
+    return tuple(step.id for step in pipeline.steps if any(map(_uses_input, _texts_of(step))))
+
+
+def _texts_of(step: Step) -> Iterator[str]:
+    yield from (text for _, text in template_texts(step))
+    if step.matrix is not None:
+        yield step.matrix.over
+
+
+def _uses_input(text: str) -> bool:
+    names = map(templates.canonical_name, templates.template_names(text))
+    return any(name.removeprefix("pipeline_context.").partition(".")[0] == "input" for name in names)
+
+
 def _check_templates(check: CheckContext, step: Step) -> None:
     if step.unrunnable:
         return  # named as a whole; what its templates mean is known elsewhere

@@ -506,6 +506,8 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     grants: tuple[GrantOffer, ...] = ()
     findings: tuple[LaunchProblem, ...] = ()
     input_hint: str = ""
+    input_steps: tuple[str, ...] = ()
+    """Steps that use an input which the pipeline does not demand: their texts have a gap without it."""
     why_not: str = ""
 
     @property
@@ -544,6 +546,16 @@ def planned_run(plan: LaunchPlan) -> PipelineRun:
         pipeline_id=plan.file, pipeline_name=plan.name, status="queued", created_at=0, updated_at=0
     )
     return pipeline_run(run, plan.plans, (), (), 0)
+
+
+def used_by_text(steps: Sequence[str]) -> str:
+    """Return which steps use the input: `plan uses it`, `plan, notes and 2 more use it`."""
+    shown = ", ".join(one_line(step, 40) for step in steps[:_MAX_NAMED_STEPS])
+    more = f" and {len(steps) - _MAX_NAMED_STEPS} more" if len(steps) > _MAX_NAMED_STEPS else ""
+    return f"{shown}{more} {'uses' if len(steps) == 1 else 'use'} it"
+
+
+_MAX_NAMED_STEPS: Final = 3
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):

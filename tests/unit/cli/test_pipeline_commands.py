@@ -8,6 +8,7 @@ from argparse import Namespace
 import pytest
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.support.waits import until
 from tests.unit.pipelines.projects import MANIFEST, command, project
 from workbench.cli import pipeline_run
@@ -274,3 +275,53 @@ def test_nothing_is_offered_to_be_granted_to_personas_of_another_program(place):
     assert (code, json.loads(out)["grants"], bool(file)) == (0, [], True)
     code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run")
     assert "Would still ask" not in out
+
+
+# --- an input that is used and missing ------------------------------------------------------------
+
+
+@pytest.fixture
+def greeting(place):
+    steps = command("hello", "echo hello {{ input }} > out.txt") + command("bye", "echo bye")
+    project(place, steps)
+    assert said(place, "trust", "--yes")[0] == 0
+    return place
+
+
+def asked_at_a_terminal(place, monkeypatch, answer, *words):
+    monkeypatch.setattr(Console, "can_ask", True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    return said(place, "pipeline", "run", "p.yaml", *words)
+
+
+@each_row(
+    "words, code",
+    [
+        ((), 2),
+        (("--json",), 2),
+        (("--input", " "), 2),
+        (("--no-input",), 0),
+        (("--input", "you"), 0),
+        (("--no-input", "--json"), 0),
+    ],
+)
+def test_a_run_without_the_input_that_its_steps_use_is_refused_where_nobody_is_asked(greeting, words, code):
+    status, _, err = said(greeting, "pipeline", "run", "p.yaml", *words)
+    assert status == code, err
+    assert ("there is no input, and hello uses it" in err.casefold()) == (code == 2)
+    assert ("--input TEXT" in err and "--no-input" in err) == (code == 2)
+
+
+@each_row(
+    "answer, words, code",
+    [("yes\n", (), 0), ("no\n", (), 1), ("", (), 1), ("yes\n", ("--json",), 2)],
+)
+def test_a_person_is_asked_once_for_the_input(greeting, answer, words, code):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        status, out, err = asked_at_a_terminal(greeting, monkeypatch, answer, *words)
+    assert status == code, err
+    assert ("Start without it? Type yes: " in out) == (not words)
+
+
+def test_a_pipeline_that_uses_no_input_is_not_asked_for_one(place):
+    assert said(place, "pipeline", "run", "p.yaml")[0] == 0

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.pipelines.projects import MANIFEST, command, project, write
 from workbench.pipelines.attempt import retry_delay
+from workbench.pipelines.checks import steps_using_input
 from workbench.pipelines.documents import find_manifest
 from workbench.pipelines.load import find_pipeline, list_pipelines, load_manifest, load_pipeline
 from workbench.pipelines.state import StepRun
@@ -447,3 +449,22 @@ def test_a_required_tool_that_is_not_there_is_named_and_no_run_begins(tmp_path, 
 def test_the_time_between_attempts_grows_as_the_file_says(tmp_path, words, seconds):
     (step,) = load_pipeline(project(tmp_path, command("a", retry=words), manifest=None)).pipeline.steps
     assert [retry_delay(step, StepRun(id="a", failures=n)) for n in (1, 2, 3)] == seconds
+
+
+@each_row(
+    ("step", "is_used"),
+    [
+        (command("a", "echo {{ input }}"), True),
+        (command("a", "echo {{input.name}}"), True),
+        (command("a", "echo {{ pipeline_context.input }}"), True),
+        (command("a", "echo {{ inputs }} input {{ timestamp }}"), False),
+        ("- id: a\n  type: gate\n  gate: {type: approval, prompt: 'Ship {{ input }}?'}\n", True),
+        (
+            "- id: a\n  pipeline: other\n  iterate: {over: '{{ input }}', mode: sequential}\n",
+            True,
+        ),
+    ],
+)
+def test_steps_that_use_the_input_are_known(tmp_path, step, is_used):
+    loaded = load_pipeline(project(tmp_path, step))
+    assert steps_using_input(loaded.pipeline) == (("a",) if is_used else ())

@@ -29,6 +29,7 @@ from workbench.host.workspace_trust import is_trusted
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
 from workbench.pipelines.accepted_commands import AcceptedCommand, commands_to_accept
+from workbench.pipelines.checks import steps_using_input
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.documents import find_manifest, project_folder
 from workbench.pipelines.load import LoadedPipeline, find_pipeline, load_pipeline, similar_pipeline_hint
@@ -105,6 +106,13 @@ def require_runnable_pipeline(loaded: LoadedPipeline) -> None:
     if unrunnable:
         why = f"{unrunnable[0].id}: {unrunnable[0].unrunnable}, which is not run here"
         raise RunRefused(_NO_RUN, why, "write the step with prompt, command, gate or pipeline")
+
+
+def steps_missing_input(pipeline: Pipeline | None, text: str) -> tuple[str, ...]:
+    """Return the steps that use an input which is empty; none where the pipeline itself refuses it."""
+    if pipeline is None or pipeline.input.is_required or text.strip():
+        return ()
+    return steps_using_input(pipeline)
 
 
 def request_run(

@@ -32,7 +32,14 @@ from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import ListDialog
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import call_after_layout
-from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, planned_run, with_input
+from workbench.views.pipeline import (
+    LaunchPlan,
+    LaunchRequest,
+    PipelineChoice,
+    planned_run,
+    used_by_text,
+    with_input,
+)
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -172,6 +179,8 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
         self._label, self._words = Static(" input   ", id="launch-label"), Static(id="launch-words")
         self._keys = Static(id="launch-keys")
         self._said, self._is_starting = "", False
+        self._asked_without_input = ""
+        """The file of the pipeline whose missing input the last enter asked about."""
         self._whole: str | None = None
         """The input where it has several lines; the field shows the first."""
 
@@ -450,9 +459,21 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
         if not self.end_arming():
             self._tell(TOO_QUICK.format(key="enter"))
             return
+        if self._asks_for_input(plan):
+            return
         self._is_starting = True
         wish = LaunchRequest(file=plan.file, input=self.input_text, grants=plan.taken)
         self._main.tasks.begin_run(lambda: self._main.backend.runs.launch(wish), self._begun)
+
+    def _asks_for_input(self, plan: LaunchPlan) -> bool:
+        """Ask once where steps use an input and none was typed; return whether this press asked."""
+        if not plan.input_steps or self.input_text.strip() or self._asked_without_input == plan.file:
+            return False
+        self._asked_without_input = plan.file
+        self._tell(
+            f"No input, and {used_by_text(plan.input_steps)}: enter again starts without, i writes one."
+        )
+        return True
 
     def _begun(self, run_id: str, why_not: str) -> None:
         self._is_starting = False
