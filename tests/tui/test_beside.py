@@ -191,7 +191,7 @@ def test_a_moment_is_named_for_both_and_a_wrong_one_says_what_is_right(tmp_path)
         assert screen.one.has_focus_within
         at = screen.player.index
         await press("t", *"soon", "enter")
-        assert "No moment of this recording. Type 12:01:31, 35 %" in text(app)
+        assert "No moment of this recording. Type 0:30, 12:01:31, 35 %" in text(app)
         await press("t", *"1", "escape")
         assert (screen.player.index, screen.is_current) == (at, True)
         assert "space play" in text(app)

@@ -15,7 +15,8 @@ def add_picture_options(parser: ArgumentParser) -> None:
     """Add what belongs to pictures of the screen."""
     group = parser.add_argument_group("html, cast and svg", "the screen as it was")
     moment_help = (
-        "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast start there"
+        "0:30 from its start, 12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and"
+        " cast start there"
     )
     group.add_argument("--at", metavar="T", help=moment_help)
     group.add_argument(

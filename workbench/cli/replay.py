@@ -49,7 +49,7 @@ from workbench.journal.journal import Journal
 from workbench.text.human import SECOND_MICROS, clock_time_millis, countdown_text, error_sentence
 from workbench.text.safe import one_line
 from workbench.tui.replay.replay_source import ReplaySource
-from workbench.views.replay import SPEEDS, parse_replay_moment, times_went_back_text
+from workbench.views.replay import SPEEDS, parse_replay_moment, replay_moment_forms, times_went_back_text
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from workbench.tui.backend import Backend
 
 EXAMPLE = """workbench replay
-workbench replay 3f2a --at 12:01:31
+workbench replay 3f2a --at 0:30
 workbench replay 3f2a --headless --json
 workbench replay 3f2a --headless --at 35%
 workbench replay 3f2a --beside 91bc
@@ -81,7 +81,8 @@ def configure(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--at",
         metavar="T",
-        help="start there, paused: 12:01:31, 35%% or #412; with --headless: what was then",
+        help="start there, paused: 0:30 from its start, 12:01:31, 35%% or #412; with --headless: what was"
+        " then",
     )
     known = ", ".join(_SPEEDS)
     parser.add_argument("--speed", choices=_SPEEDS, default="1", metavar="S", help=f"one of {known}")
@@ -290,8 +291,8 @@ def _start_index(source: ReplaySource, moment: str | None) -> int | None:
         return None
     index = parse_replay_moment(moment, source.timeline)
     if index is None:
-        count = len(source.timeline)
-        remedy = f"name one as 12:01:31, 35% or #1 to #{count}" if count else "it has no events"
+        forms = replay_moment_forms(source.timeline)
+        remedy = f"name one of {forms}" if forms else "it has no events"
         raise UsageError("nothing was replayed", f"“{moment}” is not a moment of this recording", remedy)
     return index
 

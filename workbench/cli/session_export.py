@@ -24,7 +24,7 @@ from workbench.formats.command_log import is_command_session
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text
 from workbench.text.safe import one_line
-from workbench.views.replay import parse_replay_moment
+from workbench.views.replay import parse_replay_moment, replay_moment_forms
 
 if TYPE_CHECKING:
     from workbench.cli.session_film import FilmOptions
@@ -34,7 +34,7 @@ EXPORT_EXAMPLE = """workbench sessions export 3f2a > session.jsonl
 workbench sessions export 3f2a --format markdown
 workbench sessions export 3f2a --format transcript --output session.html
 workbench sessions export 3f2a --format html --output session.html
-workbench sessions export 3f2a --format svg --at 12:01:31 --output moment.svg
+workbench sessions export 3f2a --format svg --at 0:30 --output moment.svg
 workbench sessions export 3f2a --format svg --animate --output session.svg"""
 
 
@@ -169,5 +169,5 @@ def _moment_index(film_options: "FilmOptions", moment: str | None) -> int | None
     index = parse_replay_moment(moment, timeline)
     if index is None:
         why = f"“{moment}” is not a moment of this recording"
-        raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(timeline)}")
+        raise UsageError("nothing was exported", why, f"name one of {replay_moment_forms(timeline)}")
     return max(1, index)

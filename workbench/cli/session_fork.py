@@ -24,7 +24,9 @@ _MOST_PATHS_SHOWN = 5
 
 def configure_fork(parser: ArgumentParser) -> None:
     add_session_argument(parser)
-    moment_help = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
+    moment_help = (
+        "the moment: 0:30 from its start, 12:01:31, 35%% or #412, as in replay; the end if not given"
+    )
     parser.add_argument("--at", metavar="T", help=moment_help)
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--copy", metavar="DIR", help="work in a new copy of the files as they were then")
@@ -84,12 +86,12 @@ def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
 def _fork_position(journal: Journal, session: Session, moment: str | None) -> int | None:
     if moment is None:
         return None
-    from workbench.views.replay import parse_replay_moment
+    from workbench.views.replay import parse_replay_moment, replay_moment_forms
     from workbench.views.timeline import FIELD_OF_EVENT_KIND, Timeline
 
     timeline = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
     index = parse_replay_moment(moment, timeline)
     if index is None:
         why = f"“{one_line(moment, 40)}” is not a moment of it"
-        raise UsageError(NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(timeline)}")
+        raise UsageError(NOT_FORKED, why, f"name one of {replay_moment_forms(timeline)}")
     return timeline.position(index)

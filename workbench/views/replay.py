@@ -5,15 +5,24 @@
 # database makes, which keeps no other thread from running. A key that needs more than the beginning waits
 # for that thread.
 
+import functools
 import math
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
-from workbench.text.human import MINUTE_MICROS, SECOND_MICROS, countdown_text, duration_text
+from workbench.text.human import (
+    DAY_MICROS,
+    MINUTE_MICROS,
+    SECOND_MICROS,
+    clock_time_seconds,
+    countdown_text,
+    duration_text,
+)
 from workbench.views.status_icons import IconName
 from workbench.views.timeline import MarkKind, Timeline, TimelineMark
 
@@ -147,10 +156,14 @@ _NUMBER_PATTERN: Final = re.compile(r"#?(\d{1,12})")
 
 
 def parse_replay_moment(text: str, timeline: Timeline) -> int | None:
-    """Return the moment of `12:01:31` (local time), `35 %` of played time, or `#412`; else None."""
+    """Return the moment of `0:30` from the start, `12:01:31` (local time), `35 %` or `#412`; else None.
+
+    A time is first tried as the bar writes it, from the start (`0:30`, `1:02:03`), then as a time of day; one
+    that begins with two digits and has seconds (`12:01:31`), or with 0 and another digit, the other way.
+    """
     words = text.strip()
     if match := _CLOCK_PATTERN.fullmatch(words):
-        return _moment_at_clock(timeline, int(match[1]), int(match[2]), int(match[3] or 0))
+        return _moment_at_time(timeline, match[1], match[2], match[3])
     if match := _SHARE_PATTERN.fullmatch(words):
         share = float(match[1]) / 100
         return None if share > 1 else timeline.index_played(timeline.length * share)
@@ -160,7 +173,36 @@ def parse_replay_moment(text: str, timeline: Timeline) -> int | None:
     return None
 
 
-def _moment_at_clock(timeline: Timeline, hours: int, minutes: int, seconds: int) -> int | None:
+def _moment_at_time(timeline: Timeline, first: str, second: str, third: str | None) -> int | None:
+    numbers = [int(text) for text in (first, second, third) if text is not None]
+    on_clock = _moment_at_clock(timeline, *numbers)
+    from_start = _moment_from_start(timeline, numbers)
+    is_clock_first = len(first) == 2 and (third is not None or first.startswith("0"))
+    both = (on_clock, from_start) if is_clock_first else (from_start, on_clock)
+    return next((index for index in both if index is not None), None)
+
+
+def _moment_from_start(timeline: Timeline, numbers: Sequence[int]) -> int | None:
+    """Return the last moment at which the bar shows a time, or one before where none shows it."""
+    seconds = functools.reduce(lambda whole, number: whole * 60 + number, numbers)
+    is_time = all(number < 60 for number in numbers[1:])
+    if not len(timeline) or not is_time or seconds > timeline.recorded // SECOND_MICROS:
+        return None
+    return timeline.index_at(timeline.time(0) + seconds * SECOND_MICROS + SECOND_MICROS - 1)
+
+
+def replay_moment_forms(timeline: Timeline) -> str:
+    """Return the moments that a recording has, as people write them; empty where it has no events."""
+    if not len(timeline):
+        return ""
+    first, last = timeline.time(0), timeline.time(len(timeline))
+    forms = [f"0:00 to {_time_text(timeline.recorded)} from its start"]
+    if not timeline.is_steady and last - first < DAY_MICROS:
+        forms.append(f"{clock_time_seconds(first)} to {clock_time_seconds(last)}")
+    return ", ".join([*forms, "0% to 100%"]) + f" or #1 to #{len(timeline)}"
+
+
+def _moment_at_clock(timeline: Timeline, hours: int, minutes: int, seconds: int = 0) -> int | None:
     if not len(timeline) or hours > 23 or minutes > 59 or seconds > 59:
         return None
     begun = datetime.fromtimestamp(timeline.time(0) // SECOND_MICROS)

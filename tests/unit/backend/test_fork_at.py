@@ -166,6 +166,7 @@ def test_a_link_in_the_way_is_left_alone(stage, capsys, tmp_path):
         (("--at", "#1"), "Nothing had been said in it by then"),
         (("--at", "soon"), "not a moment of it"),
         (("--at", "#99999"), "not a moment of it"),
+        (("--at", "#99999"), "Name one of 0:00 to "),
         (("--copy", "WORKSPACE"), "lie in one another"),
         (("--copy", "WORKSPACE/deep"), "lie in one another"),
         (("--worktree", "HOME/x"), "lie in one another"),

@@ -131,6 +131,7 @@ def test_idle_times_are_short_or_kept_and_thinning_is_said(shell, session):
     ("words", "why"),
     [
         (("--at", "999%"), "not a moment of this recording"),
+        (("--at", "999:00"), "Name one of 0:00 to "),
         (("--size", "10x5"), "not a size from 40x12"),
         (("--size", "9999x9999"), "not a size"),
         (("--size", "١٢٠x٣٦"), "not a size"),

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.views.replay import SPEEDS, Player, parse_replay_moment
+from tests.support.tables import each_row
+from workbench.views.replay import SPEEDS, Player, parse_replay_moment, replay_moment_forms, replay_status
 from workbench.views.timeline import Timeline
 
 SECOND = 1_000_000
@@ -134,6 +135,44 @@ def test_jumps_go_to_marks_of_their_kind():
 )  # fmt: skip
 def test_moments_as_people_write_them(text, index, utc):
     assert parse_replay_moment(text, timeline(0, 1, 2, 3)) == index
+
+
+@each_row(
+    ("text", "index"),
+    [
+        ("0:00", 1), ("0:29", 1), ("0:30", 2), ("0:31", 3), ("10:04", 3), ("10:05", 4), ("0:60", None),
+        ("1:02:03", 5), ("1:02:04", None), ("62:03", 5), ("1:02", 3), ("01:02", 3),
+        ("12:00:31", 3), ("12:10:05", 4), ("13:02:03", 5), ("13:02", 4), ("13:02:04", None),
+    ],
+)  # fmt: skip
+def test_a_time_from_the_start_is_what_the_bar_shows(text, index, utc):
+    made = timeline(0, 30, 31.5, 605, 3723)
+    assert parse_replay_moment(text, made) == index
+    if index is not None and ":" in text and text[:2] not in ("12", "13"):
+        player = Player(made)
+        player.seek(index)
+        assert replay_status(player).elapsed == {2: "0:30", 3: "0:31", 4: "10:05", 5: "1:02:03"}.get(
+            index, "0:00"
+        )
+
+
+def test_a_time_that_can_be_both_is_a_time_of_day_where_it_has_two_digits_and_seconds(utc):
+    made = timeline(*range(0, 14 * 3600, 600))
+    assert parse_replay_moment("12:00", made) == 2, "12 minutes from the start"
+    assert parse_replay_moment("12:10:00", made) == 2, "ten past twelve"
+    assert parse_replay_moment("1:00:00", made) == 7, "an hour from the start"
+
+
+@each_row(
+    ("made", "forms"),
+    [
+        (timeline(), ""),
+        (timeline(0, 30, 535), "0:00 to 8:55 from its start, 12:00:00 to 12:08:55, 0% to 100% or #1 to #3"),
+        (timeline(0, 90_000), "0:00 to 25:00:00 from its start, 0% to 100% or #1 to #2"),
+    ],
+)
+def test_the_moments_of_a_recording_are_named(utc, made, forms):
+    assert replay_moment_forms(made) == forms
 
 
 @pytest.mark.parametrize("at", [(), (0,), (5, 5, 5), (9, 3, 1)])

@@ -84,7 +84,7 @@ REPLAY: Final[tuple[Key["ReplayScreen | SideBySideScreen"], ...]] = (
     Key(id="replay.note-previous", keys=("M",), label="", tooltip="previous mark set by /mark", shown="-",
         group="Move", is_override=True,
         action=lambda screen: screen.jump("note", -1)),
-    Key(id="replay.time", keys=("t",), label="time", tooltip="go to 12:01:31, 35 %, #412, a mark",
+    Key(id="replay.time", keys=("t",), label="time", tooltip="go to 0:30, 12:01:31, 35 %, #412, a mark",
         group="Move", footer=10, is_override=True, opens_field=True,
         action=lambda screen: screen.ask_time()),
     Key(id="replay.follow", keys=("f",), label="follow", tooltip="go to the end, and stay there",

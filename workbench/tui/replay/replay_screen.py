@@ -101,7 +101,7 @@ class ReplayCursors:
 
 TAIL_EVENTS: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
-NO_SUCH_MOMENT: Final = "No moment of this recording. Type 12:01:31, 35 %, #412 or words of a mark."
+NO_SUCH_MOMENT: Final = "No moment of this recording. Type 0:30, 12:01:31, 35 %, #412 or words of a mark."
 _KEYS_OFF: Final = frozenset({
     "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
     "app.compose", "app.session-new", "app.agent-stop",
@@ -548,7 +548,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
 def moment_prompt(screen: LineListener) -> LineWanted:
     """Return the question for a moment to go to."""
-    return LineWanted(screen, "time", "Go to", "12:01:31, 35 %, #412 or words of a mark", "go there")
+    return LineWanted(screen, "time", "Go to", "0:30, 12:01:31, 35 %, #412 or words of a mark", "go there")
 
 
 def refusal_sentence(began: int) -> str:
