@@ -3,19 +3,21 @@
 import math
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import user_actor
+from workbench.cli.context import find_session, user_actor
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, row_fields
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Call, Rule
+from workbench.domain.values import RuleScope
 from workbench.effects.files import workspace_path
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.journal.journal import Journal
+from workbench.journal.session_queries import open_turns
 from workbench.policy import rule_validation, rules
 from workbench.policy.denial_senses import DenialSense, denial_sense, rule_sense
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
@@ -38,12 +40,24 @@ def configure_list(parser: ArgumentParser) -> None:
 def execute_list(options: Namespace, console: Console) -> int:
     with open_journal() as journal:
         listed_rules, now = journal.rules(active=not options.all), journal.now()
+        turns = (
+            open_turns(journal) if any(rule.scope == "turn" for rule in listed_rules) else frozenset[str]()
+        )
+    if not options.all:
+        listed_rules = [rule for rule in listed_rules if not _is_turn_over(rule, turns)]
     warnings = warnings_by_rule(listed_rules, {tool.id: tool for tool in tool_descriptors()})
     facts = [rule_json(rule, warnings.get(rule.id, ())) for rule in listed_rules]
-    lines = [rule_line(rule, now, warnings.get(rule.id, ())) for rule in listed_rules]
+    lines = [
+        rule_line(rule, now, warnings.get(rule.id, ()), is_over=_is_turn_over(rule, turns))
+        for rule in listed_rules
+    ]
     lines = lines or ["No rule: every call is asked about."]
     configured = [] if options.json else _configured_denials(workspace_path(options.directory))
     return console.result(facts, [*lines, *configured], is_json=options.json)
+
+
+def _is_turn_over(rule: Rule, open_turn_ids: Set[str]) -> bool:
+    return rule.scope == "turn" and rule.scope_id not in open_turn_ids
 
 
 def _configured_denials(workspace: str) -> list[str]:
@@ -80,20 +94,26 @@ def configure_add(parser: ArgumentParser) -> None:
     end.add_argument(
         "--until",
         metavar="END",
-        help=f"when the rule ends: 10m, 2h, 7d or revoked (default of allow: {_DEFAULT_END_HOURS}h,"
+        help=f"when the rule ends: turn, 10m, 2h, 7d or revoked (default of allow: {_DEFAULT_END_HOURS}h,"
         " of ask and deny: revoked)",
+    )
+    parser.add_argument(
+        "--session",
+        metavar="ID",
+        help="with --until turn: the session whose turn it is (default: the one here)",
     )
     end.add_argument("--hours", type=float, metavar="N", help="the same as --until Nh")
     add_json_option(parser, "print the rule as a JSON object")
 
 
 def execute_add(options: Namespace, console: Console) -> int:
-    hours = _hours_until_end(options)
-    scope = options.scope or ("workspace" if options.effect == "allow" else "always")
-    scope_id = workspace_path(options.directory) if scope == "workspace" else None
+    hours = None if options.until == "turn" else _hours_until_end(options)
+    if options.until == "turn" and options.scope is not None:
+        raise UsageError(_NOT_ADDED, "a turn is narrower than --scope", "leave --scope or --until turn out")
     with open_journal(human_only="add a rule") as journal:
+        scope, scope_id = _rule_scope(journal, options)
         expires_at = None if hours is None else journal.now() + round(hours * HOUR_MICROS)
-        body = rule_draft(options, options.description, scope_id, expires_at)
+        body = rule_draft(options, options.description, scope, scope_id, expires_at)
         notes = rule_notes(
             tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
             known_tools={tool.id: tool for tool in tool_descriptors()},
@@ -103,6 +123,32 @@ def execute_add(options: Namespace, console: Console) -> int:
         extent = rule_extent_text(rule, journal.now())
     line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule_calls_text(rule)} {extent}."
     return console.result(rule_json(rule, notes), [line], is_json=options.json)
+
+
+def _rule_scope(journal: Journal, options: Namespace) -> tuple[RuleScope, str | None]:
+    """Return where the rule holds: a scope, and what of that kind it is."""
+    if options.until == "turn":
+        return "turn", _asked_turn(journal, options)
+    if (options.scope or ("workspace" if options.effect == "allow" else "always")) == "workspace":
+        return "workspace", workspace_path(options.directory)
+    return "always", None
+
+
+def _asked_turn(journal: Journal, options: Namespace) -> str:
+    """Return the open turn of the named session, else the only open one of this folder."""
+    if options.session is not None:
+        session = find_session(journal, options.session)
+        if session.open_turn is None:
+            raise Refusal(_NOT_ADDED, "no turn of this session is open", "name another end: --until 10m")
+        return session.open_turn
+    here = journal.sessions(workspace=workspace_path(options.directory))
+    turns = [session.open_turn for session in here if session.open_turn is not None]
+    if len(turns) != 1:
+        count = (
+            "no turn is open in this folder" if not turns else f"{len(turns)} turns are open in this folder"
+        )
+        raise Refusal(_NOT_ADDED, count, "name the session with --session ID, or another end: --until 10m")
+    return turns[0]
 
 
 def _hours_until_end(options: Namespace) -> float | None:
@@ -122,9 +168,9 @@ def _checked_hours(hours: float, option: str) -> float:
     if math.isfinite(hours) and 0 < hours <= _MOST_HOURS:
         return hours
     raise UsageError(
-        "no rule was added",
+        _NOT_ADDED,
         f"{option} is not a time ahead",
-        "name 10m, 2h, 7d or another time up to ten years, or --until revoked",
+        "name 10m, 2h, 7d or another time up to ten years, --until turn or --until revoked",
     )
 
 
@@ -160,7 +206,7 @@ def configure_backtest(parser: ArgumentParser) -> None:
 
 
 def execute_backtest(options: Namespace, console: Console) -> int:
-    body = rule_draft(options, "tried on the past", None, None)
+    body = rule_draft(options, "tried on the past", "always", None, None)
     rule = Rule(
         id="new", effect=body.effect, origin="user", scope="always", tool=body.tool, pattern=body.pattern,
         pattern_kind=body.pattern_kind, description=body.description, created_at=0,
@@ -216,16 +262,15 @@ def add_pattern_options(parser: ArgumentParser) -> None:
 
 
 def rule_draft(
-    options: Namespace, description: str, scope_id: str | None, expires_at: int | None
+    options: Namespace, description: str, scope: RuleScope, scope_id: str | None, expires_at: int | None
 ) -> RuleAdded:
     kind = "glob" if options.glob else "regex"
-    scope = "always" if scope_id is None else "workspace"
     problems = rule_validation.rule_problems(
         tool=options.tool, pattern_kind=kind, pattern=options.pattern, description=description,
         known_tools={tool.id: tool for tool in tool_descriptors()}, effect=options.effect, scope=scope,
     )  # fmt: skip
     if problems:
-        raise Refusal("no rule was added", "; ".join(problems), "say more exactly what it is about")
+        raise Refusal(_NOT_ADDED, "; ".join(problems), "say more exactly what it is about")
     return RuleAdded(
         rule="", effect=options.effect, origin="user", scope=scope, scope_id=scope_id, tool=options.tool,
         pattern_kind=kind, pattern=options.pattern, description=description, expires_at=expires_at,
@@ -233,6 +278,7 @@ def rule_draft(
 
 
 _PATTERN_CELLS = 60
+_NOT_ADDED = "no rule was added"
 
 
 def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
@@ -256,16 +302,17 @@ def _sense_json(rule: Rule) -> JsonFields:
     return {} if sense is None else {"means": sense.text, "stops": list(sense.examples)}
 
 
-def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
+def rule_line(rule: Rule, now: int, warnings: Sequence[str] = (), *, is_over: bool = False) -> str:
     """Return the lines of a rule: number, effect, calls, place and end, origin, uses, warnings."""
     state = "revoked" if rule.revoked_at is not None else rule.effect
     if rule.revoked_at is None and rule.expires_at is not None and rule.expires_at <= now:
         state = "expired"
+    state = "ended" if is_over and rule.revoked_at is None else state
     used = f"used {rule.use_count} times"
     if rule.last_used_at is not None:
         used += f", last {spoken_duration((now - rule.last_used_at) / SECOND_MICROS)} ago"
     what = one_line(rule_calls_text(rule), _PATTERN_CELLS + 24)
-    extent = rule_extent_text(rule, now)
+    extent = rule_extent_text(rule, now, is_over=is_over)
     about = f"{extent}; by {rule.origin}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
     return f"{rule.id:<4} {state:<8} {what}\n     {about}{_sense_lines(rule_sense(rule))}{wrong}"

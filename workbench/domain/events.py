@@ -594,7 +594,7 @@ class RuleAdded(RuleEvent, frozen=True, kw_only=True):
     pattern: str
     description: str
     scope_id: str | None = None
-    """Session id, workspace path or run id that the scope is about."""
+    """Turn id, session id, workspace path or run id that the scope is about."""
     expires_at: Micros | None = None
     created_from: str | None = None
     external_id: str | None = None

@@ -52,7 +52,7 @@ RuleEffect = Literal["allow", "ask", "deny"]
 Guards = Literal["hooks", "denials", "none"]
 """What the files of a workspace put in the way of calls: hooks, deny patterns only, or nothing."""
 RuleOrigin = Literal["user", "config", "import", "trust"]
-RuleScope = Literal["session", "workspace", "run", "always"]
+RuleScope = Literal["turn", "session", "workspace", "run", "always"]
 PatternKind = Literal["glob", "regex"]
 Capability = Literal["read", "write", "execute", "git", "network"]
 Risk = Literal["read_only", "safe_write", "dangerous"]

@@ -298,6 +298,13 @@ def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Cal
     return [(call, *about.get(call.session_id, ("", ""))) for call in calls]
 
 
+def open_turns(journal: "Journal") -> frozenset[str]:
+    """Return the ids of the turns of all sessions that are not over."""
+    with journal.snapshot() as database:
+        rows = database.execute("SELECT open_turn FROM session WHERE open_turn IS NOT NULL", ())
+        return frozenset(str(row[0]) for row in rows)
+
+
 def pending_action_ids(journal: "Journal", session_id: str) -> tuple[str, ...]:
     """Return the ids of the actions that wait in a session and in those below it."""
     waiting = [action.id for action in journal.actions(session_id, states=("pending",))]

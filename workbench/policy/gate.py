@@ -70,6 +70,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     ceiling: tuple[PermissionPattern, ...] | None = None
     rules: tuple[Rule, ...] = ()
     run_id: str | None = None
+    turn_id: str | None = None
+    """The session's turn that is not over; rules for a turn hold in that one only."""
     read_only: Literal["ask", "auto"] = "ask"
     read_grant: bool = False
     reads: Literal["every", "reads"] | None = None
@@ -610,8 +612,9 @@ def _rule_subject(passed: ScreenedCall) -> rules.RuleSubject:
 
 def _rule_moment(context: GateContext) -> rules.RuleMoment:
     return rules.RuleMoment(
-        session_id=context.session_id, workspace=context.workspace, run_id=context.run_id, now=context.now
-    )
+        session_id=context.session_id, workspace=context.workspace, run_id=context.run_id, now=context.now,
+        turn_id=context.turn_id,
+    )  # fmt: skip
 
 
 def _pattern_verdict(glob: PermissionPattern) -> GateVerdict:

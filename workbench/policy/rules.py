@@ -42,6 +42,8 @@ class RuleMoment(Struct, frozen=True, kw_only=True):
     workspace: str
     run_id: str | None
     now: int
+    turn_id: str | None = None
+    """The turn of the session that is not over; None between turns."""
 
 
 def rule_names_tool(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
@@ -59,7 +61,10 @@ def is_rule_in_force(rule: Rule, moment: RuleMoment) -> bool:
         return False
     if rule.scope == "always":
         return True
-    scope_id = {"session": moment.session_id, "workspace": moment.workspace, "run": moment.run_id}[rule.scope]
+    scope_id = {
+        "turn": moment.turn_id, "session": moment.session_id, "workspace": moment.workspace,
+        "run": moment.run_id,
+    }[rule.scope]  # fmt: skip
     return scope_id is not None and rule.scope_id == scope_id
 
 

@@ -189,7 +189,8 @@ def _call_words(about: str, body: e.CallBody) -> str:
 def _rule_words(body: e.RuleBody) -> str:
     match body:
         case e.RuleAdded():
-            return f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}"
+            end = " until the turn ends" if body.scope == "turn" else ""
+            return f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}{end}"
         case e.RuleUsed():
             return f"rule {body.rule} used"
         case e.RuleRevoked():

@@ -45,15 +45,17 @@ def rule_rows(
     warnings: Mapping[str, Sequence[str]] = MappingProxyType({}),
     senses: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
     ended: Collection[str] = frozenset(),
+    open_turn: str | None = None,
 ) -> tuple[RuleRow, ...]:
     """Return the rules that hold every wanted word: those in force first, in each group the newest first.
 
     `titles` are those of sessions by id; `has_past` adds those that hold no more; `warnings` go by number, as
-    do `senses`: how denials are understood. `ended` are ids of sessions and runs that have ended.
+    do `senses`: how denials are understood. `ended` are ids of sessions, turns and runs that have ended;
+    `open_turn` is the turn of the session.
     """
     rows = [
         _rule_row(
-            rule, _rule_state(rule, now, workspace, session_id, ended), now,
+            rule, _rule_state(rule, now, ended, _scope_ids(workspace, session_id, open_turn)), now,
             _scope_text(rule, workspace, session_id, titles), warnings.get(rule.id, ()),
             senses.get(rule.id, ()),
         )
@@ -106,8 +108,12 @@ def _ago(moment: int, now: int) -> str:
     return f"{spoken_duration((now - moment) / SECOND_MICROS)} ago"
 
 
+def _scope_ids(workspace: str, session_id: str | None, open_turn: str | None) -> dict[str, str | None]:
+    return {"workspace": workspace, "session": session_id, "turn": open_turn}
+
+
 def _rule_state(
-    rule: Rule, now: int, workspace: str, session_id: str | None, ended: Collection[str]
+    rule: Rule, now: int, ended: Collection[str], scope_ids: Mapping[str, str | None]
 ) -> RuleState:
     if rule.revoked_at is not None:
         return "revoked"
@@ -115,16 +121,14 @@ def _rule_state(
         return "expired"
     if rule.scope in _SCOPES_THAT_END and rule.scope_id in ended:
         return "ended"
-    in_force = {
-        "always": True,
-        "workspace": rule.scope_id == workspace,
-        "session": rule.scope_id == session_id,
-    }
-    return "in force" if in_force.get(rule.scope, False) else "elsewhere"
+    if rule.scope == "always":
+        return "in force"
+    here = scope_ids.get(rule.scope)
+    return "in force" if here is not None and here == rule.scope_id else "elsewhere"
 
 
-_SCOPES_THAT_END: Final[Mapping[str, str]] = {"session": "session", "run": "run"}
-"""Scopes of which nothing is left when their session or run has ended, and how it is called."""
+_SCOPES_THAT_END: Final[Mapping[str, str]] = {"turn": "turn", "session": "session", "run": "run"}
+"""Scopes of which nothing is left when their turn, session or run has ended, and how it is called."""
 
 
 def rule_calls_text(rule: Rule) -> str:
@@ -133,18 +137,23 @@ def rule_calls_text(rule: Rule) -> str:
     return rule.pattern if names_tool or rule.pattern == rule.tool else f"{rule.tool} {rule.pattern}"
 
 
-def rule_extent_text(rule: Rule, now: int) -> str:
-    """Return where a rule holds and when it ends, in words: `in every folder, until it is revoked`."""
-    places = {"session": "session", "run": "pipeline run", "workspace": "folder"}
+def rule_extent_text(rule: Rule, now: int, *, is_over: bool = False) -> str:
+    """Return where a rule holds and when it ends, in words: `in every folder, until it is revoked`.
+
+    `is_over`: the turn, session or run that it holds for has ended.
+    """
+    places = {"turn": "turn", "session": "session", "run": "pipeline run", "workspace": "folder"}
     place = f"in the {places[rule.scope]} {rule.scope_id}" if rule.scope in places else "in every folder"
-    return f"{one_line(place, 200)}, {_end_words(rule, now)}"
+    return f"{one_line(place, 200)}, {_end_words(rule, now, is_over=is_over)}"
 
 
-def _end_words(rule: Rule, now: int) -> str:
+def _end_words(rule: Rule, now: int, *, is_over: bool) -> str:
+    thing = _SCOPES_THAT_END.get(rule.scope)
     if rule.revoked_at is not None:
         return f"revoked {_ago(rule.revoked_at, now)}"
+    if is_over and thing:
+        return f"over: the {thing} has ended"
     if rule.expires_at is None:
-        thing = _SCOPES_THAT_END.get(rule.scope)
         return f"until the {thing} ends" if thing else "until it is revoked"
     if rule.expires_at <= now:
         return f"expired {_ago(rule.expires_at, now)}"
@@ -177,5 +186,7 @@ def _scope_text(rule: Rule, workspace: str, session_id: str | None, titles: Mapp
         case "session":
             title = titles.get(rule.scope_id or "", "")
             return "this session" if rule.scope_id == session_id else f"session {one_line(title, 40)}".strip()
+        case "turn":
+            return "one turn"
         case "run":
             return "one pipeline run"

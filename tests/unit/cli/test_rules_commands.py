@@ -8,6 +8,10 @@ import pytest
 
 from tests.support.tables import each_row
 from workbench.cli.dispatch import dispatch
+from workbench.cli.journal_access import open_journal
+from workbench.domain.events import TurnEnded, TurnStarted
+from workbench.domain.values import Actor
+from workbench.host.session_requests import create_session
 
 
 @pytest.fixture(autouse=True)
@@ -232,3 +236,38 @@ def test_denials_of_the_configuration_are_listed_too(capsys, tmp_path):
         and "rm --recursive --force build" in out
     )
     assert out.count("means") == 1
+
+
+def test_a_rule_for_the_open_turn_of_a_session(capsys):
+    words = ("add", "Bash", "Bash(git diff *)", "--glob", "-d", "look", "--until", "turn")
+    code, _, err = run(capsys, *words)
+    assert (code, "no turn is open in this folder" in err.casefold()) == (1, True)
+    with open_journal() as journal:
+        session = create_session(
+            journal,
+            workspace=str(Path.cwd()),
+            provider="recorded",
+            model="m",
+            actor=Actor(kind="user", via="cli"),
+        )
+        journal.append(
+            [
+                journal.event(
+                    TurnStarted(provider="recorded", model="m"), session, Actor(kind="host"), turn_id="t-1"
+                )
+            ],
+            strict=False,
+        )
+    for more in ((), ("--session", session)):
+        assert "in the turn t-1, until the turn ends." in run(capsys, *words, *more)[1]
+    assert run(capsys, *words, "--scope", "always")[0] == 2
+    assert "in the turn t-1, until the turn ends; by user" in run(capsys, "list")[1]
+    with open_journal() as journal:
+        ended = TurnEnded(outcome="done")
+        journal.append([journal.event(ended, session, Actor(kind="host"), turn_id="t-1")], strict=False)
+    assert json.loads(run(capsys, "list", "--json")[1]) == []
+    out = run(capsys, "list", "--all")[1]
+    assert "R1   ended    Bash(git diff *)" in out
+    assert "in the turn t-1, over: the turn has ended" in out
+    code, _, err = run(capsys, *words, "--session", session)
+    assert (code, "no turn of this session is open" in err.casefold()) == (1, True)

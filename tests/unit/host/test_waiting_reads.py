@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events
@@ -13,6 +14,9 @@ from workbench.host.gate_runner import WaitingReads
 from workbench.host.session_driver import SessionRunner
 from workbench.journal.decisions import add_rule, decide_action, revoke_rule
 from workbench.journal.leases import lease_guard, release_lease, take_lease
+from workbench.journal.session_queries import open_turns
+from workbench.views.event_text import event_line
+from workbench.views.rules import rule_rows
 
 READ = call("c1", "read_file", path="a.txt")
 WRITE = call("c2", "create_file", path="n.txt", content="x")
@@ -162,3 +166,47 @@ def test_a_setting_that_lets_agents_read_releases_them(staged):
     )
     stage.drive(lambda progress: progress.is_idle)
     assert stage.calls()["c1"].state == "succeeded"
+
+
+def adds_a_rule_for_the_turn(stage):
+    turn = stage.session().open_turn
+    assert turn is not None
+    body = replace(rule("Read(a.txt)", "read_file", stage), scope="turn", scope_id=turn)
+    return add_rule(stage.journal, body, USER)
+
+
+def test_a_rule_for_a_turn_ends_with_the_turn_that_asked(staged):
+    again = call("c9", "read_file", path="a.txt")
+    script = recording(exchange(READ), exchange(text("done")), exchange(again), exchange(text("done")))
+    stage = staged(script, files={"a.txt": "b"}).begin()
+    stage.drive()
+    added = adds_a_rule_for_the_turn(stage)
+    stage.drive(lambda progress: progress.is_idle)
+    assert (stage.calls()["c1"].state, stage.calls()["c1"].rule) == ("succeeded", added.id)
+    assert added.scope_id not in open_turns(stage.journal)
+    stage.say("read it again")
+    stage.drive()
+    assert stage.calls()["c9"].state == "pending"
+    assert len(stage.waiting()) == 1
+    # No event ended it: the gate knows the turns from the journal, and so does who lists the rules.
+    assert stage.bodies(events.RuleRevoked) == []
+    (kept,) = stage.journal.rules()
+    assert (kept.scope, kept.use_count) == ("turn", 1)
+    listed = rule_rows(
+        [kept], stage.journal.now(), workspace="/", session_id=stage.session_id, titles={}, has_past=True,
+        ended={added.scope_id} - open_turns(stage.journal), open_turn=stage.session().open_turn,
+    )  # fmt: skip
+    assert [(row.state, row.where, row.until) for row in listed] == [("ended", "one turn", "its turn ended")]
+
+
+def test_a_rule_for_a_turn_is_in_force_while_the_turn_is_open(staged):
+    stage = asking(staged, WRITE)
+    added = adds_a_rule_for_the_turn(stage)
+    assert added.scope_id in open_turns(stage.journal)
+    (row,) = rule_rows(
+        [added], stage.journal.now(), workspace="/", session_id=stage.session_id, titles={},
+        ended={added.scope_id} - open_turns(stage.journal), open_turn=stage.session().open_turn,
+    )  # fmt: skip
+    assert (row.state, row.until) == ("in force", "the turn ends")
+    (event,) = [one for one in stage.journal.events("system") if isinstance(one.body, events.RuleAdded)]
+    assert event_line(event, None, None).endswith("Read(a.txt) until the turn ends")

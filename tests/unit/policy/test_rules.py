@@ -1,6 +1,7 @@
 """Approval rules: which may be saved, and which calls they cover."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import CREATE, KNOWN, READ, SHELL, rule
@@ -45,6 +46,15 @@ def test_the_seeds_own_example_may_be_saved_and_matches_canonical_json():
     seed = rule(tool="read_file", pattern_kind="regex", pattern='^{"path":".*\\.txt"}$')
     assert rules.rule_covers(seed, subject(READ, {"path": "a/b.txt"}))
     assert not rules.rule_covers(seed, subject(READ, {"path": "a/b.py"}))
+
+
+@each_row(
+    ("scope_id", "open_turn", "is_in_force"),
+    [("t1", "t1", True), ("t1", "t2", False), ("t1", None, False), (None, None, False)],
+)
+def test_a_rule_for_a_turn_holds_in_that_turn_only(scope_id, open_turn, is_in_force):
+    moment = replace(HERE, turn_id=open_turn)
+    assert rules.is_rule_in_force(rule(scope="turn", scope_id=scope_id), moment) is is_in_force
 
 
 def test_key_order_does_not_matter():

@@ -212,7 +212,7 @@ class MainTasks(BackgroundTasks):
 
         moment = RuleMoment(
             session_id=action.session_id, workspace=self._context.folders.of_action(action.id), run_id=None,
-            now=self._state.source.now(),
+            now=self._state.source.now(), turn_id=action.turn_id,
         )  # fmt: skip
         table = command_review_table(self.backend, action.tool or "", parameters, command, moment)
         self._parts[action.id] = table

@@ -25,7 +25,7 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import Decision, JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rule_dialog import rule_dialog_lines
-from workbench.text.human import SECOND_MICROS, sentence
+from workbench.text.human import DAY_MICROS, MINUTE_MICROS, SECOND_MICROS, sentence
 from workbench.tui.backend import AskedCall, Backend
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK
@@ -50,10 +50,11 @@ _SCOPE_CHOICES: Final[tuple[tuple[RuleScope, str], ...]] = (
 _EFFECT_CHOICES: Final[tuple[tuple[RuleEffect, str], ...]] = (
     ("allow", "allow"), ("ask", "always ask"), ("deny", "deny"),
 )  # fmt: skip
+_TURN_ENDS: Final = "this turn"
 _END_CHOICES: Final = {
-    "session": ("the session ends", "today 24:00"),
-    "workspace": ("no end", "today 24:00", "in 7 days"),
-    "always": ("no end", "today 24:00", "in 7 days"),
+    "session": ("the session ends", _TURN_ENDS, "in 10 min", "24:00"),
+    "workspace": ("no end", "in 10 min", "24:00", "in 7 days"),
+    "always": ("no end", "in 10 min", "24:00", "in 7 days"),
 }
 _APPROVED_STATES: Final = frozenset({"approved", "executing", "succeeded", "failed", "interrupted"})
 _MAX_PAST_ROWS: Final = 3
@@ -67,6 +68,8 @@ class RuleDraft(Struct, kw_only=True):
     workspace: str
     created_from: str
     """The action that it is made from."""
+    turn_id: str | None = None
+    """The turn that asks; None for what was asked outside of one."""
     folder: Folder = NO_FOLDER
     """The workspace as the screen names it."""
     own: "list[SuggestedRule]" = field(default_factory=list["SuggestedRule"])
@@ -118,7 +121,8 @@ class RuleDraft(Struct, kw_only=True):
                 self.effect = max(0, min(self.effect + step, len(_EFFECT_CHOICES) - 1))
 
     def _ends(self) -> tuple[str, ...]:
-        return _END_CHOICES[_SCOPE_CHOICES[self.scope][0]]
+        ends = _END_CHOICES[_SCOPE_CHOICES[self.scope][0]]
+        return tuple(end for end in ends if end != _TURN_ENDS or self.turn_id is not None)
 
     def refused(self, one: "SuggestedRule") -> str:
         """Return why a candidate may not be saved with the chosen effect; empty if it may."""
@@ -143,7 +147,8 @@ class RuleDraft(Struct, kw_only=True):
     def rule(self, now: int) -> RuleAdded:
         """Return the rule that would be saved; the journal numbers it."""
         candidate, scope = self.candidate, _SCOPE_CHOICES[self.scope][0]
-        ids = {"session": self.session_id, "workspace": self.workspace}
+        scope = "turn" if self._ends()[self.end] == _TURN_ENDS else scope
+        ids = {"turn": self.turn_id, "session": self.session_id, "workspace": self.workspace}
         return RuleAdded(
             rule="", effect=self.chosen_effect, origin="user", scope=scope, scope_id=ids.get(scope),
             tool=candidate.tool, pattern_kind=candidate.pattern_kind, pattern=candidate.pattern,
@@ -156,10 +161,12 @@ class RuleDraft(Struct, kw_only=True):
             hour=0, minute=0, second=0, microsecond=0
         )
         match self._ends()[self.end]:
-            case "today 24:00":
+            case "24:00":
                 return round((midnight + timedelta(days=1)).timestamp() * SECOND_MICROS)
+            case "in 10 min":
+                return now + 10 * MINUTE_MICROS
             case "in 7 days":
-                return now + 7 * 86_400 * SECOND_MICROS
+                return now + 7 * DAY_MICROS
             case _:
                 return None
 
@@ -220,7 +227,7 @@ def _part_sentence(offer: "RuleSuggestions") -> str:
 
 def draft_rule(
     backend: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
-    created_from: str, now: int, folder: Folder = NO_FOLDER,
+    created_from: str, now: int, folder: Folder = NO_FOLDER, turn_id: str | None = None,
 ) -> "RuleDraft | str":  # fmt: skip
     """Return what can be chosen for a call, or why no rule can cover it.
 
@@ -233,6 +240,7 @@ def draft_rule(
         created_from: the action.
         now: the moment, in microseconds.
         folder: the workspace as the screen names it.
+        turn_id: the turn that asks.
     """
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import suggest_rules
@@ -240,7 +248,9 @@ def draft_rule(
     descriptor = backend.rules.known_tools().get(tool)
     if descriptor is None:
         return "no rule can be made here: this tool is not known"
-    moment = rules.RuleMoment(session_id=session_id, workspace=workspace, run_id=None, now=now)
+    moment = rules.RuleMoment(
+        session_id=session_id, workspace=workspace, run_id=None, now=now, turn_id=turn_id
+    )
     standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
     suggestions = suggest_rules(
         descriptor, parameters, workspace, standing, backend.rules.command_boundary(workspace)
@@ -249,7 +259,7 @@ def draft_rule(
         return suggestions.why_none or "no rule can be made of this call"
     return RuleDraft(
         offer=suggestions, session_id=session_id, workspace=workspace, created_from=created_from,
-        folder=folder,
+        folder=folder, turn_id=turn_id,
     )  # fmt: skip
 
 
@@ -330,6 +340,7 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     draft = draft_rule(
         context.backend, action.tool or "", parameters, session_id=action.session_id,
         workspace=workspace, created_from=action.id, now=state.source.now(), folder=detail.folder,
+        turn_id=action.turn_id,
     )  # fmt: skip
     if isinstance(draft, str):
         context.say(sentence(draft))

@@ -17,6 +17,7 @@ from workbench.domain.events import RuleAdded
 from workbench.domain.machines import ENDED_RUN_STATES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Rule
 from workbench.domain.values import RuleEffect, RuleScope
+from workbench.journal.session_queries import open_turns
 from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
@@ -188,7 +189,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         self._show()
 
     def _ended_scopes(self) -> set[str]:
-        """Return the sessions and runs that have ended, or are gone, of those that rules hold for."""
+        """Return the sessions, turns and runs that have ended, or are gone, of those that rules hold for."""
         journal = self._main.app.journal
         scopes = {rule.scope_id for rule in self.rules if rule.scope in ("session", "run")}
         ended: set[str] = set()
@@ -198,7 +199,8 @@ class RulesScreen(ListScreen, inherit_bindings=False):
             is_run_over = run is not None and run.status in ENDED_RUN_STATES
             if session is None or session.status in TERMINAL_SESSION_STATES or is_run_over:
                 ended.add(key)
-        return ended
+        turns = {rule.scope_id for rule in self.rules if rule.scope == "turn" and rule.scope_id}
+        return ended | (turns - open_turns(journal) if turns else turns)
 
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
@@ -217,7 +219,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
             wanted=self._wanted, has_past=self._has_past, warnings=self._wrong, ended=self._ended,
-            senses=self._senses(),
+            senses=self._senses(), open_turn=state.current.open_turn if state.current else None,
         )  # fmt: skip
         count = human.counted(len(rows), "rule")
         past = ", with revoked, expired and ended ones" if self._has_past else ""
