@@ -231,8 +231,6 @@ def _left_cell(cell: _QueueCell) -> Content:
     row, ink = cell.row, cell.ink
     if not row.is_pending:
         return styled(human.clock_time(row.clock, cell.now).rjust(5), ink.of("muted"))
-    if row.waited_seconds is not None:
-        return styled(human.countdown_text(row.waited_seconds).rjust(5), ink.of("waiting"))
     style = ink.of(URGENCY_COLORS[row.urgency], bold=row.urgency != "calm")
     left = human.time_left_text(row.left_seconds, in_minutes=cell.in_minutes)
     blank = "" if cell.in_minutes else " "

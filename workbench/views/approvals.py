@@ -133,8 +133,6 @@ class QueueRow(Struct, frozen=True, kw_only=True):
     left_seconds: float | None = None
     clock: int | None = None
     """When it was decided; None where no times were recorded."""
-    waited_seconds: int | None = None
-    """How long one that does not expire has waited, in a replay."""
     is_pending: bool = True
     is_action: bool = True
     urgency: Urgency = "calm"
@@ -155,7 +153,6 @@ class _RowInputs(NamedTuple):
     call: Call | None
     sizes: Sequence[int]
     left: float | None
-    waited: int | None
     has_times: bool
     is_marked: bool
     is_undone: bool
@@ -194,15 +191,13 @@ def queue_rows(
     folders: Mapping[str, Folder] = _NO_FOLDERS,
     cache: QueueRowCache | None = None,
     has_times: bool = True,
-    is_past: bool = False,
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
     `text_filter` holds words that a row must all have. Rows in `lingering` were decided a moment ago and keep
     their place. `ruled` are calls that a rule let pass. `folders` has the folder of each row by its id, where
     folders are told apart. `cache` is filled anew; a row whose inputs are those
-    of the cache is taken from it. Without recorded times (`has_times`) no row has one. In a replay
-    (`is_past`) a row that does not expire says how long it has waited.
+    of the cache is taken from it. Without recorded times (`has_times`) no row has one.
     """
     sizes = hunk_sizes or {}
     before = {} if cache is None else dict(cache)
@@ -213,7 +208,7 @@ def queue_rows(
             of = _RowInputs(
                 action=action, session=sessions.get(action.session_id), call=calls.get(action.call_id or ""),
                 sizes=sizes.get(action.id, ()), left=seconds_left(action, now),
-                waited=_waited_seconds(action, now) if is_past and has_times else None, has_times=has_times,
+                has_times=has_times,
                 is_marked=action.id in marks, is_undone=action.id in undone,
                 folder=folders.get(action.id, NO_FOLDER),
             )  # fmt: skip
@@ -308,12 +303,6 @@ def seconds_left(action: Action, now: int) -> float | None:
     return float(left if left < SOON_SECONDS else left - left % CALM_COUNTDOWN_STEP)
 
 
-def _waited_seconds(action: Action, now: int) -> int | None:
-    if action.state != "pending" or action.expires_at is not None:
-        return None
-    return max(0, now - action.created_at) // SECOND_MICROS
-
-
 def _action_row(of: _RowInputs) -> QueueRow:
     action, left = of.action, of.left
     sign, word = action_status(action, of.call, is_undone=of.is_undone)
@@ -329,7 +318,7 @@ def _action_row(of: _RowInputs) -> QueueRow:
         added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),
         session_id=action.session_id, session_title=_session_title(of.session),
         state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
-        clock=action.decided_at if of.has_times else None, waited_seconds=of.waited,
+        clock=action.decided_at if of.has_times else None,
         is_pending=is_pending, urgency=urgency_for(left),
         warnings=risks, mark=of.is_marked,
         can_batch=is_pending and action.kind == "tool" and not action.warnings, folder=of.folder.name,

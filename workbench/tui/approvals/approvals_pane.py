@@ -113,7 +113,7 @@ class QueueOrder:
         self._must_sort = True
 
     def rows(
-        self, view: QueueModel, marks: Collection[str], lingering: Collection[str], *, is_past: bool = False
+        self, view: QueueModel, marks: Collection[str], lingering: Collection[str]
     ) -> Sequence[QueueRow]:
         """Return the rows of a view, in the order they would have.
 
@@ -121,13 +121,12 @@ class QueueOrder:
             view: the queue as it stands.
             marks: ids that are marked for a batch.
             lingering: ids of decided rows that are not hidden yet.
-            is_past: whether it is that of a replay.
         """
         return views_approvals.queue_rows(
             view.actions, view.sessions, view.now, order=self.order, text_filter=self.text_filter,
             shows_decided=self.shows_decided, marks=marks, calls=view.calls, hunk_sizes=view.hunk_sizes,
             lingering=lingering, ruled=view.ruled, undone=view.undone, folders=view.folders, cache=self._made,
-            has_times=view.has_times, is_past=is_past,
+            has_times=view.has_times,
         )  # fmt: skip
 
     def held(
@@ -396,9 +395,7 @@ class ApprovalsPane(ActionDetailPane):
         waited, self._summary = self._summary.waiting, views_approvals.queue_summary(view.actions, view.now)
         moved = queue_successors(view.actions, self.queue.order)
         self._inherit(moved | queue_successors(view.actions, self.choosing.chosen))
-        rows = self.ordering.rows(
-            view, self.choosing.marks, self._lingering.ids | self.deciding, is_past=self.is_past
-        )
+        rows = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
         shown = self.ordering.held(
             rows, [moved.get(key, key) for key in self.queue.order],
             self.queue.cursor, self.queue.can_hold_above,
