@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +12,6 @@ from workbench.backend.screen_files import Draft, FolderChoice, LeftMoment
 from workbench.backend.workspace import LocalWorkspace, NextSession
 from workbench.domain.events import PromptSubmitted
 from workbench.domain.rows import Host
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.path_files import read_bounded
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.backend import (
@@ -451,12 +448,9 @@ class LocalBackend(LocalWorkspace, Backend):
             return file.read(LOG_TAIL).decode("utf-8", "replace").splitlines()[-LOG_LINES:]
 
     def branch(self) -> str:
-        """Return the branch that is checked out, as `.git/HEAD` names it."""
-        try:
-            head = read_bounded(Path(self._workspace) / ".git" / "HEAD", 1_000) or b""
-        except FileRefused:
-            return ""
-        return head.decode("utf-8", "replace").strip().removeprefix("ref: refs/heads/")[:80]
+        from workbench.backend.checked_out_branch import checked_out_branch
+
+        return checked_out_branch(self._workspace)
 
 
 def _walk_files(workspace: str) -> list[str]:
