@@ -583,6 +583,19 @@ def test_a_file_is_completed_from_the_list():
     play(act, size=(120, 30))
 
 
+@pytest.mark.parametrize(("most", "is_said"), [(len(FILES), True), (len(FILES) + 1, False)])
+def test_a_list_of_files_that_was_cut_says_so(monkeypatch, most, is_said):
+    monkeypatch.setattr("workbench.tui.conversation.composer.MAX_LISTED_FILES", most)
+
+    async def act(app, pilot, composer):
+        await pilot.press(*"@READ")
+        await settle(app, pilot)
+        said = [message.text for message in app.said(StatusMessage)]
+        assert (f"@ offers the first {most} files of this folder, and no others." in said) == is_said
+
+    play(act)
+
+
 def test_enter_takes_a_file_before_it_sends():
     async def act(app, pilot, composer):
         await pilot.press(*"@READ")

@@ -15,6 +15,7 @@ from workbench.domain.rows import Host
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.backend import (
+    MAX_LISTED_FILES,
     Backend,
     BackendError,
     ExportRequest,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.unseen_ends import UnseenEnd
 
-MOST_FILES = 20_000
 MOST_PROMPTS = 200
 """Prompts that the composer brings back."""
 LOG_TAIL, LOG_LINES = 65_536, 400
@@ -437,7 +437,7 @@ class LocalBackend(LocalWorkspace, Backend):
             listed = run_git(self._workspace, *words, environment=os.environ, seconds=5.0)
         except GitFailed:
             return _walk_files(self._workspace)
-        return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MOST_FILES]
+        return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MAX_LISTED_FILES]
 
     def host_log(self) -> Sequence[str]:
         logs = sorted(self._home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
@@ -459,9 +459,9 @@ def _walk_files(workspace: str) -> list[str]:
         below[:] = [name for name in below if not name.startswith(".")]
         inside = os.path.relpath(folder, workspace)
         paths += [name if inside == "." else f"{inside}/{name}" for name in names]
-        if len(paths) >= MOST_FILES:
+        if len(paths) >= MAX_LISTED_FILES:
             break
-    return paths[:MOST_FILES]
+    return paths[:MAX_LISTED_FILES]
 
 
 _MAX_LEFT_SESSIONS: Final = 50

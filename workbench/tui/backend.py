@@ -47,6 +47,10 @@ _NO_PROVIDER: Final = "No provider was changed. This screen only shows."
 _NO_RUN: Final = "No run was started. This screen only shows."
 
 
+MAX_LISTED_FILES: Final = 500_000
+"""Files of a workspace that can be completed; where there are more, it is said."""
+
+
 class BackendError(Exception):
     """A service could not do what was asked; its text says what, why and what to do."""
 

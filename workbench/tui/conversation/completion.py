@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from heapq import nsmallest
 from typing import Final, Literal
 
@@ -134,19 +135,23 @@ def best_file_matches(files: Iterable[str], query: str) -> list[str]:
     """
     wanted = query.lower()
     files = tuple(files)
-    ranked = (
-        (rank, len(name), name) for name in files if (rank := _match_rank(name.lower(), wanted)) is not None
-    )
-    names = [name for _, _, name in nsmallest(MAX_COMPLETIONS, ranked)]
-    if names:
-        return names
-    scattered = ((len(name), name) for name in files if _has_letters_in_order(name.lower(), wanted))
+    lowered = _lower_names(files)
+    found = [(low, name) for low, name in zip(lowered, files, strict=True) if wanted in low]
+    if found:
+        ranked = ((_match_rank(low, wanted), len(name), name) for low, name in found)
+        return [name for _, _, name in nsmallest(MAX_COMPLETIONS, ranked)]
+    pairs = zip(lowered, files, strict=True)
+    scattered = ((len(name), name) for low, name in pairs if _has_letters_in_order(low, wanted))
     return [name for _, name in nsmallest(MAX_COMPLETIONS, scattered)]
 
 
-def _match_rank(name: str, query: str) -> int | None:
-    if query not in name:
-        return None
+@lru_cache(maxsize=1)
+def _lower_names(files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names in lower case; the same files are asked for again with each letter that is typed."""
+    return tuple(name.lower() for name in files)
+
+
+def _match_rank(name: str, query: str) -> int:
     base = name.rpartition("/")[2]
     if base.startswith(query):
         return 0

@@ -31,7 +31,7 @@ from workbench.render.cells import safe_content, shorten_line
 from workbench.text import human
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
-from workbench.tui.backend import Backend, BackendError, error_text
+from workbench.tui.backend import MAX_LISTED_FILES, Backend, BackendError, error_text
 from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.pane import (
     BackToPane,
@@ -403,6 +403,9 @@ class Composer(Vertical, KeyOwner):
 
     def _take_files(self, files: Sequence[str]) -> None:
         self._files = files
+        if len(files) >= MAX_LISTED_FILES:
+            many = f"@ offers the first {MAX_LISTED_FILES:,} files of this folder, and no others."
+            self.post_message(StatusMessage(many))
         self._complete()
 
     @work(thread=True, group="models", exclusive=True, exit_on_error=False, description="list models")
