@@ -138,6 +138,7 @@ TABLES = {
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
     "a list of findings": (incident_state.EVENT_HANDLERS, {
+        e.PromptWithdrawn, e.PromptsReordered,
         e.SessionCreated, e.SessionChanged, e.SessionDeleted, e.LeaseTaken, e.LeaseReleased,
         e.PromptSubmitted, e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.MarkAdded,
         e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed, e.ThinkingStreamed,
@@ -149,6 +150,7 @@ TABLES = {
         e.StepChanged, e.ContractChecked, e.ArtifactStored,
     }),
     "a run": (run_state.EVENT_HANDLERS, {
+        e.PromptWithdrawn, e.PromptsReordered,
         e.SessionCreated, e.SessionChanged, e.SessionDeleted, e.LeaseTaken, e.PromptSubmitted,
         e.InterruptRequested, e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.MarkAdded,
         e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed, e.ThinkingStreamed,
@@ -161,6 +163,7 @@ TABLES = {
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
     "output of run": (run_printers.PRINTERS_BY_EVENT, {
+        e.PromptWithdrawn, e.PromptsReordered,
         e.SessionCreated, e.SessionStatusChanged, e.SessionChanged, e.SessionDeleted, e.LeaseTaken,
         e.LeaseReleased, e.PromptSubmitted, e.InterruptRequested, e.ContinueRequested,
         e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.MarkAdded, e.ForkRequested,
@@ -174,6 +177,7 @@ TABLES = {
         e.IncidentEnded,
     }),
     "report of a session": (session_report.LINES_BY_EVENT, {
+        e.PromptWithdrawn, e.PromptsReordered,
         e.SessionCreated, e.SessionChanged, e.SessionDeleted, e.LeaseTaken, e.LeaseReleased,
         e.InterruptRequested, e.ContinueRequested, e.CompactionRequested, e.RefreshRequested,
         e.UndoRequested, e.MarkAdded, e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed,
@@ -186,6 +190,7 @@ TABLES = {
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
     "marks of a replay": (MARKED, {
+        e.PromptWithdrawn, e.PromptsReordered,
         e.SessionCreated, e.SessionStatusChanged, e.SessionChanged, e.SessionDeleted, e.LeaseTaken,
         e.LeaseReleased, e.InterruptRequested, e.ContinueRequested, e.CompactionRequested,
         e.RefreshRequested, e.UndoRequested, e.ForkRequested, e.ContextCollected, e.TurnStarted,

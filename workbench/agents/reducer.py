@@ -16,6 +16,7 @@ from workbench.agents.state import (
     ConversationHistory,
     ModelReply,
     PromptItem,
+    QueuedPrompt,
     ReplyNote,
     Turn,
     TurnCall,
@@ -48,7 +49,9 @@ from workbench.domain.events import (
     LeaseTaken,
     ProcessStarted,
     ProgressReported,
+    PromptsReordered,
     PromptSubmitted,
+    PromptWithdrawn,
     RefreshRequested,
     ReplyCompleted,
     SessionCreated,
@@ -93,7 +96,8 @@ def apply_event(state: TurnState, event: Event) -> TurnState:
 
 
 def _has_human_word(state: TurnState, event: Event) -> bool:
-    if isinstance(event.body, PromptSubmitted | ContinueRequested):
+    body = event.body
+    if isinstance(body, ContinueRequested) or (isinstance(body, PromptSubmitted) and not body.replaces):
         return True
     return state.has_human_word and (event.actor.kind == "user" or isinstance(event.body, LeaseTaken))
 
@@ -148,12 +152,33 @@ def _lease_released(state: TurnState, _: Event, body: LeaseReleased) -> TurnStat
 # --- what a human asks for -----------------------------------------------------------------------
 
 
-def _prompt_submitted(state: TurnState, _: Event, body: PromptSubmitted) -> TurnState:
+def _prompt_submitted(state: TurnState, event: Event, body: PromptSubmitted) -> TurnState:
+    prompt = QueuedPrompt(
+        id=event.id, prompt=PromptItem(text=body.text, text_ref=body.text_ref),
+        is_withdrawable=not (body.incident or body.asks_again),
+    )  # fmt: skip
+    if any(queued.id == body.replaces for queued in state.queued_prompts):
+        # An edit lets no paused session continue: its place in the queue is all that it changes.
+        queue = (prompt if queued.id == body.replaces else queued for queued in state.queued_prompts)
+        return replace(state, queued_prompts=tuple(queue))
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
-    prompt = PromptItem(text=body.text, text_ref=body.text_ref)
     return _human_spoke(
         replace(state, turn=turn, queued_prompts=(*state.queued_prompts, prompt), wants_turn=True)
     )
+
+
+def _prompt_withdrawn(state: TurnState, _: Event, body: PromptWithdrawn) -> TurnState:
+    queue = tuple(queued for queued in state.queued_prompts if queued.id != body.prompt)
+    return replace(
+        state, queued_prompts=queue, wants_turn=state.wants_turn and (bool(queue) or state.is_continued)
+    )
+
+
+def _prompts_reordered(state: TurnState, _: Event, body: PromptsReordered) -> TurnState:
+    by_id = {queued.id: queued for queued in state.queued_prompts}
+    if len(body.prompts) != len(by_id) or set(body.prompts) != by_id.keys():
+        return state
+    return replace(state, queued_prompts=tuple(by_id[prompt] for prompt in body.prompts))
 
 
 def _context_collected(state: TurnState, _: Event, body: ContextCollected) -> TurnState:
@@ -164,7 +189,8 @@ def _context_collected(state: TurnState, _: Event, body: ContextCollected) -> Tu
 
 def _continue_requested(state: TurnState, _: Event, _body: ContinueRequested) -> TurnState:
     is_over = state.turn is None or state.turn.is_interrupted
-    return _human_spoke(replace(state, wants_turn=state.wants_turn or is_over))
+    is_continued = state.is_continued or is_over
+    return _human_spoke(replace(state, wants_turn=state.wants_turn or is_over, is_continued=is_continued))
 
 
 def _human_spoke(state: TurnState) -> TurnState:
@@ -232,9 +258,11 @@ def _turn_started(state: TurnState, event: Event, body: TurnStarted) -> TurnStat
 
 
 def _take_prompts(state: TurnState) -> TurnState:
+    prompts = tuple(queued.prompt for queued in state.queued_prompts)
     return replace(
-        state, since_reply=(*state.since_reply, *state.queued_prompts), queued_prompts=(), wants_turn=False
-    )
+        state, since_reply=(*state.since_reply, *prompts), queued_prompts=(), wants_turn=False,
+        is_continued=False,
+    )  # fmt: skip
 
 
 def _reply_completed(state: TurnState, event: Event, body: ReplyCompleted) -> TurnState:
@@ -461,6 +489,8 @@ EVENT_HANDLERS: Final[Mapping[type[Body], _Handler]] = {
     LeaseTaken: _lease_taken,
     LeaseReleased: _lease_released,
     PromptSubmitted: _prompt_submitted,
+    PromptWithdrawn: _prompt_withdrawn,
+    PromptsReordered: _prompts_reordered,
     ContextCollected: _context_collected,
     ContinueRequested: _continue_requested,
     InterruptRequested: _interrupt_requested,

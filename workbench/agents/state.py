@@ -88,6 +88,16 @@ class PromptItem(Struct, frozen=True, kw_only=True):
     text_ref: BlobRef | None = None
 
 
+class QueuedPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt that no turn has begun with."""
+
+    id: str
+    """Of its event."""
+    prompt: PromptItem
+    is_withdrawable: bool = True
+    """Whether a human wrote it; false for one that the program made for an incident or an expired action."""
+
+
 UndoExtent = Literal["call", "calls", "redo"]
 """Whether one call was taken back, several at once, or what had been taken back was made again."""
 
@@ -240,6 +250,8 @@ class TurnState(Struct, frozen=True, kw_only=True):
     expected_pause: PauseReason | None = None
     """The pause whose cause has been folded; its own event must not undo what a human said since."""
     wants_turn: bool = False
+    is_continued: bool = False
+    """Whether a human asked to continue, so that a turn is wanted with or without a prompt."""
     turn: Turn | None = None
     history: "ConversationHistory | None" = None
     """What was said before the newest reply, the newest first."""
@@ -247,7 +259,7 @@ class TurnState(Struct, frozen=True, kw_only=True):
     """The newest reply; its calls are the ones that move."""
     since_reply: tuple[UserItem, ...] = ()
     """What belongs to the conversation and came after the newest reply."""
-    queued_prompts: tuple[PromptItem, ...] = ()
+    queued_prompts: tuple[QueuedPrompt, ...] = ()
     """Prompts that no turn has taken up yet."""
     untold_notes: tuple[UndoneChange | ReplyNote, ...] = ()
     """What happened to the agent's work and no model call has told yet."""
@@ -283,7 +295,8 @@ class TurnState(Struct, frozen=True, kw_only=True):
         takes = self.turn is None or self.turn.takes_prompts
         is_calling = self.turn is not None and self.turn.phase == "calling"
         notes = () if is_calling else self.untold_notes
-        return (*self.since_reply, *notes, *(self.queued_prompts if takes else ()))
+        queued = tuple(queued.prompt for queued in self.queued_prompts) if takes else ()
+        return (*self.since_reply, *notes, *queued)
 
     @property
     def is_undoing(self) -> bool:

@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from workbench.domain.events import IncidentsRequested
+from workbench.domain.events import Event, IncidentsRequested
+from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.rows import Session
 from workbench.domain.values import Json, ToolDescriptor
 from workbench.formats import (
@@ -34,12 +35,19 @@ def _event_texts(journal: Journal, session: Session) -> _Texts:
     yield from workbench_sessions.session_lines(journal.events(session.id), journal.blobs.read)
 
 
+def _said_events(journal: Journal, session: Session) -> list[Event]:
+    """Return the events of a session for formats in which a prompt is always one that was sent."""
+    return without_retired_prompts(journal.events(session.id))
+
+
 def _wink_texts(journal: Journal, session: Session) -> _Texts:
-    yield _json_text(wink_export.wink_session(session, journal.events(session.id), journal.calls(session.id)))
+    yield _json_text(
+        wink_export.wink_session(session, _said_events(journal, session), journal.calls(session.id))
+    )
 
 
 def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
-    events = journal.events(session.id)
+    events = _said_events(journal, session)
     requests = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
     yield _json_text(
         {"session": kaiak_export.kaiak_session(session, None, requests[-1] if requests else None)}
@@ -53,7 +61,7 @@ def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:
     actions, calls = journal.actions(session_id=session.id), journal.calls(session.id)
     tools, kind = _tools_of_session(journal, session)
-    events = journal.events(session.id)
+    events = _said_events(journal, session)
     yield _json_text(assistant.assistant_session(session, events, actions, tools, kind))
     yield from map(_json_text, assistant.invocation_records(session, events, calls, actions))
 
@@ -72,11 +80,11 @@ def _tools_of_session(journal: Journal, session: Session) -> tuple[Sequence[Tool
 
 
 def _atif_texts(journal: Journal, session: Session) -> _Texts:
-    yield _json_text(atif.write(session, journal.events(session.id), journal.calls(session.id)))
+    yield _json_text(atif.write(session, _said_events(journal, session), journal.calls(session.id)))
 
 
 def _markdown_texts(journal: Journal, session: Session) -> _Texts:
-    events, calls = journal.events(session.id), journal.calls(session.id)
+    events, calls = _said_events(journal, session), journal.calls(session.id)
     yield from session_markdown.markdown_blocks(
         session, events, calls, journal.actions(session_id=session.id)
     )
@@ -87,7 +95,7 @@ def _json_text(value: Json) -> str:
 
 
 def _command_log_texts(journal: Journal, session: Session) -> _Texts:
-    yield _json_text(command_log.command_log(session, journal.events(session.id)))
+    yield _json_text(command_log.command_log(session, _said_events(journal, session)))
 
 
 WRITERS: dict[str, Callable[[Journal, Session], _Texts]] = {

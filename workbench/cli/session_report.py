@@ -25,6 +25,7 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import asked_models
+from workbench.domain.retired_prompts import retired_prompt_ids, without_retired_prompts
 from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
 from workbench.text.human import token_text
@@ -65,7 +66,9 @@ def session_report_json(journal: Journal, session: Session) -> JsonFields:
         "active_tools": list(session.active_tools),
         "telemetry_id": session.telemetry_id,
         "messages": [
-            message for event in events if (message := _message_json(event, models_by_call)) is not None
+            message
+            for event in without_retired_prompts(events)
+            if (message := _message_json(event, models_by_call)) is not None
         ],
         "calls": [call_json(call, models_by_call) for call in journal.calls(session.id)],
         "actions": [{**action_json(action), "decision": decision_json(action)} for action in actions],
@@ -132,11 +135,14 @@ class _SessionView(Struct, frozen=True):
     journal: Journal
     console: Console
     now: int
+    retired: frozenset[str]
+    """Prompts that were taken back or edited before the agent read them."""
 
 
 def session_lines(journal: Journal, session: Session, console: Console) -> Iterable[str]:
     """Yield the lines that show a session to a person."""
-    view = _SessionView(journal, console, journal.now())
+    events = journal.events(session.id)
+    view = _SessionView(journal, console, journal.now(), retired_prompt_ids(events))
     waiting = sum(action.state == "pending" for action in journal.actions(session_id=session.id))
     yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
     tokens = f"{token_text(session.usage.total_tokens)} tokens"
@@ -151,16 +157,17 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
         for agent in below:
             own_tokens = token_text(agent.usage.total_tokens)
             yield f"    {short_id(journal, agent.id)}  {own_tokens} tokens  {one_line(agent.title, 60)}"
-    for event in journal.events(session.id):
+    for event in events:
         line_of = LINES_BY_EVENT.get(type(event.body))
         line = line_of(view, event) if line_of else ""
         if line:
             yield f"{clock_time(event.at, view.now)}  {line}"
 
 
-def _prompt_line(_: _SessionView, event: Event) -> str:
+def _prompt_line(view: _SessionView, event: Event) -> str:
     assert isinstance(event.body, e.PromptSubmitted)
-    return f"› {event.body.text}"
+    retired = "  (not sent: taken back or edited)" if event.id in view.retired else ""
+    return f"› {event.body.text}{retired}"
 
 
 def _reply_text(_: _SessionView, event: Event) -> str:

@@ -175,6 +175,24 @@ class PromptSubmitted(RequestEvent, frozen=True, kw_only=True):
     """Expired actions that the agent is asked to propose again; each is asked for once."""
     incident: str = ""
     """The incident that it asks to be fixed (S2 IncidentPrompt)."""
+    replaces: str = ""
+    """The event id of the queued prompt whose place it takes; that one is never sent to a model."""
+
+
+class PromptWithdrawn(RequestEvent, frozen=True, kw_only=True):
+    """A human took back a queued prompt before a turn began with it; it is never sent to a model."""
+
+    KIND: ClassVar[str] = "prompt.withdrawn"
+    prompt: str
+    """The event id of its `prompt.submitted`."""
+
+
+class PromptsReordered(RequestEvent, frozen=True, kw_only=True):
+    """A human changed the order of the queued prompts."""
+
+    KIND: ClassVar[str] = "prompts.reordered"
+    prompts: tuple[str, ...]
+    """The event ids of all queued prompts, the first to be sent first."""
 
 
 class InterruptRequested(RequestEvent, frozen=True, kw_only=True):
@@ -660,8 +678,8 @@ SessionBody = (
     SessionCreated | SessionStatusChanged | SessionChanged | SessionDeleted | LeaseTaken | LeaseReleased
 )  # fmt: skip
 RequestBody = (
-    PromptSubmitted | InterruptRequested | ContinueRequested | CompactionRequested | RefreshRequested
-    | UndoRequested | MarkAdded | ForkRequested | ContextCollected
+    PromptSubmitted | PromptWithdrawn | PromptsReordered | InterruptRequested | ContinueRequested
+    | CompactionRequested | RefreshRequested | UndoRequested | MarkAdded | ForkRequested | ContextCollected
 )  # fmt: skip
 TurnBody = (
     TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | ConversationCompacted | TurnEnded

@@ -128,7 +128,9 @@ def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
         case e.RuleEvent() as body:
             return _rule_or_trust_rows(event, body, look)
         case (
-            e.InterruptRequested() | e.ContinueRequested() | e.CompactionRequested() | e.RefreshRequested()
+            e.InterruptRequested()
+            | e.PromptWithdrawn() | e.PromptsReordered()
+            | e.ContinueRequested() | e.CompactionRequested() | e.RefreshRequested()
             | e.UndoRequested() | e.MarkAdded() | e.ForkRequested() | e.ContextCollected()
             | e.IncidentsListed() | e.IncidentsRequested() | e.IncidentsCancelRequested()
             | e.IncidentDismissed() | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded()

@@ -21,6 +21,7 @@ from workbench.domain.events import (
     ProcessStarted,
     PromptSubmitted,
 )
+from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.rows import Call
 from workbench.domain.values import BlobRef, FilePlan, GateVerdict, HookRule, PermissionPattern
 from workbench.effects.child_processes import HookExit, run_hook
@@ -234,7 +235,7 @@ def session_facts(writer: SessionWriter) -> SessionFacts:
     """Return what the session was asked and what its tools wrote; ToolRefused where bytes are gone."""
     prompts: list[str] = []
     changes: list[FileChange] = []
-    for event in writer.journal.events(writer.session_id):
+    for event in without_retired_prompts(writer.journal.events(writer.session_id)):
         match event.body:
             case PromptSubmitted() as body:
                 prompts.append(body.text)

@@ -4,7 +4,7 @@ The conversation changes only by the event that holds the whole summary; whateve
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from workbench.agents.compaction import MAX_TRANSCRIPT, session_transcript, summary_prompt
@@ -23,6 +23,7 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.messages import FailurePart, Message, ModelRequest
+from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.values import Actor, Body
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter
@@ -63,7 +64,7 @@ class CompactionCall(ModelCall):
         del config
         session = self._writer.session()
         limit = min(MAX_TRANSCRIPT, self._context_tokens * _CHARACTERS_PER_TOKEN or MAX_TRANSCRIPT)
-        transcript = session_transcript(self._writer.journal.events(session.id), limit)
+        transcript = session_transcript(_said_events(self._writer.journal.events(session.id), state), limit)
         question = Message(role="user", content=summary_prompt(transcript, self._effect.words))
         system = exact_system_prompt(state, self._writer.unseal)
         return ModelRequest(
@@ -109,3 +110,9 @@ class CompactionCall(ModelCall):
 
     def _event(self, body: Body, actor: Actor | None = None) -> Event:
         return self._writer.event(body, turn_id=self._open_turn, actor=actor)
+
+
+def _said_events(events: Sequence[Event], state: TurnState) -> list[Event]:
+    """Leave out the prompts that are queued, which a human can still take back, and those taken back."""
+    queued = {prompt.id for prompt in state.queued_prompts}
+    return [event for event in without_retired_prompts(events) if event.id not in queued]

@@ -51,6 +51,7 @@ from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import LeaseGuard
+from workbench.journal.prompt_queue_guard import PromptQueueGuard
 from workbench.journal.session_queries import pending_action_ids
 from workbench.pipelines.run_journal import EVENT_PAGE_SIZE
 from workbench.policy import permissions, rule_validation
@@ -346,6 +347,11 @@ class LeaseWriter(Struct, frozen=True):
     async def append(self, *events: Event) -> None:
         """Append in one transaction and wait for it."""
         await asyncio.wrap_future(self.journal.submit(events, guard=self.guard))
+
+    async def append_at(self, cursor: int, *events: Event) -> None:
+        """Append unless a queued prompt was changed behind a position; GuardFailed where one was."""
+        guard = PromptQueueGuard(lease=self.guard, cursor=cursor)
+        await asyncio.wrap_future(self.journal.submit(events, guard=guard))
 
     def stream(self, *events: Event) -> Future[list[int]]:
         """Append events without waiting; a lost lease is noticed by the next append that is waited for."""

@@ -37,7 +37,9 @@ from workbench.domain.events import (
     OutputStreamed,
     ProcessStarted,
     ProgressReported,
+    PromptsReordered,
     PromptSubmitted,
+    PromptWithdrawn,
     RefreshRequested,
     ReplyCompleted,
     RuleEvent,
@@ -53,6 +55,7 @@ from workbench.domain.events import (
     Unknown,
 )
 from workbench.domain.fold import MemoryTables
+from workbench.domain.retired_prompts import retired_prompt_ids
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import UNDO_TOOL, Actor, Body, GateVerdict, Json
 from workbench.host import redaction
@@ -130,6 +133,8 @@ class _ConversationCopy:
         # The rows as they stood after the last event that is taken over, not as they stand now.
         rows = MemoryTables().fold(self._events)
         self._calls, self._actions = rows.calls, rows.actions
+        self._dropped = retired_prompt_ids(journal.events(session.id)) - retired_prompt_ids(self._events)
+        """Prompts that were queued at that moment and taken back or edited later: no model reads them."""
         self._new_ids: dict[str, str] = {}
         self._announced_ids: dict[str, str] = {}
         """The id by which a reply named a call, by that of the call that ended in its place."""
@@ -173,7 +178,9 @@ class _ConversationCopy:
     def _copied_event(self, event: Event) -> Iterator[Event]:
         self._last = event
         match event.body:
-            case PromptSubmitted() | ConversationCompacted():
+            case PromptSubmitted() | PromptWithdrawn() | PromptsReordered() as body:
+                yield from self._prompt(event, body)
+            case ConversationCompacted():
                 yield self._event(event.body, event, None)
             case TurnStarted():
                 self._open_turn = event.turn_id
@@ -197,6 +204,23 @@ class _ConversationCopy:
                 pass
             case _:
                 assert_never(event.body)
+
+    def _prompt(
+        self, event: Event, body: PromptSubmitted | PromptWithdrawn | PromptsReordered
+    ) -> Iterator[Event]:
+        """Copy a prompt or a change of the queue; each names the prompts of the fork."""
+        if event.id in self._dropped:
+            return
+        match body:
+            case PromptSubmitted():
+                replaced = self._new_id_of(body.replaces) if body.replaces else ""
+                copied = self._event(replace(body, replaces=replaced), event, None)
+                yield replace(copied, id=self._new_id_of(event.id))
+            case PromptWithdrawn():
+                yield self._event(replace(body, prompt=self._new_id_of(body.prompt)), event, None)
+            case PromptsReordered():
+                kept = tuple(self._new_id_of(key) for key in body.prompts if key not in self._dropped)
+                yield self._event(replace(body, prompts=kept), event, None)
 
     def _reply(self, event: Event, body: ReplyCompleted) -> Iterator[Event]:
         calls = tuple(replace(call, call_id=self._new_id_of(call.call_id)) for call in body.calls)

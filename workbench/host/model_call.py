@@ -172,9 +172,11 @@ class ModelCall:
     """One model call of one turn and round, with its retries and its fallback."""
 
     def __init__(
-        self, writer: SessionWriter, state: Callable[[], TurnState], turn_id: str | None, number: int
-    ) -> None:
-        self._writer, self._state, self._round = writer, state, number
+        self, writer: SessionWriter, state: Callable[[], TurnState], turn_id: str | None, number: int,
+        cursor: int = 0,
+    ) -> None:  # fmt: skip
+        """Prepare a call; `cursor` is the position up to which the session was read when it became due."""
+        self._writer, self._state, self._round, self._cursor = writer, state, number, cursor
         self._is_new = turn_id is None
         self.turn_id = turn_id or writer.new_id()
         self.reply = PartialReply()
@@ -186,13 +188,17 @@ class ModelCall:
         """Providers that this call found overloaded, so that none is asked twice."""
 
     async def run(self) -> None:
-        """Call the model and record the reply or the error."""
+        """Call the model and record the reply or the error.
+
+        Raises:
+            GuardFailed: A queued prompt was changed since; nothing was written.
+        """
         session = self._writer.session()
         started = self._event(TurnStarted(provider=session.provider, model=session.model, round=self._round))
         moved = (
             [] if session.status == "processing" else [self._event(SessionStatusChanged(status="processing"))]
         )
-        await self._writer.append(started, *moved)
+        await self._writer.append_at(self._cursor, started, *moved)
         await self._ask_with_retries(RetryPolicy(self.turn_id))
 
     async def _ask_with_retries(self, retries: RetryPolicy) -> None:

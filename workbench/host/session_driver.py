@@ -298,7 +298,9 @@ class SessionRunner:
             return  # the conversation is compacted first
         if await ask_beyond_limit(self.writer, effect.turn_id):
             return
-        self._model = ModelCall(self.writer, lambda: self.state, effect.turn_id, effect.round)
+        if effect not in self.due_effects():
+            return  # a queued prompt was taken back meanwhile
+        self._model = ModelCall(self.writer, lambda: self.state, effect.turn_id, effect.round, self.cursor)
         await self._model.run()
         self._model = None
 

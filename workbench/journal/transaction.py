@@ -158,6 +158,13 @@ class TransactionTables(storage.RowReader):
     def event_at(self, position: int) -> Event | None:
         return self._event("position = ?", position)
 
+    def events_after(self, session_id: str, position: int) -> list[Event]:
+        """Return the events of a session behind a position, in order."""
+        # The plus has the few newest events read by their position, not all of the session's.
+        where = "WHERE position > ? AND +session_id = ? ORDER BY position"
+        rows = self.database.execute(f"{SELECT_EVENTS} {where}", (position, session_id))
+        return [decode_event(row) for row in rows]
+
     def stored(self, event_id: str) -> Event | None:
         return self._event("id = ?", event_id)
 
@@ -347,7 +354,8 @@ def _not_written(event: Event) -> str:
 
 _NOT_DONE: Final = {
     "rule.added": "the rule was not added", "rule.revoked": "the rule was not revoked",
-    "prompt.submitted": "the message was not sent", "session.created": "the session was not started",
+    "prompt.submitted": "the message was not sent", "prompt.withdrawn": "the message was not taken back",
+    "prompts.reordered": "the messages were not reordered", "session.created": "the session was not started",
     "session.deleted": "the session was not deleted", "run.started": "the run was not started",
 }  # fmt: skip
 """What a person asked for, by the kind of the event; of all others only a driver reads the refusal."""

@@ -187,16 +187,21 @@ def _text_cells(width: int, indent: int) -> int:
 
 
 def _prompt_lines(block: PromptBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    style = ink.of("muted") if block.is_queued else ink.of("foreground", bold=True)
+    style = ink.of("muted") if block.is_queued or block.retired else ink.of("foreground", bold=True)
     lines = [
         stylize_under(line, style)
         for line in wrap_plain_text(block.text, _text_cells(width, REPLY_INDENT), ink)
     ]
     sign = styled(f" {glyphs.of('prompt')} ", ink.of("info"))
     indented = _indented(lines, REPLY_INDENT, sign)
-    return (
-        [*indented, styled(" " * REPLY_INDENT + "queued", ink.of("faint"))] if block.is_queued else indented
-    )
+    note = "queued" if block.is_queued else _RETIRED_NOTES.get(block.retired, "")
+    return [*indented, styled(" " * REPLY_INDENT + note, ink.of("faint"))] if note else indented
+
+
+_RETIRED_NOTES: Final = {
+    "taken back": "taken back; the agent never read it",
+    "edited": "edited below; the agent never read this",
+}
 
 
 def _text_lines(

@@ -5,7 +5,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, assert_never
+from typing import Final, Literal, assert_never
 
 from msgspec.structs import replace
 
@@ -98,7 +98,8 @@ class Transcript:
         return TranscriptFacts(
             turns=self._turns_before + len(self._turns), is_working=self._turn is not None,
             waiting=sum(call.state == "pending" and call.action_id is not None for call in calls),
-            queued=self._blocks.queued, model=self._model, position=self._position,
+            queued=self._blocks.queued, queue=self._blocks.queued_prompts(),
+            model=self._model, position=self._position,
             turn_seconds=self._turn_seconds(),
         )  # fmt: skip
 
@@ -150,8 +151,8 @@ class Transcript:
                 self._add_of_turn(event, body)
             case e.CallEvent() as body:
                 self._add_of_call(event, body)
-            case e.PromptSubmitted() as body:
-                self._prompt(event, body)
+            case e.PromptSubmitted() | e.PromptWithdrawn() | e.PromptsReordered() as body:
+                self._add_of_queue(event, body)
             case e.ActionOpened() as body:
                 self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
             case e.RunRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged():
@@ -321,9 +322,32 @@ class Transcript:
         prompt = PromptBlock(
             id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
         )
+        if body.replaces and self._retire_prompt(body.replaces, "edited", prompt):
+            return
         self._blocks.append(prompt)
         self._fresh_prompts.append(prompt)
         self._joins, self._is_lost = self._joins or self._is_lost, False
+
+    def _add_of_queue(
+        self, event: Event, body: e.PromptSubmitted | e.PromptWithdrawn | e.PromptsReordered
+    ) -> None:
+        match body:
+            case e.PromptSubmitted():
+                self._prompt(event, body)
+            case e.PromptWithdrawn():
+                self._retire_prompt(body.prompt, "taken back")
+            case e.PromptsReordered():
+                self._blocks.reorder_queued([f"prompt:{prompt}" for prompt in body.prompts])
+
+    def _retire_prompt(
+        self, prompt_id: str, why: Literal["taken back", "edited"], successor: PromptBlock | None = None
+    ) -> bool:
+        key = f"prompt:{prompt_id}"
+        successors = [] if successor is None else [successor]
+        self._fresh_prompts = [
+            prompt for known in self._fresh_prompts for prompt in (successors if known.id == key else [known])
+        ]
+        return self._blocks.retire(key, why, successor)
 
     def _turn_started(self, event: Event, body: e.TurnStarted) -> None:
         self._drop_streamed((event.turn_id, body.round))

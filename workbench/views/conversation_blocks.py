@@ -38,6 +38,8 @@ class PromptBlock(Struct, frozen=True, kw_only=True):
     text: str
     is_queued: bool = False
     """The agent still works on an earlier one; queued prompts stand below everything else."""
+    retired: Literal["", "taken back", "edited"] = ""
+    """Why it was never sent; empty for one that was or will be."""
 
 
 class TextBlock(Struct, frozen=True, kw_only=True):
@@ -220,6 +222,8 @@ class TranscriptFacts(Struct, frozen=True, kw_only=True):
     is_working: bool = False
     waiting: int = 0
     queued: int = 0
+    queue: tuple[PromptBlock, ...] = ()
+    """The prompts that wait, the first to be sent first."""
     model: str = ""
     position: int = 0
     """Of the last event folded; where reading goes on."""
@@ -294,6 +298,40 @@ class BlockOrder:
             self._changed.add(key)
             self._open.discard(key)
             self._keyed.discard(key)
+
+    def queued_prompts(self) -> tuple[PromptBlock, ...]:
+        """Return the prompts that wait, the first to be sent first."""
+        blocks = (self._blocks[key] for key in self._order[len(self._order) - self.queued :])
+        return tuple(block for block in blocks if isinstance(block, PromptBlock))
+
+    def retire(self, key: str, why: Literal["taken back", "edited"], successor: PromptBlock | None) -> bool:
+        """Mark a queued prompt as never sent, above those that wait; another may take its place.
+
+        Return whether it was queued.
+        """
+        waiting = [block.id for block in self.queued_prompts()]
+        if key not in waiting:
+            return False
+        place, first = waiting.index(key), len(self._order) - self.queued
+        waiting[place : place + 1] = [] if successor is None else [successor.id]
+        self._order[first:] = [key, *waiting]
+        self.queued = len(waiting)
+        block = self._blocks[key]
+        assert isinstance(block, PromptBlock)
+        self._set(replace(block, is_queued=False, retired=why))
+        if successor is not None:
+            self._set(replace(successor, is_queued=True))
+        return True
+
+    def reorder_queued(self, keys: Sequence[str]) -> None:
+        """Put the queued prompts into another order; other prompts are left out."""
+        first = len(self._order) - self.queued
+        waiting = self._order[first:]
+        self._order[first:] = [
+            *(key for key in keys if key in waiting),
+            *(key for key in waiting if key not in keys),
+        ]
+        self._changed.update(waiting)
 
     def take_queued(self) -> None:
         """The agent has begun on the prompts that waited."""

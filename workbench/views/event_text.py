@@ -57,15 +57,19 @@ def _undo_words(body: e.Body) -> str:
 
 
 _Request = (
-    e.PromptSubmitted | e.InterruptRequested | e.ContinueRequested | e.CompactionRequested | e.ForkRequested
-    | e.MarkAdded | e.ContextCollected
+    e.PromptSubmitted | e.PromptWithdrawn | e.PromptsReordered | e.InterruptRequested | e.ContinueRequested
+    | e.CompactionRequested | e.ForkRequested | e.MarkAdded | e.ContextCollected
 )  # fmt: skip
 
 
 def _request_words(body: _Request) -> str:
     match body:
         case e.PromptSubmitted():
-            return body.text
+            return f"edited: {body.text}" if body.replaces else body.text
+        case e.PromptWithdrawn():
+            return "took a queued message back"
+        case e.PromptsReordered():
+            return "reordered the queued messages"
         case e.InterruptRequested():
             return f"to be stopped: {body.why}" if body.why else "asked to stop"
         case e.ContinueRequested():

@@ -96,7 +96,8 @@ class _ActivityFold:
                 self._note_step(event, is_running=state == "running")
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
-                | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested() | e.ContinueRequested()
+                | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested()
+                | e.PromptWithdrawn() | e.PromptsReordered() | e.ContinueRequested()
                 | e.CompactionRequested() | e.RefreshRequested() | e.UndoRequested() | e.MarkAdded()
                 | e.ForkRequested() | e.ContextCollected() | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked()
                 | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked() | e.SecurityNoted() | e.RunRequested()

@@ -15,6 +15,7 @@ from typing import Final, assert_never, cast
 from msgspec import Struct, field
 
 from workbench.domain import events as e
+from workbench.domain.retired_prompts import retired_prompt_ids
 from workbench.domain.rows import Session
 from workbench.domain.values import Json, JsonObject, ReplyCall, Usage
 from workbench.render.transcript.call_block import (
@@ -207,12 +208,15 @@ class _SessionPage:
         self._turn = _Turn()
         self._calls: set[str] = set()
         self._kept = 0
+        self._retired: frozenset[str] = frozenset()
 
     def parts(self) -> Iterator[str]:
         """Yield what happened, in order."""
         if self._session.system_prompt:
             yield _folded("kept", "System prompt", pre_html(self._session.system_prompt))
-        for event in self._source.events(self._session.id):
+        events = self._source.events(self._session.id)
+        self._retired = retired_prompt_ids(events)
+        for event in events:
             if is_bookkeeping(event) and not event.kind.endswith(_COMPACTION):
                 self._kept += 1
                 continue
@@ -242,7 +246,9 @@ class _SessionPage:
                 return self._line(event)
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
-                | e.LeaseTaken() | e.LeaseReleased() | e.ContinueRequested() | e.CompactionRequested()
+                | e.LeaseTaken() | e.LeaseReleased()
+                | e.PromptWithdrawn() | e.PromptsReordered()
+                | e.ContinueRequested() | e.CompactionRequested()
                 | e.RefreshRequested() | e.MarkAdded() | e.ContextCollected() | e.CallExecuting()
                 | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
@@ -295,6 +301,8 @@ class _SessionPage:
 
     def _prompt(self, event: e.Event, body: e.PromptSubmitted) -> Iterator[str]:
         who = "Task" if self._level else "You"
+        if event.id in self._retired:
+            who += " (not sent: taken back or edited)"
         yield from self._message(event, "prompt", who, [prose_html(body.text)])
 
     def _turn_started(self, event: e.Event, body: e.TurnStarted) -> Iterator[str]:
