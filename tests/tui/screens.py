@@ -11,7 +11,7 @@ from tests.support.stage import USER, Stage, call, exchange, recording, text
 from tests.tui.backend import backend
 from workbench.backend.rules import LocalRules
 from workbench.effects.clock import ManualClock
-from workbench.host import session_requests
+from workbench.host import queued_prompts, session_requests
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
 
@@ -170,11 +170,21 @@ def staged(root, script=THREE, files=None, **more):
     return kept or driven(Stage(root, script, clock=ManualClock(), files=files, **more))
 
 
+def edit_queued(stage, key, prompt, words):
+    """Edit a queued message as the backend does."""
+    if words:
+        queued_prompts.edit_prompt(stage.journal, key, prompt, words, USER)
+    else:
+        queued_prompts.withdraw_prompt(stage.journal, key, prompt, USER)
+
+
 def services(stage, **more):
     """Return services that reach the sessions of a stage, and no host."""
     ruling = LocalRules(stage.home, stage.journal, str(stage.workspace))
     made = {
         "submit_prompt": lambda key, words: session_requests.submit_prompt(stage.journal, key, words, USER),
+        "edit_prompt": lambda key, prompt, words: edit_queued(stage, key, prompt, words),
+        "move_prompt": lambda *asked: queued_prompts.move_prompt(stage.journal, *asked, USER),
         "interrupt_session": lambda key: session_requests.interrupt_session(stage.journal, key, USER),
         "continue_session": lambda key: session_requests.continue_session(stage.journal, key, USER),
         "refresh_action": lambda key: session_requests.request_refresh(stage.journal, key, USER),

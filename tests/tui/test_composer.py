@@ -30,6 +30,7 @@ from workbench.tui.pane import (
     FirstWaiting,
     NextPane,
     PromptSent,
+    QueuedPromptEdited,
     StatusMessage,
     StopAgent,
 )
@@ -214,7 +215,78 @@ def test_while_the_agent_works_a_message_is_queued_and_it_says_so():
         assert app.said(PromptSent) == [PromptSent("more")]
         assert app.said(StatusMessage)[0].text.startswith("Queued.")
 
-    play(act, is_working=True, queued=1)
+    play(act, is_working=True, queue=[("q", "later")])
+
+
+QUEUE = (("q1", "one"), ("q2", "two"))
+
+
+def edited(app):
+    return [(message.prompt_id, message.text) for message in app.said(QueuedPromptEdited)]
+
+
+@pytest.mark.parametrize("is_working", [True, False])
+def test_up_in_an_empty_field_edits_the_last_queued_message(is_working):
+    async def act(app, pilot, composer):
+        assert "2 queued  ↑ takes it back" in "\n".join(app.lines())
+        await pilot.press("up", "!", "enter")
+        assert (composer.text, edited(app), app.said(PromptSent)) == ("", [("q2", "two!")], [])
+
+    play(act, is_working=is_working, queue=QUEUE)
+
+
+def test_up_again_goes_to_the_message_before_until_the_text_was_changed():
+    async def act(app, pilot, composer):
+        await pilot.press("up", "up")
+        assert composer.text == "one"
+        await pilot.press("up", "x", "up")
+        assert composer.text == "onex"
+        await pilot.press("enter")
+        assert edited(app) == [("q1", "onex")]
+
+    play(act, queue=QUEUE)
+
+
+def test_an_emptied_queued_message_is_taken_back():
+    async def act(app, pilot, composer):
+        await pilot.press("up", "ctrl+u", "enter")
+        assert (edited(app), app.said(FirstWaiting)) == ([("q2", "")], [])
+
+    play(act, queue=QUEUE)
+
+
+@pytest.mark.parametrize("key", ["escape", "enter"])
+def test_a_queued_message_that_is_not_changed_stays_as_it_was(key):
+    async def act(app, pilot, composer):
+        await pilot.press("up", *(("x",) if key == "escape" else ()), key)
+        assert (composer.text, edited(app), app.said(PromptSent), app.said(BackToPane)) == ("", [], [], [])
+        await pilot.press(*"new", "enter")
+        assert app.said(PromptSent) == [PromptSent("new")]
+
+    play(act, queue=QUEUE)
+
+
+def test_written_text_goes_to_the_history_and_not_to_the_queue():
+    async def act(app, pilot, composer):
+        composer.history.add("earlier")
+        await pilot.press("a", "up")
+        assert composer.text == "earlier"
+
+    play(act, queue=QUEUE)
+
+
+@pytest.mark.parametrize(("typed", "left"), [("", ""), ("x", "twox")])
+def test_a_message_that_the_agent_reads_meanwhile_is_edited_no_longer(typed, left):
+    async def act(app, pilot, composer):
+        await pilot.press("up", *typed)
+        composer.show(ComposerModel(session=session()))
+        await pilot.pause()
+        assert composer.text == left
+        assert app.said(StatusMessage)[-1].text.startswith("That message is not queued any more.")
+        await pilot.press("!", "enter")
+        assert (edited(app), app.said(PromptSent)) == ([], [PromptSent(f"{left}!")])
+
+    play(act, queue=QUEUE)
 
 
 def test_without_a_model_nothing_is_sent_and_nothing_is_lost():

@@ -119,6 +119,19 @@ class LocalBackend(LocalWorkspace, Backend):
     def submit_prompt(self, session_id: str, text: str) -> None:
         session_requests().submit_prompt(self._journal, session_id, text, self._actor)
 
+    def edit_prompt(self, session_id: str, prompt_id: str, text: str) -> None:
+        from workbench.host.queued_prompts import edit_prompt, withdraw_prompt
+
+        if text.strip():
+            edit_prompt(self._journal, session_id, prompt_id, text, self._actor)
+        else:
+            withdraw_prompt(self._journal, session_id, prompt_id, self._actor)
+
+    def move_prompt(self, session_id: str, prompt_id: str, places: int) -> None:
+        from workbench.host.queued_prompts import move_prompt
+
+        move_prompt(self._journal, session_id, prompt_id, places, self._actor)
+
     def interrupt_session(self, session_id: str) -> None:
         session_requests().interrupt_session(self._journal, session_id, self._actor)
 

@@ -488,6 +488,14 @@ class Backend:
 
     # --- the agent of a session -------------------------------------------------------------------
 
+    def edit_prompt(self, session_id: str, prompt_id: str, text: str) -> None:
+        """Put another text in the place of a queued message; an empty one takes it back."""
+        raise BackendError(_NOTHING_SENT)
+
+    def move_prompt(self, session_id: str, prompt_id: str, places: int) -> None:
+        """Send a queued message earlier, where `places` is negative, or later."""
+        raise BackendError(_NOTHING_SENT)
+
     def submit_prompt(self, session_id: str, text: str) -> None:
         """Send a prompt to the agent of a session."""
         raise BackendError(_NOTHING_SENT)

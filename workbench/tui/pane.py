@@ -153,6 +153,15 @@ class PromptSent(_TextMessage):
     """The user said something in the composer."""
 
 
+@dataclass(eq=False, repr=False)
+class QueuedPromptEdited(Message):
+    """The user edited a queued message of a session; an empty text takes it back."""
+
+    session_id: str
+    prompt_id: str
+    text: str
+
+
 class StopAgent(Message):
     """The user stops the agent of the shown session."""
 
@@ -362,7 +371,8 @@ class ComposerModel(Struct, frozen=True, kw_only=True):
     """Where its agent works, if that is not the folder of the screen."""
     folder: str = ""
     """The name of that folder."""
-    queued: int = 0
+    queue: Sequence[tuple[str, str]] = ()
+    """The queued messages, the first to be sent first: the id of the event, and the text."""
     mode: str = "asks before every tool"
     """At the right end while nothing is typed; a reminder such as `2 marked, a opens the table`."""
     now: dict[str, str] = field(default_factory=dict[str, str])

@@ -41,6 +41,7 @@ from workbench.tui.pane import (
     KeysChanged,
     NextPane,
     PromptSent,
+    QueuedPromptEdited,
     StatusMessage,
     StopAgent,
 )
@@ -113,6 +114,7 @@ _MIN_TITLE_CELLS: Final = 12
 _NOBODY_READS: Final = (
     "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n starts a session."
 )
+_TAKE_BACK_HINT: Final = "\u2191 takes it back"
 _EDITED_NAME: Final = "message.md"
 
 
@@ -155,6 +157,8 @@ class Composer(Vertical, KeyOwner):
         self._idle, self._hint = _IdleInput(id="composer-idle"), Static(id="composer-hint")
         self._said = Content(), Content()
         self._was_empty = True
+        self._edited: tuple[str, str] | None = None
+        """The queued message that is being edited: its id and its text."""
         self.is_awaited = False
         """Whether it gets the focus as soon as the first frame is out."""
 
@@ -233,8 +237,23 @@ class Composer(Vertical, KeyOwner):
             self._files = None
         if (view.session and view.session.id) != (self._shown.session and self._shown.session.id):
             self._models = None
+        is_elsewhere = (view.session and view.session.id) != (self._shown.session and self._shown.session.id)
         self._shown = view
+        if self._edited is not None and (is_elsewhere or self._edited not in view.queue):
+            self._lose_edited(is_elsewhere=is_elsewhere)
         self._say()
+
+    def _lose_edited(self, *, is_elsewhere: bool) -> None:
+        """Stop editing a message that is not queued any more, or not here; changed words stay unsent."""
+        is_changed = self._edited is not None and self.draft != self._edited[1]
+        self._edited = None
+        if not is_changed:
+            self.input.clear()
+        if not is_elsewhere:
+            words = "That message is not queued any more."
+            self.post_message(
+                StatusMessage(f"{words} What is written here is not sent." if is_changed else words)
+            )
 
     def focus_input(self) -> None:
         """Give the text the focus."""
@@ -326,12 +345,15 @@ class Composer(Vertical, KeyOwner):
     def _hint_text(self) -> Content:
         view, ink = self._shown, render_context.ink(self)
         if self.is_empty:
-            words = f"{view.queued} queued" if view.queued else view.mode
+            words = f"{len(view.queue)} queued  {_TAKE_BACK_HINT}" if view.queue else view.mode
+            words = "enter takes it back  esc leaves it queued" if self._edited is not None else words
             return Content.styled(f"{words} ", ink.of("faint"))
+        if self._edited is not None:
+            return Content.styled("queued  enter changes it  esc leaves it ", ink.of("faint"))
         if self.screen.size.width < _NARROW_COLUMNS:
             return Content.styled("agent works; enter queues " if view.is_working else "", ink.of("faint"))
-        parts = [f"{view.queued} queued"] if view.queued else []
-        parts += ["agent works; enter queues"] if view.is_working and not view.queued else []
+        parts = [f"{len(view.queue)} queued"] if view.queue else []
+        parts += ["agent works; enter queues"] if view.is_working and not view.queue else []
         parts += ["ctrl+j new line", "ctrl+o editor"]
         return Content.styled("   ".join(parts) + " ", ink.of("faint"))
 
@@ -453,7 +475,13 @@ class Composer(Vertical, KeyOwner):
     # --- keys -----------------------------------------------------------------------------------
 
     def send(self) -> None:
-        """Take a candidate, carry out a command, or send the words."""
+        """Take a candidate, carry out a command, send the words, or queue the edited ones."""
+        if self._edited is not None:
+            self._send_edited(*self._edited)
+        else:
+            self._send_words()
+
+    def _send_words(self) -> None:
         from workbench.tui.conversation.completion import (
             COMMANDS_WITH_VALUE,
             command_words,
@@ -496,6 +524,39 @@ class Composer(Vertical, KeyOwner):
         if self._shown.is_working:
             self.post_message(StatusMessage("Queued. The agent reads it when this turn is over."))
         self.post_message(PromptSent(self._pastes.expand(text)))
+
+    def _send_edited(self, prompt_id: str, before: str) -> None:
+        """Queue the edited message in its place; without words it is taken back."""
+        if broken := self._pastes.broken(self.text):
+            self.post_message(StatusMessage(f"Nothing was changed: {broken} was changed.", is_error=True))
+            return
+        text, session = self.draft.strip(), self._shown.session
+        self._edited = None
+        self.input.clear()
+        self.history.add(text or before)
+        if text == before:
+            self.post_message(StatusMessage("It stays queued as it was.", is_kept=False))
+        elif session is not None:
+            self.post_message(QueuedPromptEdited(session.id, prompt_id, text))
+
+    def _take_queued(self) -> bool:
+        """Bring the last queued message into an empty field, or the one before an unchanged one."""
+        ids = [prompt_id for prompt_id, _ in self._shown.queue]
+        if self._edited is None:
+            place = len(ids) if self.is_empty else 0
+        else:
+            place = ids.index(self._edited[0]) if self.draft == self._edited[1] else 0
+        if place > 0:
+            self.edit_queued(ids[place - 1])
+        return place > 0 or self._edited is not None
+
+    def edit_queued(self, prompt_id: str) -> None:
+        """Bring a queued message into the field; it stays queued until enter."""
+        queued = next((queued for queued in self._shown.queue if queued[0] == prompt_id), None)
+        if queued is not None:
+            self._edited = queued
+            self._put(queued[1])
+            self._say()
 
     def _ask_for_command(self, text: str) -> None:
         """Have a command made of the words behind a `!`; without a message show the first that waits."""
@@ -544,7 +605,8 @@ class Composer(Vertical, KeyOwner):
         if self._offer is not None:
             self.offers.move(-1)
         elif self.input.cursor_at_first_line:
-            self._put(self.history.earlier(self.text))
+            if not self._take_queued():
+                self._put(self.history.earlier(self.text))
         else:
             self.input.action_cursor_up()
 
@@ -570,6 +632,10 @@ class Composer(Vertical, KeyOwner):
         if self._offer is not None:
             self._is_dismissed = True
             self._show_offer(None)
+        elif self._edited is not None:
+            self._edited = None
+            self.input.clear()
+            self.post_message(StatusMessage("It stays queued as it was.", is_kept=False))
         else:
             self.post_message(BackToPane())
 

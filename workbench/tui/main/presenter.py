@@ -415,7 +415,9 @@ class Presenter(SessionPresenter):
                 folder=folder.name if folder.is_other or begins_wide else "",
                 has_model=self.has_model,
                 is_working=state.current is not None and state.current.status == "processing",
-                queued=state.transcript.facts.queued,
+                queue=[
+                    (block.id.removeprefix("prompt:"), block.text) for block in state.transcript.facts.queue
+                ],
                 mode=f"{marks} marked, a opens the table" if marks else asks,
                 now={
                     "/mode": asks,

@@ -466,6 +466,10 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
     def _prompt_sent(self, message: tui_pane.PromptSent) -> None:
         self.context.tasks.prompt(message.text)
 
+    @on(tui_pane.QueuedPromptEdited)
+    def _queued_prompt_edited(self, message: tui_pane.QueuedPromptEdited) -> None:
+        self.context.tasks.edit_queued(message.session_id, message.prompt_id, message.text)
+
     @on(tui_pane.StopAgent)
     def _interrupt(self) -> None:
         self.context.tasks.ask_current(self.context.backend.interrupt_session, "Asked to stop.")

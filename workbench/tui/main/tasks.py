@@ -281,6 +281,20 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "asks", "prompt")
 
+    def edit_queued(self, session_id: str, prompt_id: str, text: str) -> None:
+        """Change a queued message or take it back, and say which; text that came too late is put back."""
+
+        def work() -> None:
+            try:
+                self.backend.edit_prompt(session_id, prompt_id, text)
+            except Exception as error:  # noqa: BLE001 as above
+                self._say(error_text(error), is_error=True)
+                self._context.call_from_thread(self._widgets.composer.put_back, text)
+                return
+            self._say("Queued as edited." if text else "Taken back. The agent will not read it.")
+
+        self._thread(work, "asks", "edit a queued message")
+
     def begin_run(
         self, begin: Callable[[], str], heard: Callable[[str, str], None], workspace: str = ""
     ) -> None:
