@@ -284,6 +284,8 @@ def test_a_message_that_the_agent_reads_meanwhile_is_edited_no_longer(typed, lef
         assert composer.text == left
         assert app.said(StatusMessage)[-1].text.startswith("That message is not queued any more.")
         await pilot.press("!", "enter")
+        assert app.said(PromptSent) == ([] if typed else [PromptSent("!")]), "not sent without another word"
+        await pilot.press("enter")
         assert (edited(app), app.said(PromptSent)) == ([], [PromptSent(f"{left}!")])
 
     play(act, queue=QUEUE)

@@ -47,7 +47,14 @@ def test_a_dialog_is_on_a_base_and_writes_nothing_of_it_anew(dialog):
 
 def test_what_decides_needs_room_for_what_is_read():
     deciding = {dialog.__name__ for dialog in DIALOGS if dialog.DECIDES}
-    assert deciding == {"BatchDialog", "UndoDialog", "RuleDialog", "LaunchScreen", "StartScreen"}
+    assert deciding == {
+        "BatchDialog",
+        "UndoDialog",
+        "QueueDialog",
+        "RuleDialog",
+        "LaunchScreen",
+        "StartScreen",
+    }
     assert all(dialog.LEAVES for dialog in DIALOGS if dialog.DECIDES)
 
 

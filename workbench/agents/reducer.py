@@ -97,7 +97,7 @@ def apply_event(state: TurnState, event: Event) -> TurnState:
 
 def _has_human_word(state: TurnState, event: Event) -> bool:
     body = event.body
-    if isinstance(body, ContinueRequested) or (isinstance(body, PromptSubmitted) and not body.replaces):
+    if isinstance(body, ContinueRequested) or (isinstance(body, PromptSubmitted) and not body.replaces_id):
         return True
     return state.has_human_word and (event.actor.kind == "user" or isinstance(event.body, LeaseTaken))
 
@@ -157,9 +157,9 @@ def _prompt_submitted(state: TurnState, event: Event, body: PromptSubmitted) -> 
         id=event.id, prompt=PromptItem(text=body.text, text_ref=body.text_ref),
         is_withdrawable=not (body.incident or body.asks_again),
     )  # fmt: skip
-    if any(queued.id == body.replaces for queued in state.queued_prompts):
+    if any(queued.id == body.replaces_id for queued in state.queued_prompts):
         # An edit lets no paused session continue: its place in the queue is all that it changes.
-        queue = (prompt if queued.id == body.replaces else queued for queued in state.queued_prompts)
+        queue = (prompt if queued.id == body.replaces_id else queued for queued in state.queued_prompts)
         return replace(state, queued_prompts=tuple(queue))
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
     return _human_spoke(
@@ -168,7 +168,7 @@ def _prompt_submitted(state: TurnState, event: Event, body: PromptSubmitted) -> 
 
 
 def _prompt_withdrawn(state: TurnState, _: Event, body: PromptWithdrawn) -> TurnState:
-    queue = tuple(queued for queued in state.queued_prompts if queued.id != body.prompt)
+    queue = tuple(queued for queued in state.queued_prompts if queued.id != body.prompt_id)
     return replace(
         state, queued_prompts=queue, wants_turn=state.wants_turn and (bool(queue) or state.is_continued)
     )
@@ -176,9 +176,9 @@ def _prompt_withdrawn(state: TurnState, _: Event, body: PromptWithdrawn) -> Turn
 
 def _prompts_reordered(state: TurnState, _: Event, body: PromptsReordered) -> TurnState:
     by_id = {queued.id: queued for queued in state.queued_prompts}
-    if len(body.prompts) != len(by_id) or set(body.prompts) != by_id.keys():
+    if len(body.prompt_ids) != len(by_id) or set(body.prompt_ids) != by_id.keys():
         return state
-    return replace(state, queued_prompts=tuple(by_id[prompt] for prompt in body.prompts))
+    return replace(state, queued_prompts=tuple(by_id[prompt] for prompt in body.prompt_ids))
 
 
 def _context_collected(state: TurnState, _: Event, body: ContextCollected) -> TurnState:

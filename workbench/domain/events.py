@@ -175,7 +175,7 @@ class PromptSubmitted(RequestEvent, frozen=True, kw_only=True):
     """Expired actions that the agent is asked to propose again; each is asked for once."""
     incident: str = ""
     """The incident that it asks to be fixed (S2 IncidentPrompt)."""
-    replaces: str = ""
+    replaces_id: str = ""
     """The event id of the queued prompt whose place it takes; that one is never sent to a model."""
 
 
@@ -183,7 +183,7 @@ class PromptWithdrawn(RequestEvent, frozen=True, kw_only=True):
     """A human took back a queued prompt before a turn began with it; it is never sent to a model."""
 
     KIND: ClassVar[str] = "prompt.withdrawn"
-    prompt: str
+    prompt_id: str
     """The event id of its `prompt.submitted`."""
 
 
@@ -191,7 +191,7 @@ class PromptsReordered(RequestEvent, frozen=True, kw_only=True):
     """A human changed the order of the queued prompts."""
 
     KIND: ClassVar[str] = "prompts.reordered"
-    prompts: tuple[str, ...]
+    prompt_ids: tuple[str, ...]
     """The event ids of all queued prompts, the first to be sent first."""
 
 

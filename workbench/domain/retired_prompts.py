@@ -9,7 +9,7 @@ def retired_prompt_ids(events: Iterable[Event]) -> frozenset[str]:
     """Return the event ids of prompts that were withdrawn or replaced; no model reads them."""
     bodies = (event.body for event in events)
     ids = (
-        body.prompt if isinstance(body, PromptWithdrawn) else body.replaces
+        body.prompt_id if isinstance(body, PromptWithdrawn) else body.replaces_id
         for body in bodies
         if isinstance(body, PromptWithdrawn | PromptSubmitted)
     )  # fmt: skip

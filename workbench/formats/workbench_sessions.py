@@ -94,8 +94,12 @@ def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
     return {**fields, "choices": cast("Json", kept)}, True
 
 
-_ID_MEMBERS: Final = ("call_id", "action_id", "turn_id", "supersedes", "successor")
+_ID_MEMBERS: Final = (
+    "call_id", "action_id", "turn_id", "supersedes", "successor", "prompt_id", "replaces_id"
+)  # fmt: skip
 """Members of events that name something of the same session."""
+_ID_LIST_MEMBERS: Final = ("prompt_ids",)
+"""Members that are a list of such names."""
 _FREE_MEMBERS: Final = ("arguments", "parameters", "content", "configuration")
 """Members of events that hold what others made; nothing in them is an id of ours."""
 
@@ -115,6 +119,8 @@ def _ids_under(session_id: str, value: Json) -> Json:
     for name, item in cast("dict[str, Json]", value).items():
         if name in _ID_MEMBERS and isinstance(item, str) and item:
             members[name] = f"{session_id}.{item}"
+        elif name in _ID_LIST_MEMBERS and isinstance(item, list):
+            members[name] = [f"{session_id}.{one}" for one in item]
         else:
             members[name] = item if name in _FREE_MEMBERS else _ids_under(session_id, item)
     return members

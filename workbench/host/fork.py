@@ -213,14 +213,14 @@ class _ConversationCopy:
             return
         match body:
             case PromptSubmitted():
-                replaced = self._new_id_of(body.replaces) if body.replaces else ""
-                copied = self._event(replace(body, replaces=replaced), event, None)
+                replaced = self._new_id_of(body.replaces_id) if body.replaces_id else ""
+                copied = self._event(replace(body, replaces_id=replaced), event, None)
                 yield replace(copied, id=self._new_id_of(event.id))
             case PromptWithdrawn():
-                yield self._event(replace(body, prompt=self._new_id_of(body.prompt)), event, None)
+                yield self._event(replace(body, prompt_id=self._new_id_of(body.prompt_id)), event, None)
             case PromptsReordered():
-                kept = tuple(self._new_id_of(key) for key in body.prompts if key not in self._dropped)
-                yield self._event(replace(body, prompts=kept), event, None)
+                kept = tuple(self._new_id_of(key) for key in body.prompt_ids if key not in self._dropped)
+                yield self._event(replace(body, prompt_ids=kept), event, None)
 
     def _reply(self, event: Event, body: ReplyCompleted) -> Iterator[Event]:
         calls = tuple(replace(call, call_id=self._new_id_of(call.call_id)) for call in body.calls)

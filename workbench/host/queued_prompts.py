@@ -29,7 +29,7 @@ def edit_prompt(journal: Journal, session_id: str, prompt_id: str, text: str, ac
     if not text.strip():
         raise SessionRefused(what, "The text is empty.", "Take the message back instead.")
     recorded, ref = redaction.redact_and_seal_text(text, journal.blobs)
-    body = PromptSubmitted(text=recorded, text_ref=ref, replaces=prompt_id)
+    body = PromptSubmitted(text=recorded, text_ref=ref, replaces_id=prompt_id)
 
     def bodies(queue: _Queue) -> Sequence[Body]:
         _require_queued(queue, prompt_id, what)
@@ -47,7 +47,7 @@ def withdraw_prompt(journal: Journal, session_id: str, prompt_id: str, actor: Ac
 
     def bodies(queue: _Queue) -> Sequence[Body]:
         _require_queued(queue, prompt_id, "The message was not taken back.")
-        return (PromptWithdrawn(prompt=prompt_id),)
+        return (PromptWithdrawn(prompt_id=prompt_id),)
 
     _append_change(journal, session_id, actor, bodies)
 
@@ -65,7 +65,7 @@ def move_prompt(journal: Journal, session_id: str, prompt_id: str, places: int, 
         place = order.index(prompt_id)
         order.insert(max(0, min(place + places, len(queue) - 1)), order.pop(place))
         is_same = order == [queued.id for queued in queue]
-        return () if is_same else (PromptsReordered(prompts=tuple(order)),)
+        return () if is_same else (PromptsReordered(prompt_ids=tuple(order)),)
 
     _append_change(journal, session_id, actor, bodies)
 

@@ -28,6 +28,6 @@ class PromptQueueGuard(Struct, frozen=True, kw_only=True):
         self.lease.check(live)
         for event in live.events_after(self.lease.session_id, self.cursor):
             body = event.body
-            is_edit = isinstance(body, PromptSubmitted) and bool(body.replaces)
+            is_edit = isinstance(body, PromptSubmitted) and bool(body.replaces_id)
             if is_edit or isinstance(body, PromptWithdrawn | PromptsReordered):
-                raise GuardFailed("the turn was not begun", "its prompts have changed", "read them again")
+                raise GuardFailed("the turn did not start", "its prompts have changed", "read them again")

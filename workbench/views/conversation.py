@@ -98,7 +98,7 @@ class Transcript:
         return TranscriptFacts(
             turns=self._turns_before + len(self._turns), is_working=self._turn is not None,
             waiting=sum(call.state == "pending" and call.action_id is not None for call in calls),
-            queued=self._blocks.queued, queue=self._blocks.queued_prompts(),
+            queue=self._blocks.queued_prompts(),
             model=self._model, position=self._position,
             turn_seconds=self._turn_seconds(),
         )  # fmt: skip
@@ -322,7 +322,7 @@ class Transcript:
         prompt = PromptBlock(
             id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
         )
-        if body.replaces and self._retire_prompt(body.replaces, "edited", prompt):
+        if body.replaces_id and self._retire_prompt(body.replaces_id, "edited", prompt):
             return
         self._blocks.append(prompt)
         self._fresh_prompts.append(prompt)
@@ -335,9 +335,9 @@ class Transcript:
             case e.PromptSubmitted():
                 self._prompt(event, body)
             case e.PromptWithdrawn():
-                self._retire_prompt(body.prompt, "taken back")
+                self._retire_prompt(body.prompt_id, "taken back")
             case e.PromptsReordered():
-                self._blocks.reorder_queued([f"prompt:{prompt}" for prompt in body.prompts])
+                self._blocks.reorder_queued([f"prompt:{prompt}" for prompt in body.prompt_ids])
 
     def _retire_prompt(
         self, prompt_id: str, why: Literal["taken back", "edited"], successor: PromptBlock | None = None

@@ -221,7 +221,6 @@ class TranscriptFacts(Struct, frozen=True, kw_only=True):
     turns: int = 0
     is_working: bool = False
     waiting: int = 0
-    queued: int = 0
     queue: tuple[PromptBlock, ...] = ()
     """The prompts that wait, the first to be sent first."""
     model: str = ""

@@ -65,7 +65,7 @@ _Request = (
 def _request_words(body: _Request) -> str:
     match body:
         case e.PromptSubmitted():
-            return f"edited: {body.text}" if body.replaces else body.text
+            return f"edited: {body.text}" if body.replaces_id else body.text
         case e.PromptWithdrawn():
             return "took a queued message back"
         case e.PromptsReordered():

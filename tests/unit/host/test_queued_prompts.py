@@ -188,7 +188,7 @@ def race(stage, other, lease, key, seen, turn):
         pass
     thread.join()
     assert len(won) == 1
-    (withdrawn,) = [body for body in stage.bodies(PromptWithdrawn) if body.prompt == key] or [None]
+    (withdrawn,) = [body for body in stage.bodies(PromptWithdrawn) if body.prompt_id == key] or [None]
     assert (withdrawn is not None) == (won == ["human"])
 
 

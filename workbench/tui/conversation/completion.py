@@ -23,6 +23,7 @@ SLASH_COMMANDS: Final = (
     ("/model", "change the model"),
     ("/new", "another session"),
     ("/provider", "models and keys; add one"),
+    ("/queue", "queued messages: edit, take back, reorder"),
     ("/quit", "leave; agents keep working"),
     ("/restart", "restart the background process"),
     ("/stop", "stop the agent"),
@@ -34,7 +35,8 @@ COMMAND_ALIASES: Final = {
     "/compact": "compress summarize summarise context tokens full shorten",
     "/continue": "resume unpause", "/end": "close finish", "/mark": "bookmark note",
     "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
-    "/model": "model switch change llm", "/restart": "host daemon server background",
+    "/model": "model switch change llm", "/queue": "queued pending withdraw unsend cancel message",
+    "/restart": "host daemon server background",
 }  # fmt: skip
 """What people call a command who know it from elsewhere; the palette finds it by them."""
 COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})

@@ -114,6 +114,7 @@ _MIN_TITLE_CELLS: Final = 12
 _NOBODY_READS: Final = (
     "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n starts a session."
 )
+_LOST_EDIT: Final = "That message is not queued any more."
 _TAKE_BACK_HINT: Final = "\u2191 takes it back"
 _EDITED_NAME: Final = "message.md"
 
@@ -159,6 +160,8 @@ class Composer(Vertical, KeyOwner):
         self._was_empty = True
         self._edited: tuple[str, str] | None = None
         """The queued message that is being edited: its id and its text."""
+        self._was_edit_lost = False
+        """Whether the text was written for a message that is not queued any more, and enter says so first."""
         self.is_awaited = False
         """Whether it gets the focus as soon as the first frame is out."""
 
@@ -246,14 +249,12 @@ class Composer(Vertical, KeyOwner):
     def _lose_edited(self, *, is_elsewhere: bool) -> None:
         """Stop editing a message that is not queued any more, or not here; changed words stay unsent."""
         is_changed = self._edited is not None and self.draft != self._edited[1]
-        self._edited = None
+        self._edited, self._was_edit_lost = None, is_changed
         if not is_changed:
             self.input.clear()
         if not is_elsewhere:
-            words = "That message is not queued any more."
-            self.post_message(
-                StatusMessage(f"{words} What is written here is not sent." if is_changed else words)
-            )
+            kept = " What is written here is not sent." if is_changed else ""
+            self.post_message(StatusMessage(f"{_LOST_EDIT}{kept}"))
 
     def focus_input(self) -> None:
         """Give the text the focus."""
@@ -478,8 +479,11 @@ class Composer(Vertical, KeyOwner):
         """Take a candidate, carry out a command, send the words, or queue the edited ones."""
         if self._edited is not None:
             self._send_edited(*self._edited)
+        elif self._was_edit_lost and not self.is_empty:
+            self.post_message(StatusMessage(f"{_LOST_EDIT} enter again sends this as another one."))
         else:
             self._send_words()
+        self._was_edit_lost = False
 
     def _send_words(self) -> None:
         from workbench.tui.conversation.completion import (

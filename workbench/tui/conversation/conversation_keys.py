@@ -9,6 +9,7 @@ from workbench.tui.sub_agents import why_no_agent
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
+    from workbench.tui.conversation.queue_dialog import QueueDialog
     from workbench.tui.conversation.undo_dialog import UndoDialog
 
 
@@ -149,5 +150,31 @@ UNDO: Final[tuple[Key["UndoDialog"], ...]] = (
         action=lambda screen: screen.scroll_detail(-3)),
     Key(id="undo.leave", keys=("escape", "q"), label="back, nothing is done", shown="esc",
         tooltip="back, nothing is done", group="Decide", footer=5, in_palette=False,
+        action=lambda screen: screen.leave()),
+)  # fmt: skip
+
+
+QUEUE: Final[tuple[Key["QueueDialog"], ...]] = (
+    Key(id="queue.edit", keys=("enter", "e"), label="edit", tooltip="edit the message in the composer",
+        group="Write", footer=1, in_palette=False,
+        action=lambda screen: screen.edit()),
+    Key(id="queue.take-back", keys=("d", "delete"), label="take back",
+        tooltip="take the message back: it is not sent", group="Decide", footer=2, in_palette=False,
+        decides=True,
+        action=lambda screen: screen.take_back()),
+    Key(id="queue.row-down", keys=("j", "down"), label="message", tooltip="message after, before",
+        shown="j k", group="Move", footer=5, in_palette=False,
+        action=lambda screen: screen.move(1)),
+    Key(id="queue.row-up", keys=("k", "up"), label="", tooltip="message before", shown="-", group="Move",
+        in_palette=False,
+        action=lambda screen: screen.move(-1)),
+    Key(id="queue.later", keys=("J", "shift+down"), label="later", tooltip="send it one place later",
+        group="Move", footer=3, in_palette=False,
+        action=lambda screen: screen.move_message(1)),
+    Key(id="queue.earlier", keys=("K", "shift+up"), label="earlier", tooltip="send it one place earlier",
+        group="Move", footer=4, in_palette=False,
+        action=lambda screen: screen.move_message(-1)),
+    Key(id="queue.leave", keys=("escape", "q"), label="back", tooltip="back", shown="esc", group="Move",
+        footer=6, in_palette=False,
         action=lambda screen: screen.leave()),
 )  # fmt: skip

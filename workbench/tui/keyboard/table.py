@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF, LINES, TRUST
-from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION, UNDO
+from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION, QUEUE, UNDO
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
 from workbench.tui.pipeline.launch_keys import LAUNCH
@@ -52,7 +52,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
         APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, GATE,
-        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO,
+        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO, QUEUE,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -96,6 +96,7 @@ CHAINS: Final = (
         for inner in (("diff", "approvals"), ("conversation",), ("tools",), ("step", "pipeline"))
     ),
     ("find",),
+    ("queue",),
     *(
         ("replay", *inner, "list", "app")
         for inner in (

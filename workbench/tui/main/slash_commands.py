@@ -33,6 +33,12 @@ def _open_messages(context: "MainContext") -> None:
     open_messages(context)
 
 
+def _open_queue(context: "MainContext") -> None:
+    from workbench.tui.conversation.queue_dialog import open_queue
+
+    open_queue(context)
+
+
 def _restart_host(context: "MainContext") -> None:
     context.tasks.restart_host()
 
@@ -82,7 +88,7 @@ def _compact(context: "MainContext", rest: str) -> None:
 
 _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
     "messages": _open_messages, "restart": _restart_host, "continue": _continue_session,
-    "go": _continue_session, "end": _end_session,
+    "go": _continue_session, "queue": _open_queue, "end": _end_session,
 }  # fmt: skip
 _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
     "compact": _compact, "model": _set_model, "mode": _set_mode, "mark": _add_mark,

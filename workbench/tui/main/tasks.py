@@ -295,6 +295,17 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "asks", "edit a queued message")
 
+    def move_queued(self, session_id: str, prompt_id: str, places: int) -> None:
+        """Send a queued message earlier or later; say so only where it was refused."""
+
+        def work() -> None:
+            try:
+                self.backend.move_prompt(session_id, prompt_id, places)
+            except Exception as error:  # noqa: BLE001 as above
+                self._say(error_text(error), is_error=True)
+
+        self._thread(work, "asks", "move a queued message")
+
     def begin_run(
         self, begin: Callable[[], str], heard: Callable[[str, str], None], workspace: str = ""
     ) -> None:
