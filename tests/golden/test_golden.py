@@ -51,6 +51,8 @@ NOWHERE = {
     "call.repeated": "no agent of theirs makes the same call three times; tests/unit/agents/test_repetition.py does",
     "context.collected": "a command that is made of words is no agent's session; tests/unit/cli/test_ask.py makes some",
     "command.suggested": "as above",
+    "prompt.withdrawn": "nobody queues messages in them; tests/unit/host/test_queued_prompts.py takes some back",
+    "prompts.reordered": "as above",
 }
 """Kinds that no golden session holds, and why."""
 

@@ -120,7 +120,7 @@ def _ids_under(session_id: str, value: Json) -> Json:
         if name in _ID_MEMBERS and isinstance(item, str) and item:
             members[name] = f"{session_id}.{item}"
         elif name in _ID_LIST_MEMBERS and isinstance(item, list):
-            members[name] = [f"{session_id}.{one}" for one in item]
+            members[name] = [f"{session_id}.{one}" for one in cast("list[Json]", item)]
         else:
             members[name] = item if name in _FREE_MEMBERS else _ids_under(session_id, item)
     return members

@@ -23,8 +23,8 @@ SLASH_COMMANDS: Final = (
     ("/model", "change the model"),
     ("/new", "another session"),
     ("/provider", "models and keys; add one"),
-    ("/queue", "queued messages: edit, take back, reorder"),
     ("/quit", "leave; agents keep working"),
+    ("/queue", "queued messages: edit, take back, reorder"),
     ("/restart", "restart the background process"),
     ("/stop", "stop the agent"),
 )
