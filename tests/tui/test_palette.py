@@ -1,5 +1,7 @@
 """The palette looks in everything: commands first, then what waits, steps, sessions, files, words that were said."""
 
+import re
+
 import pytest
 
 from tests.tui.screens import play, staged
@@ -171,7 +173,7 @@ WORDS = {
     "approvals.reject": "reject deny no",
     "approvals.always": "always remember",
     "approvals.edit": "edit modify",
-    "approvals.undo": "undo revert",
+    "rail.undo": "undo",
     "approvals.layout": "diff unified",
     "list.filter": "filter",
     "list.order": "sort order",
@@ -209,6 +211,64 @@ def test_everyday_words_find_what_they_mean_first_or_second(tmp_path):
 
     play(staged(tmp_path), body)
     assert not wrong, "\n".join(map(str, wrong))
+
+
+PHRASES = {
+    "how do i stop": "app.agent-stop", "stop": "app.agent-stop", "stop the agent": "app.agent-stop",
+    "mouse": "app.help", "help": "app.help", "what are the keys?": "app.help", "export": "library.send",
+    "how can i export this": "library.send", "undo": "rail.undo", "model": "composer./model",
+    "change the model": "composer./model", "replay": "rail.replay", "rep": "rail.replay",
+    "replay this session": "rail.replay", "how do i quit": "app.leave", "exit": "app.leave",
+    "approve": "approvals.approve", "how do i approve": "approvals.approve", "reject": "approvals.reject",
+    "always allow": "approvals.always", "new session": "app.session-new", "start a new chat": "app.session-new",
+    "change the theme": "theme-workbench-dark", "where are the settings": "screen.settings",
+    "how much does it cost": "app.place-7", "history": "app.place-5", "import claude": "library.take",
+    "rename": "library.rename", "copy": "list.copy", "filter": "list.filter", "sort": "list.order",
+    "resume": "composer./continue", "run a pipeline": "pipeline.launch", "workflow": "app.place-4",
+    "add a provider": "screen.provider-add", "trust this folder": "screen.trust", "zoom": "app.zoom",
+    "fullscreen": "app.zoom", "refresh": "app.redraw", "compact": "composer./compact",
+}  # fmt: skip
+
+
+def test_everyday_phrases_find_what_they_mean_first_and_the_unusable_last(tmp_path):
+    wrong = []
+
+    async def body(shown):
+        await shown.press("2", ":")
+        palette = shown.app.screen
+        for phrase, meant in PHRASES.items():
+            palette._find(phrase)
+            assert not [row for row in palette._list.ids if row.startswith("-")]
+            found = list(palette._list.entries.values())
+            if not found or found[0].id != meant:
+                wrong.append((phrase, meant, [entry.id for entry in found[:3]]))
+            unusable = [bool(entry.why_off) for entry in found if entry.group not in ("Library", "Files")]
+            assert unusable == sorted(unusable), phrase
+
+    play(staged(tmp_path), body)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_no_alias_repeats_a_word_of_its_label_or_another_alias(tmp_path):
+    async def body(shown):
+        await shown.press("2", ":")
+        for entry in every_command(shown.app.screen._commands, "x"):
+            aliases = entry.aliases.casefold().split()
+            assert len(aliases) == len(set(aliases)), entry.id
+            assert set(aliases).isdisjoint(re.findall(r"\w+", entry.words.casefold())), entry.id
+
+    play(staged(tmp_path), body)
+
+
+def test_a_reason_stands_behind_the_name_and_does_not_push_it_out(tmp_path):
+    async def body(shown):
+        await shown.press("2", ":", *"undo")
+        view = shown.app.screen._list
+        drawn = view.draw_line(view.line_of("approvals.undo"), 80)
+        assert "Undo what was applied  nothing was applied yet" in drawn.text
+        assert "Undo what was applied" in view.draw_line(view.line_of("approvals.undo"), 60).text
+
+    play(staged(tmp_path), body)
 
 
 def test_every_command_setting_place_and_page_is_found_by_its_name(tmp_path):

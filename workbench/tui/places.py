@@ -66,7 +66,7 @@ PLACES: Final = (
     Place(key="8", name="findings", scopes=("incidents",), module="workbench.tui.incidents.incidents_pane",
           aliases="incidents lint linter analyzer warnings issues problems sarif konveyor ruff pyright fix"),
     Place(key="9", name="providers", tooltip="models and providers", scopes=("providers",),
-          aliases="models keys servers llm api setup", module="workbench.tui.providers.provider_list"),
+          aliases="models servers llm api key setup", module="workbench.tui.providers.provider_list"),
 )  # fmt: skip
 PLACE_OF_KEY: Final = {place.key: number for number, place in enumerate(PLACES)}
 """The number of a place is its index in `PLACES`; titles and tabs show it, and its key goes there."""

@@ -67,7 +67,7 @@ APP: Final[tuple[Key["MainScreen"], ...]] = (
         in_palette=False, opens_field=True,
         action=_open_palette),
     Key(id="app.help", keys=("?", "f1"), label="all keys", tooltip="this page",
-        aliases="help shortcuts bindings keys keyboard hotkeys ?", in_palette=False,
+        aliases="help shortcuts bindings keys keyboard hotkeys mouse ?", in_palette=False,
         action=_open_help),
     Key(id="app.zoom", keys=("z",), label="zoom", tooltip="pane full size, and back",
         aliases="maximize fullscreen",

@@ -24,6 +24,7 @@ from workbench.tui.main.palette_commands import (
     PaletteEntry,
     PaletteSources,
     call_with,
+    counting_words,
     every_command,
     holds_all_words,
     matching_aliases,
@@ -48,7 +49,7 @@ def open_palette(screen: "MainScreen", page: "RulesScreen | None" = None) -> Non
 
 
 class EntryList(RowList):
-    """What was found, under the headings of its groups."""
+    """What can be done, under the headings of its groups, or what was found, the best first."""
 
     can_focus = False
 
@@ -75,6 +76,10 @@ class EntryList(RowList):
         self.invalidate()
 
     def _show_groups(self) -> None:
+        """Show groups while nothing is typed; what was found is in the order of its score."""
+        if self._typed.strip():
+            self.set_ids(list(self.entries))
+            return
         groups: dict[str, list[str]] = {}
         for entry in self.entries.values():
             groups.setdefault(entry.group, []).append(entry.id)
@@ -92,9 +97,7 @@ class EntryList(RowList):
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
             Column(content=self._words(entry, is_cursor=placed.is_cursor), grows=True),
-            Column(
-                content=state or cells.safe_content(entry.why_off or entry.state, colours.of("muted")), drop=1
-            ),
+            Column(content=state or cells.safe_content(self._state(entry), colours.of("muted")), drop=1),
             Column(
                 content=cells.safe_content(entry.keys, colours.of("info", bold=True)), width=8, align="right"
             ),
@@ -102,6 +105,10 @@ class EntryList(RowList):
         ]
         style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("background")
         return cells.row_strip(columns, width, style, glyphs=glyphs(self))
+
+    def _state(self, entry: PaletteEntry) -> str:
+        """Return the state of an entry; where no heading says it, the place in which its key counts."""
+        return entry.state or (entry.group if entry.keys and self._typed.strip() else "")
 
     def _words(self, entry: PaletteEntry, *, is_cursor: bool) -> Content:
         colours = ink(self)
@@ -111,11 +118,13 @@ class EntryList(RowList):
             parts.append(self._underlined(entry.about, colours.of("muted")))
         if aliases := matching_aliases(entry, self._typed):
             parts.append(self._underlined(aliases, colours.of("muted")))
+        if entry.why_off:
+            parts.append(cells.safe_content(entry.why_off, colours.of("muted")))
         return Content("  ").join(parts)
 
     def _underlined(self, words: str, style: Style) -> Content:
         text = cells.safe_content(words, style)
-        for typed in self._typed.split():
+        for typed in counting_words(self._typed):
             for hit in re.finditer(re.escape(typed), text.plain, re.IGNORECASE):
                 text = text.stylize(ink(self).hit(), *hit.span())
         return text

@@ -5,6 +5,7 @@ is about is under the cursor there, and nobody has looked at that yet. What is i
 files and messages are searched in a thread, each bounded.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -41,6 +42,8 @@ class PaletteEntry(Struct, frozen=True, kw_only=True):
     do: Callable[[], None]
     state: str = ""
     keys: str = ""
+    name: str = ""
+    """What it is called for short: the same word typed is a full match."""
     aliases: str = ""
     """Other words by which people look for it."""
     why_off: str = ""
@@ -53,39 +56,61 @@ class PaletteEntry(Struct, frozen=True, kw_only=True):
     """The theme that it puts in force, shown while the cursor is on it."""
 
 
-def ranked_entries(entries: Iterable[PaletteEntry], wanted: str) -> list[PaletteEntry]:
-    """Return the entries that hold every typed word, the best first.
+_STOP_WORDS: Final = frozenset(
+    (
+        "a", "an", "and", "are", "can", "could", "do", "does", "for", "from", "get", "have", "how", "i", "in",
+        "is", "it", "me", "much", "my", "of", "on", "or", "please", "should", "that", "the", "there", "this",
+        "to", "want", "what", "where", "with", "would", "you",
+    )
+)  # fmt: skip
+"""Words of a question that say nothing about what is looked for."""
 
-    That is what is called exactly so, then what begins so, holds a word that begins so, or is known by it;
-    of equals what can be done here and now.
+
+def ranked_entries(entries: Iterable[PaletteEntry], wanted: str) -> list[PaletteEntry]:
+    """Return the entries that hold every typed word that counts, the best first and the unusable last.
+
+    The best is what is called exactly so, then what begins so, holds a word that begins so, or is
+    known by it; of equals what can be done here and now.
     """
     text = wanted.casefold().strip()
+    words = counting_words(text)
 
     def rank(entry: PaletteEntry) -> tuple[bool, int, int]:
-        words, aliases = entry.words.casefold(), f" {entry.aliases} "
-        names = words.split(maxsplit=1)[0].lstrip("/") if words else ""
-        places = (
-            f" {text} " in aliases or text in (words, names), words.startswith(text), f" {text}" in words,
-            f" {text}" in aliases, True,
-        )  # fmt: skip
-        match = places.index(True) if text else 0
-        # What is off is called so all the same: the reason stands beside it. Guessed words are not enough.
-        is_last = bool(entry.why_off) and (match > 0 or not text)
-        return is_last, match, entry.weight
+        match = min(_distance(entry, text), max(_distance(entry, word) for word in words)) if words else 0
+        return bool(entry.why_off), match, entry.weight
 
-    return sorted((entry for entry in entries if _matches(entry, text)), key=rank)
+    return sorted((entry for entry in entries if _matches(entry, words)), key=rank)
 
 
-def _matches(entry: PaletteEntry, text: str) -> bool:
-    """Return whether an entry has every typed word; of a sentence about it only words that begin so."""
-    names = f"{entry.words} {entry.group} {entry.aliases}".casefold()
+def counting_words(text: str) -> list[str]:
+    """Return the words of a phrase without those of a question; all where nothing else is left."""
+    words = text.casefold().split()
+    return [
+        word for word in (word.strip("?!,.") for word in words) if word and word not in _STOP_WORDS
+    ] or words
+
+
+def _distance(entry: PaletteEntry, text: str) -> int:
+    """Return how far the words of an entry are from a typed text; the less, the better."""
+    words, aliases = entry.words.casefold(), f" {entry.aliases} ".casefold()
+    first = words.split(maxsplit=1)[0].lstrip("/") if words else ""
+    places = (
+        f" {text} " in aliases or text in (words, first, entry.name), words.startswith(text),
+        f" {text}" in words, f" {text}" in aliases, True,
+    )  # fmt: skip
+    return places.index(True)
+
+
+def _matches(entry: PaletteEntry, words: Sequence[str]) -> bool:
+    """Return whether an entry has every word; of a sentence about it only words that begin so."""
+    names = f"{entry.words} {entry.name} {entry.group} {entry.aliases}".casefold()
     about = f" {entry.about.casefold()}"
-    return all(word in names or f" {word}" in about for word in text.split())
+    return all(word in names or f" {word}" in about for word in words)
 
 
 def matching_aliases(entry: PaletteEntry, wanted: str) -> str:
     """Return the other words of an entry that are looked for and that its own words do not say."""
-    typed = [word for word in wanted.casefold().split() if word not in entry.words.casefold()]
+    typed = [word for word in counting_words(wanted) if word not in entry.words.casefold()]
     return " ".join(alias for alias in entry.aliases.split() if any(word in alias for word in typed))
 
 
@@ -246,9 +271,14 @@ KEY_COMMANDS: Final = {
     **{name: place_key_id(name) for name in ("library", "rules", "statistics", "findings")},
 }  # fmt: skip
 """Commands of the composer that are another way to press a key."""
-_TITLES: Final = {"app.help": "all keys and signs", "app.pane-next": "next pane"}
+_TITLES: Final = {
+    "app.help": "keys and signs, all of them", "app.pane-next": "next pane",
+    "rail.replay": "replay this session from its beginning",
+    "library.replay": "replay this session from its beginning",
+    "library.send": "export it to a file; its ending says how",
+}  # fmt: skip
 """Words of keys that say less on the page of keys, where the reader is already."""
-THEME_ALIASES: Final = "colours colors appearance dark light skin"
+THEME_ALIASES: Final = "change colours colors appearance dark light skin"
 _COMMAND, _ELSEWHERE, _SETTING = range(3)
 """How much an entry is worth beside others that match as well; the less comes first."""
 
@@ -327,12 +357,13 @@ class PaletteCommands:
     def _entry(
         self, key: keymap.Key[Any], group: str, do: Any, weight: int = _COMMAND, *, why_off: str = ""
     ) -> PaletteEntry:
+        name = key.label.rstrip("…").casefold()
         words = _TITLES.get(key.id, key.tooltip)
         slash = [f"/{name}" for name, key_id in KEY_COMMANDS.items() if key_id == key.id]
         return PaletteEntry(
             id=key.id, words=_capital(words), group=group, do=do, why_off=why_off, weight=weight,
-            keys=self._printed(key),
-            aliases=" ".join([key.label.rstrip("…"), key.aliases, *slash]).strip(),
+            keys=self._printed(key), name=name,
+            aliases=_other_words(f"{name} {key.aliases} {' '.join(slash)}", words),
         )  # fmt: skip
 
     def _printed(self, key: keymap.Key[Any]) -> str:
@@ -367,7 +398,7 @@ class PaletteCommands:
                 do = call_with(lambda name: run_slash_command(self._context, name, ""), name[1:])
                 yield PaletteEntry(
                     id=f"composer.{name}", words=f"{name}  {words}", group="Composer", do=self._below(do),
-                    aliases=COMMAND_ALIASES.get(name, ""),
+                    aliases=_other_words(COMMAND_ALIASES.get(name, ""), f"{name} {words}"),
                 )  # fmt: skip
 
     def _pages(self) -> Iterator[PaletteEntry]:
@@ -376,25 +407,25 @@ class PaletteCommands:
         context = self._context
         yield PaletteEntry(
             id="screen.settings", words="Settings: what each does, where it is set", group="Screen",
-            aliases="config configuration preferences options set customize",
+            aliases="config configuration preferences options customize",
             do=lambda: open_settings(context),
         )  # fmt: skip
         providers = context.providers
         yield PaletteEntry(
             id="screen.providers", words="Models and providers: choose one, see keys", group="Screen",
-            aliases="provider providers api key llm openai ollama anthropic claude gpt set up",
+            aliases="provider api key llm openai ollama anthropic claude gpt set up",
             do=self._below(providers.open_list),
         )  # fmt: skip
         yield PaletteEntry(
             id="screen.provider-add", words="Add a provider", group="Screen",
-            aliases="add new model api key llm openai ollama connect login",
+            aliases="new model api key llm openai ollama connect login",
             do=self._below(providers.open_form),
         )  # fmt: skip
         if self._is_replay:
             return
         yield PaletteEntry(
             id="screen.trust", words="Trust of this folder: how it is changed", group="Screen",
-            aliases="trust untrust revoke safe hooks permission folder", do=self._below(self._trust),
+            aliases="untrust revoke safe hooks permission", do=self._below(self._trust),
         )  # fmt: skip
 
     def _trust(self) -> None:
@@ -409,7 +440,8 @@ class PaletteCommands:
         for name in sorted(app.theme_names, key=lambda name: name != app.theme):
             yield PaletteEntry(
                 id=f"theme-{name}", words=f"Theme: {name}", group="Themes", theme=name,
-                state="in use" if name == app.theme else "", aliases=THEME_ALIASES,
+                name=name.rpartition("-")[2],
+                state="in use" if name == app.theme else "", aliases=_other_words(THEME_ALIASES, name),
                 do=call_with(app.keep_theme, name),
             )  # fmt: skip
 
@@ -419,9 +451,15 @@ class PaletteCommands:
         for key in CONFIG_KEYS:
             yield PaletteEntry(
                 id=f"setting-{key.path}", words=f"Setting {key.path}", about=key.meaning, group="Settings",
-                aliases=SETTING_ALIASES.get(key.path, ""), weight=_SETTING,
+                aliases=_other_words(SETTING_ALIASES.get(key.path, ""), key.path), weight=_SETTING,
                 do=call_with(lambda path: open_setting(self._context, path), key.path),
             )  # fmt: skip
+
+
+def _other_words(aliases: str, words: str) -> str:
+    """Return each alias once, without those that the words of an entry say."""
+    said = set(re.findall(r"\w+", words.casefold()))
+    return " ".join(dict.fromkeys(word for word in aliases.split() if word.casefold() not in said))
 
 
 def _capital(words: str) -> str:
