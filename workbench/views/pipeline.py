@@ -132,7 +132,7 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     status: RunStatus
     steps: tuple[PipelineStep, ...]
     done: int
-    """Completed, skipped, and tolerated failures."""
+    """Completed, and tolerated failures; a skipped step is not done."""
     total: int
     running: int
     waiting: int
@@ -223,7 +223,7 @@ def pipeline_run(
     words = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
-        steps=steps, done=sum(word in _DONE_STATES for word in words), total=len(steps),
+        steps=steps, done=sum(word in _DONE_STATES and word != "skipped" for word in words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
         seconds=_run_seconds(run, now),
