@@ -86,8 +86,8 @@ def test_what_each_answer_asks_is_counted_in_the_own_history(tmp_path):
         (
             QuestionCounts(every=1_212, all_but_reads=87),
             (
-                "asks before every call: 1,212 of the last 1,212",
-                "asks before all except reads: 87 of the last 1,212",
+                "asks before every call: your last 1,212 calls would all have asked",
+                "asks before all except reads: 87 of your last 1,212 calls",
             ),
         ),
     ],

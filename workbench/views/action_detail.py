@@ -78,9 +78,9 @@ class QuestionCounts(Struct, frozen=True, kw_only=True):
 def trust_choice_notes(counts: QuestionCounts | None) -> dict[str, str]:
     """Return what each answer to the trust question asks about, and how often that was, where it is known."""
     every = reads = ""
-    if counts is not None and counts.every:
-        every = f": {counts.every:,} of the last {counts.every:,}" if counts.every > 1 else ""
-        reads = f": {counts.all_but_reads:,} of the last {counts.every:,}" if every else ""
+    if counts is not None and counts.every > 1:
+        every = f": your last {counts.every:,} calls would all have asked"
+        reads = f": {counts.all_but_reads:,} of your last {counts.every:,} calls"
     return {
         "trust": f"asks before every call{every}",
         "trust_and_read": f"asks before all except reads{reads}",
