@@ -308,7 +308,13 @@ def test_a_stop_is_said_once():
 
 def test_facts():
     facts = transcript(*ASKED, event(e.PromptSubmitted(text="then"))).facts
-    assert (facts.turns, facts.is_working, facts.waiting, len(facts.queue), facts.model) == (1, True, 1, 1, "m")
+    assert (facts.turns, facts.is_working, facts.waiting, len(facts.queue), facts.model) == (
+        1,
+        True,
+        1,
+        1,
+        "m",
+    )
     ended = transcript(*ASKED, turn(e.TurnEnded(outcome="done")))
     assert not ended.facts.is_working
     assert ended.facts.position > 0
