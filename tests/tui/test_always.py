@@ -87,7 +87,7 @@ def test_a_refused_candidate_is_not_saved(stage):
 def test_place_end_and_effect_are_chosen(stage):
     async def body(shown):
         await opened(shown, "stat a")
-        await shown.press("l", "tab", "l", "l", "tab", "l", "l", "enter")
+        await shown.press("l", "tab", "l", "l", "l", "tab", "l", "l", "enter")
         (rule,) = rules_of(shown)
         assert (rule.scope, rule.scope_id, rule.effect) == ("workspace", str(shown.stage.workspace), "deny")
         assert rule.expires_at - rule.created_at == 7 * 86_400 * 1_000_000

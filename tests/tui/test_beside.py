@@ -369,7 +369,7 @@ def test_graphs_of_two_runs_are_compared_first(tmp_path):
             await pilot.press("f")
             await pilot.pause()
             assert [side.view for side in app.screen.sides] == ["pipeline", "pipeline"]
-            assert all(side.pipeline.run.done == side.pipeline.run.total for side in app.screen.sides)
+            assert all(side.pipeline.run.status == "completed" for side in app.screen.sides)
             assert app.failure is None
 
     try:

@@ -174,6 +174,7 @@ WORDS = {
     "approvals.always": "always remember",
     "approvals.edit": "edit modify",
     "rail.undo": "undo",
+    "approvals.undo": "revert",
     "approvals.layout": "diff unified",
     "list.filter": "filter",
     "list.order": "sort order",

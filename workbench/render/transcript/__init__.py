@@ -214,9 +214,8 @@ class _SessionPage:
         """Yield what happened, in order."""
         if self._session.system_prompt:
             yield _folded("kept", "System prompt", pre_html(self._session.system_prompt))
-        events = self._source.events(self._session.id)
-        self._retired = retired_prompt_ids(events)
-        for event in events:
+        self._retired = retired_prompt_ids(self._source.events(self._session.id))
+        for event in self._source.events(self._session.id):
             if is_bookkeeping(event) and not event.kind.endswith(_COMPACTION):
                 self._kept += 1
                 continue
