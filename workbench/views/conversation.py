@@ -33,7 +33,7 @@ from workbench.views.conversation_blocks import (
 )
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.hunk_selection import hunk_sizes
-from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, is_bookkeeping, notice_of
+from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, NoticeBody, is_bookkeeping, notice_of
 from workbench.views.run_step_log import RunStepLog
 from workbench.views.sessions import NO_AGENTS
 from workbench.views.status_icons import StatusName, call_status
@@ -163,8 +163,8 @@ class Transcript:
                 | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentsListed()
                 | e.IncidentsRequested() | e.IncidentsCancelRequested() | e.IncidentDismissed()
                 | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded() | e.Unknown()
-            ):  # fmt: skip
-                self._add_notice(event)
+            ) as body:  # fmt: skip
+                self._add_notice(event, body)
             case (
                 e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested()
                 | e.RefreshRequested() | e.UndoRequested() | e.ForkRequested() | e.ContextCollected()
@@ -190,7 +190,7 @@ class Transcript:
             case e.ReplyCompleted():
                 self._reply_completed(event, body)
             case e.ConversationCompacted():
-                self._add_notice(event)
+                self._add_notice(event, body)
                 self._blocks.put(TextBlock(id=f"summary:{event.id}", at=event.at, text=body.summary))
             case e.CommandSuggested():
                 self._command_suggested(event, body)
@@ -524,19 +524,19 @@ class Transcript:
             remedy=body.remedy, keys=keys,
         ))  # fmt: skip
 
-    def _add_notice(self, event: Event) -> None:
-        if isinstance(event.body, e.SessionStatusChanged):
-            self._pause = event.body.reason if event.body.status == "paused" else None
+    def _add_notice(self, event: Event, body: NoticeBody) -> None:
+        if isinstance(body, e.SessionStatusChanged):
+            self._pause = body.reason if body.status == "paused" else None
             self._is_lost = self._pause == "host lost"
-        elif isinstance(event.body, e.ContinueRequested):
+        elif isinstance(body, e.ContinueRequested):
             self._is_lost = False
         if is_bookkeeping(event):
             self._count_kept_record(event)
             return
-        self._is_list = self._is_list or isinstance(event.body, e.IncidentEvent)
+        self._is_list = self._is_list or isinstance(body, e.IncidentEvent)
         last = self._blocks.last()
         notice = notice_of(
-            event.body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",
+            body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",
             window_seconds=self._expired_window(), is_list=self._is_list,
         )  # fmt: skip
         if notice is not None:

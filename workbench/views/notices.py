@@ -1,17 +1,21 @@
 """Notices in a conversation: which events are one, what it says and which keys it names."""
 
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.machines import PauseReason
-from workbench.domain.values import Body
 from workbench.text.human import spoken_duration
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import NoticeKind
 from workbench.views.event_text import incident_text, session_settings_text
 
+NoticeBody = (
+    e.SessionCreated | e.SessionStatusChanged | e.SessionChanged | e.ContinueRequested | e.CompactionRequested
+    | e.ConversationCompacted | e.MarkAdded | e.WorkspaceTrusted | e.IncidentBody | e.Unknown
+)  # fmt: skip
+"""The kinds of events that may be a notice."""
 KeyHints = tuple[tuple[str, str], ...]
 PAUSE_KEYS: Final[KeyHints] = (("c", "continue"), ("i", "say something first"))
 LOOP_KEYS: Final[KeyHints] = (("c", "continue"), ("x", "stop"), ("i", "say something first"))
@@ -74,7 +78,7 @@ def _incident_notice(body: e.IncidentBody) -> str:
 
 
 def notice_of(
-    body: Body, *, was_stopped: bool, window_seconds: float | None = None, is_list: bool = False
+    body: NoticeBody, *, was_stopped: bool, window_seconds: float | None = None, is_list: bool = False
 ) -> tuple[NoticeKind, str, KeyHints] | None:
     """Return the notice that an event is, None if it is none.
 
@@ -97,15 +101,15 @@ def notice_of(
             return ("changed", words, ()) if words else None
         case e.SessionChanged() as changed if words := session_settings_text(changed):
             return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
-        case e.IncidentEvent():
-            words = _incident_notice(cast("e.IncidentBody", body))
-            return ("changed", one_line(words, 200), _INCIDENT_KEYS) if words else None
+        case e.SessionStatusChanged() | e.SessionChanged():
+            return None
         case e.WorkspaceTrusted():
             return ("trust", "You trusted this workspace.", ())
         case e.Unknown(original_kind=kind):
             return ("unknown", f"Something that this version does not know: {one_line(kind, 80)}", ())
         case _:
-            return None
+            words = _incident_notice(body)
+            return ("changed", one_line(words, 200), _INCIDENT_KEYS) if words else None
 
 
 def _pause_words(reason: PauseReason | None, window: float | None) -> str:

@@ -38,7 +38,7 @@ from workbench.render.transcript.markup import (
 from workbench.text.human import SECOND_MICROS, counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.event_text import event_line
-from workbench.views.notices import is_bookkeeping, notice_of
+from workbench.views.notices import NoticeBody, is_bookkeeping, notice_of
 from workbench.views.sessions import session_title
 from workbench.views.stream_buffers import ReplyBuffer
 
@@ -244,20 +244,21 @@ class _SessionPage:
             ):  # fmt: skip
                 return self._line(event)
             case (
-                e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
-                | e.LeaseTaken() | e.LeaseReleased()
-                | e.PromptWithdrawn() | e.PromptsReordered()
-                | e.ContinueRequested() | e.CompactionRequested()
-                | e.RefreshRequested() | e.MarkAdded() | e.ContextCollected() | e.CallExecuting()
+                e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
+                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentsListed()
+                | e.IncidentsRequested() | e.IncidentsCancelRequested() | e.IncidentDismissed()
+                | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded()
+            ) as body:  # fmt: skip
+                return self._notice(event, body)
+            case (
+                e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.PromptWithdrawn()
+                | e.PromptsReordered() | e.RefreshRequested() | e.ContextCollected() | e.CallExecuting()
                 | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
-                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked()
-                | e.SecurityNoted() | e.IncidentsListed() | e.IncidentsRequested()
-                | e.IncidentsCancelRequested() | e.IncidentDismissed() | e.IncidentStarted()
-                | e.IncidentChecked() | e.IncidentEnded()
+                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.SecurityNoted()
             ):  # fmt: skip
-                return self._notice(event)
+                return ()
             case _:
                 assert_never(event.body)
 
@@ -275,8 +276,10 @@ class _SessionPage:
                 return self._error(event, body)
             case e.HookRan():
                 return self._line(event)
-            case e.ConversationCompacted() | e.CommandSuggested() | e.ProgressReported():
-                return self._notice(event)
+            case e.ConversationCompacted():
+                return self._notice(event, body)
+            case e.CommandSuggested() | e.ProgressReported():
+                return ()
             case _:
                 assert_never(body)
 
@@ -416,8 +419,8 @@ class _SessionPage:
             words = "Summary of what was said before"
         yield _folded("kept", words, json_html(_joined_text(body.content)))
 
-    def _notice(self, event: e.Event) -> Iterator[str]:
-        notice = notice_of(event.body, was_stopped=False)
+    def _notice(self, event: e.Event, body: NoticeBody) -> Iterator[str]:
+        notice = notice_of(body, was_stopped=False)
         if notice is not None and notice[0] != "unknown":
             yield f'<p class="note">{time_html(event.at)} {line_html(notice[1], 400)}</p>\n'
 
