@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from tests.support.waits import until_true
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, settled, work_done
 from workbench.cli.console import Console
@@ -162,7 +161,6 @@ def test_the_calls_follow_the_moment_until_somebody_goes_away_and_after_they_cam
 def test_the_next_edit_shows_its_change_by_one_key(tmp_path, size):
     async def body(app, press):
         await press("e")
-        await until_true(lambda: "handle(1)" in text(app), said=lambda: text(app))
         shown = text(app)
         assert "Now" in shown
         assert "handle(1)" in shown
