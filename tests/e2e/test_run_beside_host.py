@@ -1,15 +1,19 @@
 """`workbench run` on a terminal with a model that hangs, and beside a background process that lives."""
 
+import hashlib
 import json
 import signal
 import threading
-import time
 
 import pytest
 
 from tests.support.chat_server import Answer, ChatServer, Stall, said
+from tests.support.stage import USER
 from tests.support.terminal import Terminal
 from tests.support.waits import PATIENCE, until
+from workbench.host import session_requests
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
 
 
 @pytest.fixture
@@ -39,6 +43,21 @@ def asked(server, run):
 def session(shop):
     (row,) = shop.json("sessions", "list")
     return row["status"], row["reason"]
+
+
+def until_host_looked(shop):
+    """Begin another session and wait until it asks: the background process looks at all of them in one go."""
+    with Journal.open(Home.open(shop.home)) as journal:
+        facts = {
+            "path": str(shop.recording),
+            "sha256": hashlib.sha256(shop.recording.read_bytes()).hexdigest(),
+        }
+        key = session_requests.create_session(
+            journal, workspace=str(shop.project), provider="recorded", model="recorded-test", actor=USER,
+            title="later", configuration={"recording": facts},
+        )  # fmt: skip
+        session_requests.submit_prompt(journal, key, "say hello", USER)
+    until(lambda: shop.json("approvals", "list"))
 
 
 HANGS = Answer([Stall()], head=False)
@@ -87,8 +106,9 @@ def test_a_signal_stops_what_the_run_started(shop, number):
         out, err = run.communicate(timeout=PATIENCE)
         assert (run.returncode, out) == (130, "") and "Interrupted." in err
         assert session(shop) == ("paused", "user")
-        time.sleep(1.5)  # the background process looks once a second
-        assert len(server.asked) == 1, "nobody continues it"
+        until_host_looked(shop)
+        _, stopped = shop.json("sessions", "list")
+        assert (stopped["status"], len(server.asked)) == ("paused", 1), "nobody continues it"
 
 
 def test_a_hang_up_that_is_to_be_ignored_stays_ignored(shop):

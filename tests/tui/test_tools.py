@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.pane_host import HOSTILE, Host, Told, session
+from tests.support.waits import until_true
 from tests.unit.render.inks import styles_at
 from workbench.domain.events import CallExecuting, CallFinished, CallProposed
 from workbench.domain.rows import Action, Call
@@ -170,13 +171,13 @@ def test_a_call_that_ends_or_is_answered_is_shown_anew():
     async def act(app, pilot):
         ended = replace(CALLS[2], state="succeeded", finished_at=NOW + 5 * SECOND, duration_ms=2000)
         scene.show(calls=(*CALLS[:2], ended, *CALLS[3:]))
-        await pilot.pause(0.3)
-        assert (app.lines()[4][1], "2.0 s" in app.lines()[4]) == ("✓", True)
+        await until_true(
+            lambda: (app.lines()[4][1], "2.0 s" in app.lines()[4]) == ("✓", True), pilot.pause, app.lines
+        )
         rejected = replace(CALLS[3], state="rejected", finished_at=NOW + 6 * SECOND)
         said_no = {"a4": replace(ACTIONS["a4"], state="rejected", decided_at=NOW + 6 * SECOND)}
         scene.show(calls=(*CALLS[:2], ended, rejected, CALLS[4]), actions=said_no)
-        await pilot.pause(0.3)
-        assert app.lines()[5][1] == "∅"
+        await until_true(lambda: app.lines()[5][1] == "∅", pilot.pause, app.lines)
         assert "◆" not in app.lines()[0]
 
     play(scene, act)

@@ -1,6 +1,7 @@
 """Configuration that changes while a driver works: noticed by its folder, taken over as far as that is safe."""
 
 import asyncio
+import itertools
 import json
 import threading
 
@@ -26,41 +27,41 @@ def write(stage, **content):
 
 def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_not(tmp_path, monkeypatch):
     monkeypatch.setattr(folder_changes, "_REST_STEP_MS", 50)
-    path, seen, ready = tmp_path / "config.json", threading.Semaphore(0), threading.Event()
-    watching = ConfigWatch([path, tmp_path / "gone" / "x.json"], seen.release, on_start=ready.set)
+    looks, file_states = [], folder_changes._file_states
+    monkeypatch.setattr(folder_changes, "_file_states", lambda paths: looks.append(1) or file_states(paths))
+    path, noticed, ready = tmp_path / "config.json", [], threading.Event()
+    watching = ConfigWatch(
+        [path, tmp_path / "gone" / "x.json"], lambda: noticed.append(path.read_text()), on_start=ready.set
+    )
     try:
         assert ready.wait(PATIENCE)
-        until_noticed(seen, lambda: put(path, "{}"))
-        until_quiet(seen)
+        numbers = itertools.count()
+
+        def put_another():
+            put(path, str(next(numbers)))
+            return noticed
+
+        until(put_another)  # the watch begins a moment after its thread says that it does
+        put(path, "first")
+        until(lambda: noticed[-1] == "first")
+        noticed.clear()
+        woken = len(looks)
         (tmp_path / "journal.db-wal").write_text("x")
-        assert not seen.acquire(timeout=0.5)
-        put(path, '{"ui": {}}')
-        assert seen.acquire(timeout=PATIENCE)
+        until(lambda: len(looks) > woken)  # the watch was woken by it
+        put(path, "second")
+        until(lambda: noticed)
+        assert noticed == ["second"]
     finally:
         watching.close()
     path.write_text("again")
-    assert not seen.acquire(timeout=0.5)
+    watching._thread.join(PATIENCE)
+    assert not watching._thread.is_alive() and noticed == ["second"]
 
 
 def put(path, text):
     """Put a whole file in the place of another: while it is written it would be another one for a moment."""
     path.with_name("new").write_text(text)
     path.with_name("new").replace(path)
-
-
-def until_noticed(seen, change):
-    """Change a file until it is noticed: the watch begins a moment after its thread says that it does."""
-
-    def look():
-        change()
-        return seen.acquire(timeout=0.5)
-
-    until(look)
-
-
-def until_quiet(seen):
-    """Wait until nothing more is noticed."""
-    until(lambda: not seen.acquire(timeout=1.0))
 
 
 @pytest.mark.spec(47)

@@ -122,6 +122,8 @@ def test_what_is_left_out_is_not_taken(journal, projects, tmp_path):
     watch = ImportWatch(journal.home, journal, str(tmp_path))
     try:
         until(journal, ["say one"])
+        (projects / "s3.jsonl").write_text(line("s3", 0, "say three"))  # what came before it was looked at
+        until(journal, ["say one", "say three"])
     finally:
         watch.close()
 
