@@ -7,7 +7,9 @@ import re
 import stat
 
 import pytest
+from textual import events
 
+from tests.support import frames, idle
 from tests.support.chat_server import Answer, ChatServer, said, whole
 from tests.support.waits import until_true
 from tests.tui.screens import Hand, Shown
@@ -49,6 +51,8 @@ def model():
 def screen(shop, monkeypatch):
     """Return what plays a screen of a fresh home on the real backend, with the servers that are looked for."""
     monkeypatch.setenv("WORKBENCH_HOME", str(shop.home))
+    idle.install(monkeypatch)
+    frames.leave_undrawn(monkeypatch)
 
     def play(body, *servers, size=(120, 36), env=None):
         home = Home.open(shop.home)
@@ -77,6 +81,12 @@ def llama(model):
 async def type_in(shown, words):
     for letter in words:
         await shown.pilot.press("space" if letter == " " else letter)
+    await shown.settle()
+
+
+async def paste(shown, words):
+    """Put words where the cursor is, in one go: an app handles each key of a test for itself."""
+    shown.app.post_message(events.Paste(words))
     await shown.settle()
 
 
@@ -130,7 +140,7 @@ def prose(shown):
 async def fill(shown, address):
     """Open the form and write an address, and a model; with another the server would be asked for one."""
     await shown.press("p", "A")
-    await type_in(shown, address)
+    await paste(shown, address)
     shown.app.screen.query_one("#provider-model").value = "qwen3-8b"
     await shown.settle()
 
@@ -213,7 +223,7 @@ def test_a_file_that_is_broken_before_the_form_is_opened_is_said_and_the_form_wo
         broken(screen.config)
         await shown.press("r")
         await shown.press("p", "r", "A")
-        await type_in(shown, f"http://127.0.0.1:{model.server.port}/v1")
+        await paste(shown, f"http://127.0.0.1:{model.server.port}/v1")
         shown.app.screen.query_one("#provider-model").value = "qwen3-8b"
         await shown.press("f2")
         assert "Line 2, column 17" in prose(shown), shown.text

@@ -49,6 +49,11 @@ def test_a_second_process_approves_a_headless_runs_edit(shop):
     assert "by user (cli" in again.stderr + again.stdout
 
 
+def said_to_run(shop):
+    """Return the words of a run whose end is waited for: `shop.call` forks it."""
+    return "run", "-p", "say hello", "--provider", "recorded", "--recording", str(shop.recording)
+
+
 def test_a_rejection_with_a_reason(shop):
     run = shop.run()
     write, command = shop.waiting(2)
@@ -106,24 +111,20 @@ def test_parking_ends_with_3_and_the_last_decision_lets_a_host_go_on(shop):
 
 
 def test_denying_ends_with_4(shop):
-    run = shop.run("--on-approval", "deny")
-    out, _ = run.communicate(timeout=PATIENCE)
-    assert (run.returncode, "Denied, then." in out) == (4, True)
+    assert "Denied, then." in shop.call(*said_to_run(shop), "--on-approval", "deny", code=4).stdout
     assert list(shop.project.iterdir()) == []
 
 
 def test_continue_goes_on_with_the_same_session(shop):
-    shop.run("--on-approval", "deny").communicate(timeout=PATIENCE)
-    more = shop.start("run", "-p", "and now?", "--continue", "--output-format", "json")
-    out, err = more.communicate(timeout=PATIENCE)
-    assert more.returncode == 0, err
-    assert json.loads(out)["reply"] == "So be it."
+    shop.call(*said_to_run(shop), "--on-approval", "deny", code=4)
+    more = shop.call("run", "-p", "and now?", "--continue", "--output-format", "json")
+    assert json.loads(more.stdout)["reply"] == "So be it."
     assert len(shop.json("sessions", "list")) == 1
 
 
 def test_every_line_of_stream_json_is_an_event(shop):
-    run = shop.run("--output-format", "stream-json", "--on-approval", "deny")
-    out, _ = run.communicate(timeout=PATIENCE)
+    words = ("--output-format", "stream-json", "--on-approval", "deny")
+    out = shop.call(*said_to_run(shop), *words, code=4).stdout
     events = [json.loads(line) for line in out.splitlines()]
     assert [e["sequence_number"] for e in events] == list(range(1, len(events) + 1))
     assert {"session.created", "prompt.submitted", "reply.completed", "call.proposed", "turn.ended"} <= {
@@ -135,9 +136,8 @@ def test_a_second_driver_is_told_the_pid(shop):
     run = shop.run()
     shop.waiting(2)
     (session,) = shop.json("sessions", "list")
-    second = shop.start("run", "-p", "me too", "--session", session["id"])
-    _, err = second.communicate(timeout=PATIENCE)
-    assert (second.returncode, str(run.pid) in err) == (1, True)
+    second = shop.call("run", "-p", "me too", "--session", session["id"], code=1)
+    assert str(run.pid) in second.stderr
 
 
 def test_an_interrupted_run_ends_with_130_and_nothing_waits(shop):
