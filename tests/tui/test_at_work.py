@@ -63,14 +63,20 @@ def test_a_driver_that_died_counts_nothing(asked):
     play(asked, body, size=(160, 48), goes_to_queue=False)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 48)])
-@pytest.mark.parametrize("place", ["", "0", "1", "2", "3", "4"])
-def test_the_key_that_stops_stands_in_the_footer_of_every_place(asked, size, place):
+SIZES = ((80, 24), (120, 36), (160, 48))
+
+
+@pytest.mark.parametrize(("number", "place"), enumerate(["", "0", "1", "2", "3", "4"]))
+def test_the_key_that_stops_stands_in_the_footer_of_every_place_and_stops_from_each(asked, number, place):
+    """Six apps, two of them at each size, look at the places; each of them ends in another one and stops there."""
+    size = SIZES[number % len(SIZES)]
+
     async def body(shown):
-        if place:
-            await shown.press("escape", place)
-        label = "stop the agent" if size[0] >= 100 else "stop"
-        assert f"ctrl+c {label}  " in shown.text.splitlines()[-1]
+        for looked_at in (*("01234" if place else ""), place):
+            if looked_at:
+                await shown.press("escape", looked_at)
+            label = "stop the agent" if size[0] >= 100 else "stop"
+            assert f"ctrl+c {label}  " in shown.text.splitlines()[-1], looked_at
         await shown.press("ctrl+c")
         assert asked.bodies(InterruptRequested)
 

@@ -17,7 +17,6 @@ from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
 from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
 from workbench.journal.decisions import expire_due_actions
-from workbench.text.safe import one_line
 from workbench.tui.app import WorkbenchApp
 
 SIZES = [(160, 48), (120, 36), (100, 24), (80, 24), (46, 10)]
@@ -60,16 +59,6 @@ def test_hostile_text_reaches_no_terminal(tmp_path, size):
                 assert not CONTROL.search(shown.text.replace("\n", ""))
 
     play_golden("hostile-text", tmp_path, body, size=size)
-
-
-@pytest.mark.parametrize("name", golden.names())
-def test_every_golden_session_is_shown(tmp_path, name):
-    async def body(shown):
-        title = next(iter(shown.main.state.sessions.values())).title
-        assert one_line(title, 200)[:8] in shown.text
-        await shown.press("1", "2", "3", "4", "0")
-
-    play_golden(name, tmp_path, body, size=(160, 48))
 
 
 def ask_again(stage, number, title="test"):

@@ -27,9 +27,8 @@ from workbench.domain.events import (
 )
 from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, ReplyCall
 from workbench.journal import decisions
+from workbench.text.safe import one_line
 from workbench.tui.pane import SessionChosen
-
-pytestmark = pytest.mark.usefixtures("drawn_frames")
 
 USER, HOST, AGENT = Actor(kind="user", pid=1, via="screen"), Actor(kind="host", pid=2), Actor(kind="agent")
 WALK = ("0", "1", "2", "j", "enter", "escape", "3", "z", "]", "]", "]", "]", "z", "4", "2", "z", "M", "a", "escape", "?",
@@ -109,6 +108,7 @@ def text_of(app):
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
+@pytest.mark.usefixtures("drawn_frames")
 @pytest.mark.parametrize("size", [(160, 48), rarely((80, 24))])
 @pytest.mark.parametrize("words", [" ".join(HOSTILE[n::4]) for n in range(4)])
 def test_hostile_text_is_harmless_in_every_pane(tmp_path, words, size):
@@ -145,7 +145,7 @@ async def settled(pilot, hand):
 
 
 @pytest.mark.parametrize("name", golden.names())
-def test_what_came_live_is_what_the_file_shows(tmp_path, monkeypatch, name):
+def test_every_golden_session_is_shown_and_what_came_live_is_what_the_file_shows(tmp_path, monkeypatch, name):
     """A screen that saw every event come, in odd portions, shows what one that was opened at the end shows."""
     # The clock stands at the end already: what expires does so as it was recorded, not by this screen.
     monkeypatch.setattr(decisions, "expire_due_actions", lambda _: [])
@@ -162,6 +162,11 @@ def test_what_came_live_is_what_the_file_shows(tmp_path, monkeypatch, name):
                     await pilot.pause()
             await settled(pilot, hand)
             shown[key] = text_of(pilot.app)
+            if key == "file":
+                title = next(iter(pilot.app.main.state.sessions.values())).title
+                assert one_line(title, 200)[:8] in shown[key]
+                await stills.play(pilot, ("1", "2", "3", "4", "0"), hand)
+                assert pilot.app.main.place == 0
 
         return body
 
