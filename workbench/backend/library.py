@@ -30,6 +30,7 @@ from workbench.host.import_choice import (
     set_watch,
 )
 from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
+from workbench.host.session_worktree import own_worktree, release_worktree
 from workbench.journal.errors import SessionDriven
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
@@ -75,13 +76,18 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return "Archived. is:archived in the filter shows it, Z puts it back." if is_archived else "Put back."
 
     def end(self, session_id: str) -> str:
-        return f"It is {session_requests.end_session(self._journal, self._session(session_id), self._actor)}."
+        session = self._session(session_id)
+        status = session_requests.end_session(self._journal, session, self._actor)
+        released = release_worktree(self._journal, session.id, own_worktree(self._journal, session))
+        return f"It is {status}. {released}".rstrip()
 
     def delete(self, session_ids: Sequence[str]) -> str:
-        count = 0
+        count, released = 0, list[str]()
         for session in [self._session(key) for key in session_ids]:
+            worktree = own_worktree(self._journal, session)
             try:
                 count += session_requests.delete_with_steps(self._journal, session, self._actor)
+                released.append(release_worktree(self._journal, session.id, worktree))
             except SessionDriven:
                 deleted_before = f" {count} were deleted before it." if count else ""
                 title = one_line(session.title, 40)
@@ -91,7 +97,8 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
                 ) from None
         finish_deletions(self._journal)
         is_compact = compact_database(self._journal)
-        sentence = "The session is deleted." if count == 1 else f"{count} sessions are deleted."
+        deleted = "The session is deleted." if count == 1 else f"{count} sessions are deleted."
+        sentence = " ".join(filter(None, (deleted, *released)))
         remnants = " Remnants may stay in unused pages until workbench doctor --rebuild runs."
         return sentence if is_compact else sentence + remnants
 

@@ -143,11 +143,13 @@ class LocalBackend(LocalWorkspace, Backend):
         if session is not None:
             session_requests().compact_session(self._journal, session, words, self._actor)
 
-    def end_session(self, session_id: str) -> None:
-        """End a session for good; an agent that works is asked to stop first."""
-        session = self._journal.session(session_id)
-        if session is not None:
-            session_requests().end_session(self._journal, session, self._actor)
+    def end_session(self, session_id: str) -> str:
+        from workbench.host.session_worktree import own_worktree, release_worktree
+
+        session = self._require_session(session_id)
+        session_requests().end_session(self._journal, session, self._actor)
+        released = release_worktree(self._journal, session.id, own_worktree(self._journal, session))
+        return f"The session is ended; ctrl+n starts another. {released}".rstrip()
 
     def refresh_action(self, action_id: str) -> None:
         session_requests().request_refresh(self._journal, action_id, self._actor)
@@ -319,20 +321,25 @@ class LocalBackend(LocalWorkspace, Backend):
         """Begin a session with the model that the settings name, else with the newest session's."""
         from workbench.host.instruction_files import SessionInstructions, session_instructions
         from workbench.host.session_provider import plays_recording
+        from workbench.host.session_worktree import session_place
 
         config = self._config()
         selected = self._next_session.choice or self._selected_model()
         instructions = SessionInstructions(system_prompt="")
         if not plays_recording(selected.provider, config):
             instructions = session_instructions(self._journal, self._workspace, config.instruction_files)
-        session_id = session_requests().create_session(
-            self._journal, workspace=self._workspace, provider=selected.provider, model=selected.model,
-            actor=self._actor, title=prompt.splitlines()[0],
-            configuration={
-                **selected.configuration, **self._next_session.members, **instructions.configuration,
-            },
-            system_prompt=instructions.system_prompt,
-        )  # fmt: skip
+        chosen = self._next_session
+        with session_place(self._journal, self._workspace, prompt, is_worktree=chosen.is_worktree) as place:
+            session_id = session_requests().create_session(
+                self._journal, workspace=place.workspace, provider=selected.provider, model=selected.model,
+                actor=self._actor, title=prompt.splitlines()[0],
+                configuration={
+                    **selected.configuration, **chosen.members, **instructions.configuration,
+                    **place.configuration,
+                },
+                system_prompt=instructions.system_prompt,
+            )  # fmt: skip
+        chosen.is_worktree = False
         session_requests().submit_prompt(self._journal, session_id, prompt, self._actor)
         return session_id
 

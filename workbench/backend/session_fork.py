@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.rows import Session
+from workbench.domain.rows import WORKTREE_SETTING, Session
 from workbench.domain.values import Actor, Refused
 from workbench.effects.files import workspace_path
 from workbench.host.fork import ForkPlan, default_fork_plan, fork_session, require_conversation
@@ -68,6 +68,9 @@ def plan_fork(journal: Journal, session: Session, options: ForkOptions) -> ForkP
     workspace = plan.workspace
     if not options.folder and (options.directory is not None or not (workspace and Path(workspace).is_dir())):
         workspace = workspace_path(options.directory)
+    if options.folder or workspace != session.workspace or is_imported_session(journal, session.id):
+        configuration = {k: v for k, v in plan.configuration.items() if k != WORKTREE_SETTING}
+        plan = replace(plan, configuration=configuration)
     return replace(plan, workspace=workspace, title=plan.title if options.title is None else options.title)
 
 

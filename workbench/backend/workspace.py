@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from workbench.domain.rows import Session
+from workbench.domain.rows import WORKTREE_SETTING, Session
 from workbench.domain.values import Actor, Json
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -64,7 +64,7 @@ class LocalWorkspace:
         register_secrets(config)
         newest = self._newest_session()
         if newest is not None and not is_provider_set_up(config):
-            settings = dict(newest.configuration)
+            settings = {k: v for k, v in newest.configuration.items() if k != WORKTREE_SETTING}
             return SelectedModel(provider=newest.provider, model=newest.model, configuration=settings)
         try:
             return select_model(config, ModelPreference())
@@ -84,3 +84,5 @@ class NextSession(Struct):
     choice: "SelectedModel | None" = None
     members: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Of its configuration."""
+    is_worktree: bool = False
+    """Whether it works in a git worktree of its own; it holds for one session."""

@@ -8,6 +8,7 @@ from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
@@ -63,6 +64,7 @@ from workbench.host.host_status import host_warnings
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
+from workbench.host.session_worktree import SessionPlace, session_place
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.errors import SessionDriven
@@ -82,6 +84,7 @@ EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.
 workbench run -p "add a test for the parser" --provider local --model qwen3-coder --record session.json
 workbench run -p "add a test for the parser" --recording session.json
 workbench run -p "what does the parser do?" --provider local --tools read_file,grep_search
+workbench run -p "try another parser" --worktree
 workbench run --continue --on-approval park --output-format json
 git diff | workbench run --recording session.json --quiet
 workbench run -p - --provider local < task.md"""
@@ -126,6 +129,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
     parser.add_argument(
+        "--worktree", action="store_true",
+        help="work in a git worktree of its own, next to the repository and on a new branch",
+    )  # fmt: skip
+    parser.add_argument(
         "--tools", metavar="A,B", type=tool_names,
         help="tools that the agent has, by id; without it all (see workbench tools list)",
     )  # fmt: skip
@@ -162,39 +169,64 @@ def execute(options: Namespace, console: Console) -> int:
             console.note(plan.note)
         register_secrets(loaded.config)
         driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
-        ask_trust(journal, workspace, None if options.quiet else console)
-        start, since = journal.last_position(), journal.now()
-        printer = run_printer(options.output_format or loaded.config.output_format, journal, console)
-        context = open_driver_context(
-            journal.home, journal, workspace, provider=provider, pipelines=SessionPipelineStarter,
-            can_ask=options.on_approval != "deny",
+        with session_place(journal, workspace, options.prompt or "", is_worktree=options.worktree) as place:
+            if options.worktree and not options.quiet:
+                console.note(f"Works in a git worktree of its own: {one_line(place.workspace, 300)}")
+            task = _Task(session=session, plan=plan, place=place, origin=workspace, config=loaded.config)
+            return _run_task(journal, console, task, provider, options)
+
+
+class _Task(Struct, frozen=True, kw_only=True):
+    """What a run begins or continues, and where."""
+
+    session: Session | None
+    """The session that continues; None for a new one, which `plan` describes."""
+    plan: SessionPlan | None
+    place: SessionPlace
+    origin: str
+    """The workspace that was named; a worktree was made from it."""
+    config: Config
+
+
+def _run_task(
+    journal: Journal, console: Console, task: _Task, provider: ProviderMaker, options: Namespace
+) -> int:  # fmt: skip
+    workspace, session = task.place.workspace, task.session
+    ask_trust(journal, workspace, None if options.quiet else console)
+    start, since = journal.last_position(), journal.now()
+    printer = run_printer(options.output_format or task.config.output_format, journal, console)
+    context = open_driver_context(
+        journal.home, journal, workspace, provider=provider, pipelines=SessionPipelineStarter,
+        can_ask=options.on_approval != "deny",
+    )  # fmt: skip
+    with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
+        owned_id = _take_session(journal, lock, task, options)
+        session_id = owned_id or (session.id if session else "")
+        run = RunSetup(
+            journal=journal, console=console, workspace=workspace, since=since,
+            on_approval=options.on_approval, config=task.config,
+            consumer=_consumer(journal, session_id, printer, start, console, quiet=options.quiet),
         )  # fmt: skip
-        with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
-            owned_id = _take_session(journal, lock, session, plan, workspace, options)
-            session_id = owned_id or (session.id if session else "")
-            run = RunSetup(
-                journal=journal, console=console, workspace=workspace, since=since,
-                on_approval=options.on_approval, config=loaded.config,
-                consumer=_consumer(journal, session_id, printer, start, console, quiet=options.quiet),
-            )  # fmt: skip
-            ending = _drive(run, context, lock) if owned_id else None
-        if ending is None:
-            ending = _follow(run, options.prompt, quiet=options.quiet)
-        return _print_result(run, ending, printer)
+        ending = _drive(run, context, lock) if owned_id else None
+    if ending is None:
+        ending = _follow(run, options.prompt, quiet=options.quiet)
+    return _print_result(run, ending, printer)
 
 
-def _take_session(
-    journal: Journal, lock: DriverLock, session: Session | None, plan: SessionPlan | None, workspace: str,
-    options: Namespace,
-) -> str | None:  # fmt: skip
+def _take_session(journal: Journal, lock: DriverLock, task: _Task, options: Namespace) -> str | None:
     """Start or continue a session as its driver and return its id; None where the background process is that.
 
     A new session is this run's from its first event, so that whatever lives beside it, `--record`, the keys
     of this process and its signals hold.
     """
+    session, plan = task.session, task.plan
     if session is None:
         assert plan is not None and options.prompt is not None
-        return begin_session(journal, plan, workspace, options.prompt, driver=lock.driver)
+        settings = {**plan.configuration, **task.place.configuration}
+        return begin_session(
+            journal, replace(plan, configuration=settings), task.place.workspace, options.prompt,
+            driver=lock.driver, instructed_by=task.origin,
+        )  # fmt: skip
     try:
         take_lease(journal, session.id, lock.driver)
     except SessionDriven as driven:

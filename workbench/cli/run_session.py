@@ -60,6 +60,9 @@ def require_consistent_options(options: Namespace) -> None:
         option = f"--{given_options[0].replace('_', '-')}"
         why = f"a session keeps what it was started with, so {option} has no place here"
         raise UsageError(_NOTHING_RUN, why, f"leave {option} out, or start a new session")
+    if is_continuing(options) and options.worktree:
+        why = "a session keeps the folder that it works in, so --worktree has no place here"
+        raise UsageError(_NOTHING_RUN, why, "leave --worktree out, or start a new session")
     require_valid_url(options)
 
 
@@ -236,12 +239,17 @@ def read_recording(path: str) -> Recording:
 
 
 def begin_session(
-    journal: Journal, plan: SessionPlan, workspace: str, prompt: str, driver: DriverIdentity | None = None
-) -> str:
-    """Start a session, say the prompt, and return the session's id; `driver` owns it from its first event."""
+    journal: Journal, plan: SessionPlan, workspace: str, prompt: str, driver: DriverIdentity | None = None,
+    *, instructed_by: str = "",
+) -> str:  # fmt: skip
+    """Start a session, say the prompt, and return the session's id.
+
+    `driver` owns it from its first event. `instructed_by`: the folder whose instruction files it reads, if
+    that is not its workspace.
+    """
     instructions = SessionInstructions(system_prompt="")
     if plan.is_instructed:
-        instructions = session_instructions(journal, workspace, plan.instruction_files)
+        instructions = session_instructions(journal, instructed_by or workspace, plan.instruction_files)
     lines = prompt.strip().splitlines()
     session_id = session_requests.create_session(
         journal,

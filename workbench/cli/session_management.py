@@ -16,10 +16,12 @@ from workbench.cli.context import (
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
+from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Session
 from workbench.host import session_requests
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.import_choice import sessions_of_origin
+from workbench.host.session_worktree import own_worktree, release_worktree
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.safe import one_line
@@ -129,8 +131,10 @@ def execute_end(options: Namespace, console: Console) -> int:
             session_requests.end_session(journal, session, user_actor()),
             session_label(journal, session),
         )
-    facts = {"id": session.id, "status": status}
-    return console.result(facts, [f"Ended: {name} is {status}."], is_json=options.json)
+        released = release_worktree(journal, session.id, own_worktree(journal, session))
+    facts: JsonFields = {"id": session.id, "status": status, **({"worktree": released} if released else {})}
+    lines = [f"Ended: {name} is {status}.", *([released] if released else [])]
+    return console.result(facts, lines, is_json=options.json)
 
 
 DELETE_EXAMPLE = """workbench sessions delete 3f2a
@@ -156,18 +160,17 @@ def execute_delete(options: Namespace, console: Console) -> int:
         if not options.yes and not _is_confirmed(names, console, len(sessions), options.origin):
             console.say("Nothing was deleted.")
             return EXIT_FAILED
-        count = sum(
-            session_requests.delete_with_steps(journal, session, user_actor()) for session in sessions
-        )
+        count, released = _delete_each(journal, sessions)
         finish_deletions(journal)
         is_compact = compact_database(journal)
     if options.json:
         console.json(
-            {"deleted": [session.id for session in sessions], "sessions": count, "compacted": is_compact}
-        )
+            {"deleted": [session.id for session in sessions], "sessions": count, "compacted": is_compact,
+             **({"worktrees": released} if released else {})}
+        )  # fmt: skip
         return EXIT_OK
-    for name in names:
-        console.say(f"Deleted: {name}")
+    for line in (*(f"Deleted: {name}" for name in names), *released):
+        console.say(line)
     if options.origin:
         console.say(f"Deleted: {count:,} sessions of {one_line(options.origin, 40)}. {_STAYS_DELETED}")
     if not is_compact:
@@ -175,6 +178,16 @@ def execute_delete(options: Namespace, console: Console) -> int:
             "Remnants may stay in unused pages of the journal until workbench doctor --rebuild runs."
         )
     return EXIT_OK
+
+
+def _delete_each(journal: Journal, sessions: Sequence[Session]) -> tuple[int, list[str]]:
+    """Delete sessions; return how many with their steps, and what became of their worktrees."""
+    count, released = 0, list[str]()
+    for session in sessions:
+        worktree = own_worktree(journal, session)
+        count += session_requests.delete_with_steps(journal, session, user_actor())
+        released.append(release_worktree(journal, session.id, worktree))
+    return count, [line for line in released if line]
 
 
 _STAYS_DELETED: Final = (

@@ -147,6 +147,8 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
     yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
     tokens = f"{token_text(session.usage.total_tokens)} tokens"
     yield f"  {session.workspace}, {session.provider}, {tokens}, id {session.id}"
+    if worktree := session.worktree:
+        yield f"  worktree of {one_line(worktree.origin, 200)}, branch {one_line(worktree.branch, 80)}"
     if session.active_tools:
         yield f"  tools: {one_line(', '.join(session.active_tools), 300)}"
     below = agents_below(journal, session)

@@ -262,9 +262,21 @@ def parse_filters(options: Namespace) -> SessionFilters:
 
 def find_sessions(journal: Journal, filters: SessionFilters, workspace: str | None) -> list[Session]:
     """Return the page of a journal's sessions that filters let through."""
-    sessions = (session for session in journal.sessions(workspace=workspace) if session.id != SYSTEM_SESSION)
+    sessions = (session for session in _sessions_of(journal, workspace) if session.id != SYSTEM_SESSION)
     candidates = sessions_with_facets(journal, filters.query, sessions)
     return page_of_sessions(candidates, filters, session_ids_holding(journal, filters.query))
+
+
+def _sessions_of(journal: Journal, workspace: str | None) -> list[Session]:
+    """Return the sessions of a workspace, those in worktrees made from it too, or all; newest first."""
+    own = journal.sessions(workspace=workspace)
+    if workspace is None:
+        return own
+    with journal.snapshot() as database:
+        worktrees = session_queries.worktrees_of(database, workspace)
+    others = [session for folder in worktrees for session in journal.sessions(workspace=folder)]
+    listed = [*own, *(session for session in others if session.listed_in == workspace)]
+    return sorted(listed, key=lambda session: (-session.updated_at, session.id)) if others else own
 
 
 def sessions_with_facets(

@@ -41,6 +41,21 @@ LogStatus = Literal["accepted", "rejected", "quit"]
 """What a human made of a command that was made of words (S3 FinalStatus)."""
 
 
+class SessionWorktree(Struct, frozen=True, kw_only=True):
+    """The git worktree that was made for a session, as its configuration records it."""
+
+    origin: str
+    """The workspace of whose repository it is a worktree."""
+    folder: str
+    branch: str
+
+
+WORKTREE_SETTING: Final = "worktree"
+"""The member of a session's configuration that holds its worktree."""
+WORKTREES_SUFFIX: Final = "-worktrees"
+"""What the name of a repository's folder has behind it in the name of the folder of its worktrees."""
+
+
 class Session(Struct, frozen=True, kw_only=True):
     """A session as it stands; S0 Session, S2 AgentSession and S4 Assistant Session in one."""
 
@@ -75,6 +90,21 @@ class Session(Struct, frozen=True, kw_only=True):
         """Return what a human said that it asks about: every tool, or all except reads; None is as set."""
         setting = self.configuration.get("reads")
         return "every" if setting == "every" else "reads" if setting == "reads" else None
+
+    @property
+    def worktree(self) -> SessionWorktree | None:
+        """Return the git worktree that was made for the session, if one was."""
+        match self.configuration.get(WORKTREE_SETTING):
+            case {"origin": str(origin), "folder": str(folder), "branch": str(branch)}:
+                return SessionWorktree(origin=origin, folder=folder, branch=branch)
+            case _:
+                return None
+
+    @property
+    def listed_in(self) -> str:
+        """Return the workspace whose screen lists the session: that from which its worktree was made."""
+        worktree = self.worktree
+        return worktree.origin if worktree is not None else self.workspace
 
     @property
     def log_status(self) -> "LogStatus":

@@ -166,11 +166,19 @@ def _remove_copy(workspace: str, target: str) -> None:
 
 
 def _make_worktree(workspace: str, target: str) -> str:
-    make_folder(str(Path(target).parent))
     with _git_failure_as_refusal():
-        git_prefix = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
-        add_worktree(workspace, target, "--detach", "{}", "HEAD", environment=os.environ)
-    prefix = git_prefix.decode("utf-8", "surrogateescape").strip().rstrip("/")
+        return add_worktree_of(workspace, target, "--detach")
+
+
+def add_worktree_of(workspace: str, target: str, *options: str) -> str:
+    """Add a worktree of HEAD at a new folder; return the folder in it that matches the workspace.
+
+    Raises GitFailed or FileRefused.
+    """
+    make_folder(str(Path(target).parent))
+    git_prefix = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
+    add_worktree(workspace, target, *options, "{}", "HEAD", environment=os.environ)
+    prefix = git_prefix.decode("utf-8", "surrogateescape").removesuffix("\n").rstrip("/")
     inside = f"{target}/{prefix}" if prefix else target
     make_folder(inside)
     return inside

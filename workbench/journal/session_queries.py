@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from workbench.domain.rows import (
+    WORKTREE_SETTING,
+    WORKTREES_SUFFIX,
     ActivitySpans,
     Call,
     DeletionExtent,
@@ -27,14 +29,15 @@ if TYPE_CHECKING:
 _LISTED_COLUMNS: Final = (
     "id, kind, status, created_at, updated_at, reason, parent_id, title, workspace, provider, model, usage,"
     " origin, number, tags, archived, origin_status, CASE WHEN parent_id IS NOT NULL AND origin IS NOT NULL"
-    " THEN json_extract(configuration, '$.import.fork') END"
+    " THEN json_extract(configuration, '$.import.fork') END,"
+    f" CASE WHEN workspace LIKE '%{WORKTREES_SUFFIX}/%' THEN json_extract(configuration, '$.worktree') END"
 )
 
 
 def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:
     """Return sessions, the last changed first, without prompts, settings and tools: those stay empty.
 
-    Of its settings an imported fork keeps that it is one.
+    Of its settings an imported fork keeps that it is one, and a session in a worktree which it is.
 
     Steps of pipelines are left out: their run stands for them. `ids`: only these; None is all but the
     journal's own.
@@ -160,6 +163,25 @@ def count_in_other_workspaces(database: Database, workspace: str) -> int:
     return int(database.execute(statement, (SYSTEM_SESSION, workspace)).get or 0)
 
 
+def workspaces_below(database: Database, folder: str) -> frozenset[str]:
+    """Return the workspaces of sessions that are a folder or lie below it."""
+    statement = (
+        "SELECT DISTINCT workspace FROM session WHERE workspace = ?1 OR (workspace > ?2 AND workspace < ?3)"
+    )
+    rows = database.execute(statement, (folder, f"{folder}/", f"{folder}0"))
+    return frozenset(str(row[0]) for row in rows)
+
+
+def worktrees_of(database: Database, workspace: str) -> list[str]:
+    """Return the workspaces in worktrees that were made from a workspace for sessions."""
+    statement = (
+        "SELECT DISTINCT workspace FROM session WHERE rowid IN"
+        " (SELECT rowid FROM session INDEXED BY session_workspace WHERE workspace LIKE ?)"
+        " AND json_extract(configuration, '$.worktree.origin') = ?"
+    )
+    return [str(row[0]) for row in database.execute(statement, (f"%{WORKTREES_SUFFIX}/%", workspace))]
+
+
 def asked_again_ids(database: Database, session_id: str) -> frozenset[str]:
     """Return the expired actions of a session that its agent was asked to propose again."""
     statement = (
@@ -171,7 +193,7 @@ def asked_again_ids(database: Database, session_id: str) -> frozenset[str]:
 
 def _listed_session(row: Sequence[SqlValue]) -> Session:
     key, kind, status, created, updated, reason, parent, title, place, provider, model = row[:11]
-    usage, origin, number, tags, archived, origin_status, fork = row[11:]
+    usage, origin, number, tags, archived, origin_status, fork, worktree = row[11:]
     members: dict[str, object] = {
         "id": key, "kind": kind, "status": status, "created_at": created, "updated_at": updated,
         "reason": reason, "parent_id": parent, "title": title, "workspace": place, "provider": provider,
@@ -184,6 +206,8 @@ def _listed_session(row: Sequence[SqlValue]) -> Session:
         members["tags"] = tuple(json.loads(str(tags)))
     if fork:
         members["configuration"] = {"import": {"fork": fork}}
+    if worktree:
+        members["configuration"] = {WORKTREE_SETTING: json.loads(str(worktree))}
     return Session(**members)  # type: ignore[arg-type]
 
 

@@ -512,7 +512,7 @@ class Backend:
         """Ask for a summary that stands for the conversation; `words` are what it is to keep."""
         raise BackendError(_NOTHING_SENT)
 
-    def end_session(self, session_id: str) -> None:
+    def end_session(self, session_id: str) -> str:
         """End a session for good; what it asks is withdrawn, what it did stays."""
         raise BackendError(_NOTHING_SENT)
 

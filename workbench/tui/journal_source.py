@@ -4,13 +4,13 @@ Looks at most 30 times a second, and not at all while the journal is silent. It 
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, TypeVar, get_args
 
 from workbench.changes.decision import SealedBytesMissing, action_hunks, exact_parameters, sealed_changes
 from workbench.changes.diff import decode_content
 from workbench.domain.events import ActionOpened, CallFinished, Event
-from workbench.domain.rows import Action, Call, PipelineState, Session, SessionCounts, StepState
+from workbench.domain.rows import WORKTREES_SUFFIX, Action, Call, PipelineState, Session, SessionCounts, StepState
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, SessionKind, StepPlan
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
@@ -99,15 +99,34 @@ class JournalSource:
         return self._journal.last_position()
 
     def sessions(self, limit: int) -> Sequence[Session]:
-        return self._journal.sessions(self.workspace, kinds=LISTED_KINDS, archived=False, limit=limit)
+        return self._newest(limit, LISTED_KINDS)
+
+    def _newest(self, limit: int, kinds: Iterable[SessionKind] | None = None) -> list[Session]:
+        """Return the last changed sessions of the workspace and of the worktrees made from it."""
+        from workbench.journal.session_queries import worktrees_of
+
+        own = self._journal.sessions(self.workspace, kinds=kinds, archived=False, limit=limit)
+        with self._journal.snapshot() as database:
+            worktrees = worktrees_of(database, self.workspace)
+        others = [
+            session
+            for folder in worktrees
+            for session in self._journal.sessions(folder, kinds=kinds, archived=False, limit=limit)
+            if session.listed_in == self.workspace
+        ]
+        if not others:
+            return own
+        return sorted((*own, *others), key=lambda session: (-session.updated_at, session.id))[:limit]
 
     def session(self, session_id: str) -> Session | None:
         return self._journal.session(session_id)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
         pending = [action for action in self._journal.actions(states=("pending",)) if self.is_listed(action)]
-        where = None if self.is_wide else self.workspace
-        newest = self._journal.sessions(where, archived=False, limit=_MAX_CHECKED_SESSIONS)
+        if self.is_wide:
+            newest = self._journal.sessions(archived=False, limit=_MAX_CHECKED_SESSIONS)
+        else:
+            newest = self._newest(_MAX_CHECKED_SESSIONS)
         # Steps may work in folders of their own.
         steps = [
             step
@@ -126,7 +145,14 @@ class JournalSource:
 
     def is_listed(self, action: Action) -> bool:
         """Return whether an action is about this workspace, or about any where all are listed."""
-        return self.is_wide or self.workspace_of(action) == self.workspace
+        return self.is_wide or self.is_of_here(self.workspace_of(action))
+
+    def is_of_here(self, workspace: str) -> bool:
+        """Return whether a folder is the workspace, or a worktree that was made from it for a session."""
+        if workspace == self.workspace:
+            return True
+        newest = self._journal.sessions(workspace, limit=1) if WORKTREES_SUFFIX in workspace else ()
+        return any(session.listed_in == self.workspace for session in newest)
 
     def waiting_elsewhere(self) -> Sequence[Action]:
         """Return the pending actions that are not listed: those of other folders."""

@@ -383,7 +383,7 @@ class ScreenState:
     def _is_ours(self, session: Session) -> bool:
         if not isinstance(self.source, JournalSource):
             return True
-        return session.workspace == self.source.workspace and session.kind in LISTED_KINDS
+        return session.listed_in == self.source.workspace and session.kind in LISTED_KINDS
 
     def _is_run_listed(self, run_id: str) -> bool:
         """Return whether a run is one of this workspace, or one of another that was looked at."""

@@ -195,10 +195,13 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
 
 
 def session_slug(session: Session) -> str:
-    words = "".join(
-        letter if letter.isascii() and letter.isalnum() else " " for letter in session.title.casefold()
-    ).split()
-    return "-".join(words)[:40] or session.id[:8]
+    return title_slug(session.title) or session.id[:8]
+
+
+def title_slug(title: str) -> str:
+    """Return the ASCII words of a title joined by hyphens; empty where it has none."""
+    words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in title.casefold())
+    return "-".join(words.split())[:40].rstrip("-")
 
 
 # --- the header -------------------------------------------------------------------------------------

@@ -171,7 +171,7 @@ class LibraryModel:
         total = len(self.sessions) - (len(tree) if is_folded else 0)
         if there is not None:
             total = sum(
-                there == session.workspace and not (is_folded and tree.is_below(session.id))
+                there in (session.workspace, session.listed_in) and not (is_folded and tree.is_below(session.id))
                 for session in self.sessions.values()
             )
         ids, rows = self._ranked(wanted, sieve).ids, self._rows
@@ -195,7 +195,7 @@ class LibraryModel:
         order = library.LIBRARY_ORDERS[wanted.order % len(library.LIBRARY_ORDERS)]
 
         def passes(session: Session) -> bool:
-            if wanted.workspace not in (None, session.workspace):
+            if wanted.workspace not in (None, session.workspace, session.listed_in):
                 return False
             # Where words are looked for, what an agent said is found by itself.
             is_folded = not wanted.text and tree.is_below(session.id)

@@ -105,7 +105,7 @@ class SessionActions:
             return "It was imported: nothing runs it. F starts a session from its end."
         if session.status in TERMINAL_SESSION_STATES:
             return f"It is {session.status}: it cannot continue. F starts a session from its end."
-        if session.workspace != self._context.status.workspace:
+        if not self._context.folders.is_of_here(session):
             return f"Its agent works in {session.workspace}. Open workbench there, or F for one here."
         return ""
 

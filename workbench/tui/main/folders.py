@@ -64,7 +64,11 @@ class FolderController:
 
     def is_listed(self, session: Session) -> bool:
         """Return whether a session is of a folder that the screen shows."""
-        return self._state.is_wide or self.of_session(session) == self.here
+        return self._state.is_wide or self.is_of_here(session)
+
+    def is_of_here(self, session: Session) -> bool:
+        """Return whether a session works in the folder of the screen, or in a worktree made from it."""
+        return self.here in (self.of_session(session), session.listed_in)
 
     def of(self, key: str) -> str:
         """Return the workspace of an action or a session, by its id."""

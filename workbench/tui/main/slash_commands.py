@@ -48,7 +48,11 @@ def _continue_session(context: "MainContext") -> None:
 
 
 def _end_session(context: "MainContext") -> None:
-    context.tasks.ask_current(context.backend.end_session, "The session is ended; ctrl+n starts another.")
+    current = context.state.current
+    if current is None:
+        context.say("There is no session here.")
+        return
+    context.tasks.file(lambda: context.backend.end_session(current.id))
 
 
 def _set_model(context: "MainContext", rest: str) -> None:

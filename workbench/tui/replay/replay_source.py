@@ -220,7 +220,9 @@ class ReplaySource(JournalSource):
 
     def sessions(self, limit: int) -> Sequence[Session]:
         in_workspace = (
-            session for session in self._rows.sessions.values() if session.workspace == self.workspace
+            session
+            for session in self._rows.sessions.values()
+            if self.workspace in (session.workspace, session.listed_in)
         )
         listed = [
             session for session in in_workspace if not session.archived or session.id == self.session_id
