@@ -72,6 +72,16 @@ class LocalModels(LocalWorkspace, ModelBackend):
         }
         return f"The next session: {session_requests.APPROVAL_MODES[name]}."
 
+    def choose_worktree(self, *, is_chosen: bool) -> str:
+        self._next_session.is_worktree = False
+        if not is_chosen:
+            return ""
+        from workbench.host.session_worktree import require_worktree, worktrees_folder
+
+        folder = worktrees_folder(require_worktree(self._workspace))
+        self._next_session.is_worktree = True
+        return folder
+
     def add_bookmark(self, session_id: str, label: str) -> str:
         from workbench.host import session_requests
 

@@ -273,6 +273,12 @@ class ModelBackend:
         """Change what is asked about from here on; return what to say."""
         raise BackendError(_NOTHING_DONE)
 
+    def choose_worktree(self, *, is_chosen: bool) -> str:
+        """Let the next session work in a git worktree of its own, or not; return the folder of worktrees."""
+        if is_chosen:
+            raise BackendError(_NOTHING_DONE)
+        return ""
+
     def add_bookmark(self, session_id: str, label: str) -> str:
         """Mark this moment with a label that may be empty; return what to say."""
         raise BackendError(_NOTHING_DONE)

@@ -6,6 +6,8 @@ from typing import Final
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.machines import PauseReason
+from workbench.domain.rows import WORKTREE_SETTING
+from workbench.domain.values import JsonObject
 from workbench.text.human import spoken_duration
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import NoticeKind
@@ -48,11 +50,8 @@ def is_bookkeeping(event: Event) -> bool:
 
 def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.ConversationCompacted) -> str:
     match body:
-        case e.SessionCreated(configuration={"instructions": [*names]}) if names:
-            files = ", ".join(one_line(str(name), 100) for name in names[:_MOST_NAMED])
-            return f"It started with the instructions of {files}."
-        case e.SessionCreated():
-            return ""
+        case e.SessionCreated(configuration=configuration):
+            return " ".join(filter(None, (_worktree_text(configuration), _instructions_text(configuration))))
         case e.CompactionRequested():
             return "You asked for a summary of the conversation."
         case e.ConversationCompacted():
@@ -61,6 +60,23 @@ def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.Conv
             return (
                 f"{why}{size} became this summary by {one_line(body.model, 80)}. The model gets it instead."
             )
+
+
+def _worktree_text(configuration: JsonObject) -> str:
+    match configuration.get(WORKTREE_SETTING):
+        case {"folder": str(folder), "branch": str(branch)}:
+            return f"It works in a git worktree: {one_line(folder, 160)}, branch {one_line(branch, 80)}."
+        case _:
+            return ""
+
+
+def _instructions_text(configuration: JsonObject) -> str:
+    match configuration.get("instructions"):
+        case [*names] if names:
+            files = ", ".join(one_line(str(name), 100) for name in names[:_MOST_NAMED])
+            return f"It started with the instructions of {files}."
+        case _:
+            return ""
 
 
 _MOST_NAMED: Final = 12

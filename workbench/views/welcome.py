@@ -107,7 +107,9 @@ _NO_MODEL: Final = WelcomeKey(
 _OTHER_MODELS: Final = WelcomeKey(
     key="p", words="set up models", more="add one, choose one, see what was found"
 )
-WRITE_FIRST: Final = "Write below what you want done; enter sends it.  Or esc, and then:"
+_WRITE_FIRST: Final = "Write below what you want done; enter sends it."
+_WORKTREE: Final = " ctrl+n gives it a git worktree of its own."
+_OR_KEYS: Final = "  Or esc, and then:"
 
 
 def welcome_facts(
@@ -162,9 +164,14 @@ def welcome_facts(
     return WelcomeFacts(
         version=version,
         keys=(*found, model, _DEMO, sessions) if found else (_DEMO, model, sessions),
-        before=WRITE_FIRST if has_model else _search_words(search),
+        before=_write_words(has_git=bool(branch)) if has_model else _search_words(search),
         here=tuple(here),
     )
+
+
+def _write_words(*, has_git: bool) -> str:
+    """Return what stands over the keys of a page with a model."""
+    return f"{_WRITE_FIRST}{_WORKTREE if has_git else ''}{_OR_KEYS}"
 
 
 def _found_keys(search: ModelSearch | None, keys: Sequence[str]) -> tuple[WelcomeKey, ...]:

@@ -27,6 +27,7 @@ SLASH_COMMANDS: Final = (
     ("/queue", "queued messages: edit, take back, reorder"),
     ("/restart", "restart the background process"),
     ("/stop", "stop the agent"),
+    ("/worktree", "a new session in a git worktree of its own"),
 )
 """Command and what it does; the screen carries them out."""
 ADD_PROVIDER: Final = "add a provider…"
@@ -36,7 +37,7 @@ COMMAND_ALIASES: Final = {
     "/continue": "resume unpause", "/end": "close finish", "/mark": "bookmark note",
     "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
     "/model": "model switch change llm", "/queue": "queued pending withdraw unsend cancel message",
-    "/restart": "host daemon server background",
+    "/restart": "host daemon server background", "/worktree": "git branch isolate separate copy parallel",
 }  # fmt: skip
 """What people call a command who know it from elsewhere; the palette finds it by them."""
 COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})

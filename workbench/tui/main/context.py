@@ -48,6 +48,8 @@ class WorkspaceStatus(Struct, kw_only=True):
     home: str = ""
     """The user's home folder, shown as `~`."""
     branch: str = ""
+    worktrees: str = ""
+    """The folder in which the next session gets a git worktree of its own; empty while it gets none."""
     spending: str = ""
     """What the session on show cost, and of what limit."""
     spending_of: tuple[str, int] = ("", 0)

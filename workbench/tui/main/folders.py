@@ -6,6 +6,7 @@ Answers from here reach the background process of the row's own folder. It write
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ class FolderController:
     def why_not_approved(self, action_id: str) -> str:
         """Return why nothing of an action can be approved now: its folder is gone. In a thread."""
         return self._context.backend.folder_problem(self.of_action(action_id))
+
+    @property
+    def worktrees(self) -> Sequence[str]:
+        """Return the worktrees of the listed sessions that have not ended."""
+        sessions = self._state.sessions.values()
+        open_sessions = (session for session in sessions if session.status not in TERMINAL_SESSION_STATES)
+        return sorted({session.workspace for session in open_sessions if session.worktree is not None})
 
     # --- which are gone ---------------------------------------------------------------------------
 

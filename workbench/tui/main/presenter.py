@@ -322,8 +322,9 @@ class Presenter(SessionPresenter):
         status, current = self.status, state.current
         self.facts = sessions.header_facts(
             state.sessions.values(), state.pending, now, workspace=status.workspace, home=status.home,
-            branch=status.branch, current=current, money=status.spending_on(current), trouble=status.trouble,
-            seconds=state.transcript.facts.turn_seconds, elsewhere=len(state.elsewhere),
+            branch=self._branch(current), current=current, money=status.spending_on(current),
+            trouble=status.trouble, seconds=state.transcript.facts.turn_seconds,
+            elsewhere=len(state.elsewhere),
         )  # fmt: skip
         self._widgets.header.show(self.facts, has_model=self.has_model)
         if self._widgets.strip.display:
@@ -335,6 +336,11 @@ class Presenter(SessionPresenter):
         if self._widgets.tabs.display:
             self._widgets.tabs.show(self._tabs())
         self._context.layout.refit()
+
+    def _branch(self, current: "Session | None") -> str:
+        """Return the branch of the folder, or that of the worktree in which the session on show works."""
+        worktree = current.worktree if current is not None else None
+        return self.status.branch if worktree is None else f"worktree {worktree.branch}"
 
     def tick(self, now: int) -> None:
         """Let panes on the screen count; `now` in microseconds."""
@@ -406,13 +412,15 @@ class Presenter(SessionPresenter):
             self._context.layout.status()
         marks = len(self._widgets.approvals.choosing.marks)
         begins_wide = state.current is None and state.is_wide
+        in_worktree = state.current is None and bool(self.status.worktrees)
         folder = self.folders.of(self.folders.here) if begins_wide else self.folder
+        name = folder.name if folder.is_other or begins_wide else ""
         asks = f"asks before {self._asks}"
         self._widgets.composer.show(
             ComposerModel(
                 session=state.current,
                 workspace=state.workspace_of(state.current) if folder.is_other else "",
-                folder=folder.name if folder.is_other or begins_wide else "",
+                folder=_OWN_WORKTREE if in_worktree else name,
                 has_model=self.has_model,
                 is_working=state.current is not None and state.current.status == "processing",
                 queue=[
@@ -445,7 +453,11 @@ class Presenter(SessionPresenter):
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
-            footer_keys[1:1] = [*(key for _, key in self._stop_key(None)), *_resume_keys(self.state.current)]
+            footer_keys[1:1] = [
+                *(key for _, key in self._stop_key(None)),
+                *_resume_keys(self.state.current),
+                *self._worktree_key(),
+            ]
             self._widgets.footer.show(footer_keys, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
@@ -456,6 +468,13 @@ class Presenter(SessionPresenter):
         if self._context.backend.opening:
             own = [*self._context.first_page.demo_keys(), *own]
         self._widgets.footer.show(own, right)
+
+    def _worktree_key(self) -> list[FooterKey]:
+        """Return the key that gives the next session a worktree of its own, where there is git."""
+        if self.state.current is not None or not self.status.branch:
+            return []
+        keys = keymap.printed_keys(keymap.key_of("app.session-new"), keymap.user_keymap(self._screen))
+        return [FooterKey(keys=keys, label="this folder" if self.status.worktrees else "own worktree")]
 
     def _label_in_composer(self, key: keymap.Key[Any]) -> str:
         is_idle = self._widgets.composer.is_empty and bool(self.state.pending)
@@ -527,6 +546,9 @@ class Presenter(SessionPresenter):
     def _is_decided(self) -> bool:
         action = self.state.actions.get(self._widgets.approvals.queue.cursor or "")
         return action is not None and action.state != "pending"
+
+
+_OWN_WORKTREE = "its own worktree"
 
 
 def _resume_keys(session: Session | None) -> list[FooterKey]:

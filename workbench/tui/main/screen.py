@@ -213,6 +213,8 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         self.context.folders.look()
         self.set_timer(_CHECK_HOST_AFTER, self.context.tasks.read_standing)
         self.context.tasks.ensure_host_if(is_needed=self.context.folders.wants_host)
+        for folder in self.context.folders.worktrees:
+            self.context.tasks.ensure_host(folder)
 
     def on_unmount(self) -> None:
         """Listen no more."""
@@ -546,9 +548,13 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         self.approvals.disarm()
 
     def begin_session(self) -> None:
-        """Begin a new session with the next message."""
-        self.state.leave()
-        self.presenter.everything()
+        """Begin a new session with the next message; again choose whether it gets a worktree of its own."""
+        from workbench.tui.main import next_session
+
+        if self.state.current is None and self.composer.is_written_in:
+            next_session.toggle_worktree(self.context)
+            return
+        next_session.begin_session(self.context)
         self.compose_message()
 
     def copy_or_stop(self) -> None:

@@ -55,6 +55,16 @@ def _end_session(context: "MainContext") -> None:
     context.tasks.file(lambda: context.backend.end_session(current.id))
 
 
+def _begin_in_worktree(context: "MainContext") -> None:
+    from workbench.tui.main import next_session
+
+    if context.state.current is not None:
+        next_session.begin_session(context)
+    if not context.status.worktrees:
+        next_session.toggle_worktree(context)
+    context.widgets.composer.focus_input()
+
+
 def _set_model(context: "MainContext", rest: str) -> None:
     if not rest:
         context.widgets.composer.begin("/model ")
@@ -93,6 +103,7 @@ def _compact(context: "MainContext", rest: str) -> None:
 _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
     "messages": _open_messages, "restart": _restart_host, "continue": _continue_session,
     "go": _continue_session, "queue": _open_queue, "end": _end_session,
+    "worktree": _begin_in_worktree,
 }  # fmt: skip
 _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
     "compact": _compact, "model": _set_model, "mode": _set_mode, "mark": _add_mark,

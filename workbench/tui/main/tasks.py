@@ -266,9 +266,13 @@ class MainTasks(BackgroundTasks):
         workspace = folders.of_session(current)
 
         def work() -> None:
+            place = workspace
             try:
                 if current is None:
-                    self._context.post(pane.SessionChosen(self.backend.begin_session(text)))
+                    session_id = self.backend.begin_session(text)
+                    self._status.worktrees = ""
+                    self._context.post(pane.SessionChosen(session_id))
+                    place = folders.of(session_id)
                 elif why := folders.why_no_message(current):
                     raise BackendError(f"Nothing was sent. {why}")
                 else:
@@ -277,9 +281,23 @@ class MainTasks(BackgroundTasks):
                 self._say(error_text(error), is_error=True)
                 self._context.call_from_thread(self._widgets.composer.put_back, text)
                 return
-            self._start_host(workspace)
+            self._start_host(place)
 
         self._thread(work, "asks", "prompt")
+
+    def choose_worktree(self, tell: Callable[[str, str], None]) -> None:
+        """Let the next session have a worktree; `tell` gets the folder of worktrees, or why it gets none."""
+        from workbench.tui.main.next_session import why_refused
+
+        def work() -> None:
+            try:
+                worktrees = self.backend.models.choose_worktree(is_chosen=True)
+            except Exception as error:  # noqa: BLE001 as above
+                self._context.call_from_thread(tell, "", why_refused(error))
+                return
+            self._context.call_from_thread(tell, worktrees, "")
+
+        self._thread(work, "worktree", "choose a worktree")
 
     def edit_queued(self, session_id: str, prompt_id: str, text: str) -> None:
         """Change a queued message or take it back, and say which; text that came too late is put back."""
