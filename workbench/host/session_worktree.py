@@ -54,7 +54,11 @@ def require_worktree(workspace: str) -> str:
         top = _git(workspace, "rev-parse", "--show-toplevel")
     except GitFailed as error:
         is_missing = "not a git repository" in str(error)
-        why = f"{one_line(workspace, 120)} is not in a git repository." if is_missing else _reason(error)
+        why = (
+            f"{one_line(workspace, 120)} is not in a git repository."
+            if is_missing
+            else sentence(_reason(error))
+        )
         raise SessionRefused(_NOT_STARTED, why, "Work in the folder itself.") from None
     try:
         _git(workspace, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
@@ -79,7 +83,7 @@ def make_session_worktree(workspace: str, prompt: str) -> tuple[str, SessionWork
         if "already exists" not in str(error):  # then it is the branch of somebody else
             _remove_branch(planned)
         _remove_empty_parent(planned)
-        raise SessionRefused(_NOT_STARTED, _reason(error), "Work in the folder itself.") from None
+        raise SessionRefused(_NOT_STARTED, sentence(_reason(error)), "Work in the folder itself.") from None
     except FileRefused as error:
         why = f"{one_line(error.path, 120)}: {error.why}."
         raise SessionRefused(_NOT_STARTED, why, sentence(error.remedy)) from None
@@ -115,7 +119,7 @@ def _worktree_setting(worktree: SessionWorktree) -> dict[str, Json]:
 def _discard_worktree(worktree: SessionWorktree) -> None:
     """Remove a worktree in which nothing was done yet, with its branch."""
     with contextlib.suppress(GitFailed):
-        _git(worktree.origin, "worktree", "remove", worktree.folder)
+        _remove_folder(worktree)
     _remove_branch(worktree)
     _remove_empty_parent(worktree)
 
@@ -136,14 +140,21 @@ def release_worktree(journal: Journal, session_id: str, worktree: SessionWorktre
     if why := _why_kept(journal, session_id, worktree):
         return f"Its worktree {shown} stays: {why}."
     try:
-        _git(worktree.origin, "worktree", "remove", worktree.folder)
+        _remove_folder(worktree)
     except GitFailed as error:
-        return f"Its worktree {shown} stays: {_reason(error)}"
+        return f"Its worktree {shown} stays: {_reason(error)}."
     _remove_empty_parent(worktree)
     if _remove_branch(worktree):
         return f"Its worktree {shown} is removed."
     branch = one_line(worktree.branch, 80)
     return f"Its worktree {shown} is removed; its commits stay on the branch {branch}."
+
+
+def _remove_folder(worktree: SessionWorktree) -> None:
+    """Remove the folder of a worktree without changes. Raises GitFailed."""
+    # git looks for changes in there, with filters that settings may name for this folder alone: it runs in
+    # the folder, where those are found and switched off.
+    _git(worktree.folder, "worktree", "remove", worktree.folder)
 
 
 def _why_kept(journal: Journal, session_id: str, worktree: SessionWorktree) -> str:
@@ -156,7 +167,7 @@ def _why_kept(journal: Journal, session_id: str, worktree: SessionWorktree) -> s
     try:
         listed = _git(worktree.folder, "status", "--porcelain", "-z", "--untracked-files=all", "--ignored")
     except GitFailed as error:
-        return _reason(error).rstrip(".")
+        return _reason(error)
     if count := listed.count("\0"):
         return f"{counted(count, 'path')} in it would be lost: changed, new or ignored by git"
     try:
@@ -200,7 +211,7 @@ def _remove_empty_parent(worktree: SessionWorktree) -> None:
 
 
 def _reason(error: GitFailed) -> str:
-    return sentence(f"git: {one_line(str(error), _MAX_REASON)}")
+    return f"git said: {one_line(str(error), _MAX_REASON).rstrip('.')}"
 
 
 def _git(folder: str, *words: str) -> str:
