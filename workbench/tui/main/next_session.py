@@ -21,6 +21,7 @@ def begin_session(context: "MainContext") -> None:
     context.backend.models.choose_worktree(is_chosen=False)
     context.state.leave()
     context.presenter.everything()
+    context.presenter.footer()
 
 
 def toggle_worktree(context: "MainContext") -> None:

@@ -448,7 +448,8 @@ class MainTasks(BackgroundTasks):
 
         def work() -> None:
             self._status.branch = self.backend.branch()
-            self._context.call_from_thread(self._context.presenter.head)
+            for show in (self._context.presenter.head, self._context.presenter.footer):
+                self._context.call_from_thread(show)
             self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "branch", "read the branch")
