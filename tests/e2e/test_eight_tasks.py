@@ -37,3 +37,26 @@ def test_why_a_step_failed_is_two_keys_from_a_pane_and_one_more_from_the_compose
 def test_the_first_error_of_a_session_is_three_keys_from_a_pane_and_one_more_from_the_composer(shop, size):
     with tasks.desktop(shop, size) as place:
         assert tasks.replay_from_first_error(place).keys == 4
+
+
+# A letter behind another one is pressed three times: behind `l` and behind `M` that is one press more.
+DAY = {
+    "approve, from the composer": 3,
+    "approve, from the queue": 2,
+    "leave hunk 2 of 3": 5,
+    "reject with a reason": 3,
+    "never ask again": 3,
+    "six that were all seen": 6,
+    "stop and say": 2,
+}
+
+
+def test_each_task_takes_its_keys_from_where_the_answer_before_left_the_focus(shop, size):
+    with tasks.desktop(shop, size) as place:
+        found = {name: effort.keys for name, effort in tasks.day(place)}
+    assert found == DAY
+
+
+def test_a_chain_of_asks_is_a_double_press_each_and_nothing_else(shop, size):
+    with tasks.desktop(shop, size) as place:
+        assert tasks.chain_of_asks(place).keys == 2 * tasks.CHAIN

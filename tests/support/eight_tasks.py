@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, event, said
-from tests.support.keys import press_again, times_asked
+from tests.support.keys import PRESS_SECONDS, press_again, times_asked
 from tests.support.terminal import Terminal
 from tests.support.waits import PATIENCE
 
@@ -77,6 +77,25 @@ class Hands:
             self.effort.begun = time.monotonic()
         self.terminal.press(key)
         self.effort.keys += 1
+
+    def twice(self, key):
+        """Press a deciding key twice, the second time when the screen asks for it.
+
+        Fails at once where the key became text, or counted nowhere.
+        """
+        self.press(key)
+        self.terminal.until_true(lambda: times_asked(self.terminal.text(), key) or self._is_lost(key))
+        assert times_asked(self.terminal.text(), key) == 1, self.terminal.text()
+        self.terminal.pump(PRESS_SECONDS)
+        self.terminal.press(key)
+        self.effort.keys += 1
+
+    def _is_lost(self, key):
+        """Return whether a key was refused, or went to the composer."""
+        text = self.terminal.text()
+        return any(words in text for words in (LOOKING, EARLY)) or any(
+            line.startswith(f" › {key}") for line in text.splitlines()
+        )
 
     def decide(self, key):
         """Press a key that decides, as often as the screen asks for it."""
@@ -280,6 +299,29 @@ def leave_hunk(place):
     return hands.effort
 
 
+CHAIN = 5
+"""Asks that come one after another, each after the answer to the one before."""
+
+
+def chain_of_asks(place):
+    """Answer asks that come one after another: nothing but `a a` each, from where the last answer left the focus."""
+    hands = place.open()
+    place.model.calls(create("c0.txt"))
+    for number in range(1, CHAIN):
+        place.model.calls(create(f"c{number}.txt"))
+    hands.write("do it")
+    hands.terminal.press(ENTER)
+    hands.sees("1 waiting")
+    hands.press(ENTER)
+    hands.reset()
+    for number in range(CHAIN):
+        hands.sees(f"c{number}.txt 0")
+        hands.twice("a")
+        hands.terminal.until_true((place.shop.project / f"c{number}.txt").exists)
+    hands.sees("Fine.")
+    return hands.effort
+
+
 def reject_with_reason(place):
     """Reject with a reason that the agent reads."""
     hands = place.open()
@@ -338,6 +380,71 @@ def stop_and_say(place):
     hands.press(ENTER)
     hands.sees("Fine.")
     return hands.effort
+
+
+def day(place):
+    """Do the tasks one after another at one screen, each from where the answer before left the focus.
+
+    Yields the name of each and what it took; what is between them is not counted.
+    """
+    hands, project = place.open(), place.shop.project
+    script = (
+        [create("first.txt")], [create("next.txt")], [EDIT], [create("a.txt")],
+        [("run_in_terminal", {"command": "git status"})], [create(f"f{n}.txt") for n in range(6)],
+    )  # fmt: skip
+    for calls in script:
+        place.model.calls(*calls)
+    place.model.hangs()
+    hands.write("do it")
+    hands.terminal.press(ENTER)
+    hands.sees("first.txt 0", "1 waiting")
+    hands.reset()
+    hands.press(ENTER)
+    hands.twice("a")
+    hands.terminal.until_true((project / "first.txt").exists)
+    yield "approve, from the composer", hands.effort
+    hands.sees("next.txt 0")
+    hands.reset()
+    hands.twice("a")
+    hands.terminal.until_true((project / "next.txt").exists)
+    yield "approve, from the queue", hands.effort
+    hands.sees("hunk 1 of 3")
+    hands.reset()
+    hands.press("l")
+    hands.press(" ")
+    hands.sees("2 of 3")
+    hands.approve("a.txt 0")
+    yield "leave hunk 2 of 3", hands.effort
+    hands.reset()
+    hands.twice("R")
+    hands.sees("Reject a.txt")
+    hands.write("use another name")
+    hands.press(ENTER)
+    hands.sees("git status", "1 waiting")
+    yield "reject with a reason", hands.effort
+    hands.reset()
+    hands.twice("A")
+    hands.sees("exactly this")
+    hands.press(ENTER)
+    hands.sees("6 waiting")
+    yield "never ask again", hands.effort
+    for _ in range(6):
+        hands.press("j")
+    hands.reset()
+    hands.press("M")
+    hands.sees("6 marked")
+    hands.decide("a")
+    hands.sees("a approve 6   r reject 6")
+    hands.decide("a")
+    hands.sees("1 running", gone=("6 waiting",))
+    yield "six that were all seen", hands.effort
+    hands.reset()
+    hands.press(STOP)
+    hands.sees(gone=("1 running",))
+    hands.write("do something else")
+    hands.press(ENTER)
+    hands.sees("Fine.")
+    yield "stop and say", hands.effort
 
 
 def why_a_step_failed(place):
