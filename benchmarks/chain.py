@@ -64,7 +64,6 @@ def _pressed(place: tasks.Desktop, between: float) -> list[float]:
         time.sleep(between)
         hands.terminal.press("a")
         hands.terminal.until_true((place.shop.project / f"c{number}.txt").exists)
-    hands.sees("Fine.")
     return pressed
 
 

@@ -318,7 +318,7 @@ def chain_of_asks(place):
         hands.sees(f"c{number}.txt 0")
         hands.twice("a")
         hands.terminal.until_true((place.shop.project / f"c{number}.txt").exists)
-    hands.sees("Fine.")
+    hands.sees("nothing waits", gone=("1 running",))
     return hands.effort
 
 
@@ -397,9 +397,10 @@ def day(place):
     place.model.hangs()
     hands.write("do it")
     hands.terminal.press(ENTER)
-    hands.sees("first.txt 0", "1 waiting")
+    hands.sees("1 waiting", "first.txt")
     hands.reset()
     hands.press(ENTER)
+    hands.sees("first.txt 0")
     hands.twice("a")
     hands.terminal.until_true((project / "first.txt").exists)
     yield "approve, from the composer", hands.effort
@@ -443,7 +444,7 @@ def day(place):
     hands.sees(gone=("1 running",))
     hands.write("do something else")
     hands.press(ENTER)
-    hands.sees("Fine.")
+    hands.sees("Message “do it”")
     yield "stop and say", hands.effort
 
 
