@@ -83,19 +83,19 @@ class Hands:
 
         Fails at once where the key became text, or counted nowhere.
         """
-        self.press(key)
-        self.terminal.until_true(lambda: times_asked(self.terminal.text(), key) or self._is_lost(key))
+        self.terminal.rest()
+        before = self._said()
+        self.press(key, is_quick=True)
+        self.terminal.until_true(lambda: times_asked(self.terminal.text(), key) or self._is_lost(key, before))
         assert times_asked(self.terminal.text(), key) == 1, self.terminal.text()
         self.terminal.pump(PRESS_SECONDS)
         self.terminal.press(key)
         self.effort.keys += 1
 
-    def _is_lost(self, key):
-        """Return whether a key was refused, or went to the composer."""
-        text = self.terminal.text()
-        return any(words in text for words in (LOOKING, EARLY)) or any(
-            line.startswith(f" › {key}") for line in text.splitlines()
-        )
+    def _is_lost(self, key, before):
+        """Return whether a key was refused, in other words than those `before` it, or went to the composer."""
+        lines = self.terminal.text().splitlines()
+        return self._said() not in ("", before) or any(line.startswith(f" › {key}") for line in lines)
 
     def decide(self, key):
         """Press a key that decides, as often as the screen asks for it."""

@@ -6,7 +6,7 @@ from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import FILES, play
 from workbench.domain.rows import WORKTREE_SETTING
 from workbench.effects.clock import ManualClock
-from workbench.host import session_requests
+from workbench.host import session_requests, workspace_trust
 from workbench.host.session_requests import SessionRefused
 from workbench.tui.pane import SessionChosen
 
@@ -116,3 +116,23 @@ def test_a_session_in_a_worktree_is_listed_and_its_branch_stands_in_the_header(f
         assert "It works in a git worktree:" in shown.text
 
     play(fresh, body, size=size, **Chooser().services())
+
+
+def test_rows_say_of_which_folder_they_are_where_one_of_them_is_of_a_worktree(fresh):
+    folder = fresh.root / "project-worktrees" / "fix-it"
+    folder.mkdir(parents=True)
+    worktree = {"origin": str(fresh.workspace), "folder": str(folder), "branch": "workbench/fix-it"}
+    session_requests.create_session(
+        fresh.journal, workspace=str(folder), provider="recorded", model="m", actor=USER, title="fix it",
+        configuration={WORKTREE_SETTING: worktree},
+    )  # fmt: skip
+    workspace_trust.open_trust_question(fresh.journal, str(folder))
+    workspace_trust.open_trust_question(fresh.journal, str(fresh.workspace))
+
+    async def body(shown):
+        rows = [line.split("◆ ")[-1].split() for line in shown.text.splitlines()[2:4]]
+        assert [row[:3] for row in rows] == [
+            ["fix-it", "trust", "~/project-worktrees/fix-it"], ["project", "trust", "this"],
+        ]  # fmt: skip
+
+    play(fresh, body, size=(160, 48), **Chooser().services())

@@ -10,7 +10,15 @@ from typing import Final, TypeVar, get_args
 from workbench.changes.decision import SealedBytesMissing, action_hunks, exact_parameters, sealed_changes
 from workbench.changes.diff import decode_content
 from workbench.domain.events import ActionOpened, CallFinished, Event
-from workbench.domain.rows import WORKTREES_SUFFIX, Action, Call, PipelineState, Session, SessionCounts, StepState
+from workbench.domain.rows import (
+    WORKTREES_SUFFIX,
+    Action,
+    Call,
+    PipelineState,
+    Session,
+    SessionCounts,
+    StepState,
+)
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, SessionKind, StepPlan
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live

@@ -409,7 +409,8 @@ class ApprovalsPane(ActionDetailPane):
         )  # fmt: skip
         self.set_class(not shown, "-idle")
         self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
-        self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed, is_wide=view.is_wide)
+        has_others = view.is_wide or any(folder.is_other for folder in view.folders.values())
+        self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed, is_wide=has_others)
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()

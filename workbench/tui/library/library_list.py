@@ -171,7 +171,8 @@ class LibraryModel:
         total = len(self.sessions) - (len(tree) if is_folded else 0)
         if there is not None:
             total = sum(
-                there in (session.workspace, session.listed_in) and not (is_folded and tree.is_below(session.id))
+                there in (session.workspace, session.listed_in)
+                and not (is_folded and tree.is_below(session.id))
                 for session in self.sessions.values()
             )
         ids, rows = self._ranked(wanted, sieve).ids, self._rows

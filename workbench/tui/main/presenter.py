@@ -108,9 +108,10 @@ class SessionPresenter:
         return NO_FOLDER if is_plain else self.folders.of(workspace)
 
     def _row_folders(self) -> dict[str, Folder]:
-        """Return the folders of the queue's rows, where they are told apart or one of them is gone."""
+        """Return the folders of the queue's rows, where there are several or one of them is gone."""
         state = self.state
-        if not (state.is_wide or self.folders.gone):
+        has_others = any(path not in ("", self.folders.here) for path in state.workspaces.values())
+        if not (state.is_wide or has_others or self.folders.gone):
             return {}
         self.folders.learn(state.workspaces.values())
         shown = self.folders.of(state.workspace_of(state.current))
