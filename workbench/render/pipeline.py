@@ -22,12 +22,18 @@ _AROUND_TITLE = 16
 """Cells of a title that the pane's name and the rule take."""
 
 
-def run_title_facts(run: PipelineRun, to_go: float | None, width: int, ink: Ink, glyphs: Glyphs) -> Content:
-    """Return what the title of a run says in a pane of a width; what matters least is left out first."""
+def run_title_facts(
+    run: PipelineRun, to_go: float | None, width: int, ink: Ink, glyphs: Glyphs, *, whose: str = ""
+) -> Content:
+    """Return what the title of a run says in a pane of a width; what matters least is left out first.
+
+    `whose` says that it is not the run of the session on show.
+    """
     counts: tuple[tuple[StatusName, int], ...] = (("waiting", run.waiting), ("failed", run.failed))
-    head = [Content.styled(run.title, ink.of("foreground"))]
+    title = f"{run.title}, {whose}" if whose else run.title
+    head = [Content.styled(title, ink.of("muted" if whose else "foreground"))]
     head += [Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count]
-    done = Content.styled(f"{run.done} of {run.total}", ink.of("foreground"))
+    done = Content.styled(f"{run.done} of {run.total}", ink.of("muted" if whose else "foreground"))
     room = width - _AROUND_TITLE
     for words in _title_tails(run, to_go):
         tail = [

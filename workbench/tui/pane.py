@@ -397,6 +397,8 @@ class QueueModel(Struct, frozen=True, kw_only=True):
     """Of each row its folder, by the row's id, where folders are told apart."""
     is_wide: bool = False
     """Whether what waits in all folders is listed."""
+    whose: str = ""
+    """Whose what waits is, where not all of it belongs to the session on show: `of 3 sessions`."""
     elsewhere: int = 0
     """How many wait in folders that are not listed."""
     has_times: bool = True
@@ -435,6 +437,8 @@ class PipelineModel(Struct, frozen=True, kw_only=True):
     """Seconds by step id of the last completed run of the same pipeline."""
     newer: str = ""
     """The title of a run that goes on and is newer than the one on show; empty where there is none."""
+    whose: str = ""
+    """That the run does not belong to the session on show: `not this session`; else empty."""
     found: int | None = 0
     """How many pipelines there are in the workspace; None while nobody has looked."""
 

@@ -46,7 +46,7 @@ class RunStore:
         self._links: RunLinks | None = None
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
-        """The run that is drawn; None follows the newest."""
+        """The run that is drawn, which may be another than that of the session on show; None: the newest."""
 
     def load(self) -> None:
         """Read which runs there are."""
@@ -98,7 +98,7 @@ class RunStore:
     # --- what is shown --------------------------------------------------------------------------
 
     def choose(self, session: Session | None) -> None:
-        """Show the run that a session is, or is a step of; other sessions leave the run as it is."""
+        """Show the run that a session is, is a step of or started; other sessions leave the run as it is."""
         if session is None:
             return
         run_id = session.parent_id if session.kind == "step" else session.id
@@ -108,6 +108,12 @@ class RunStore:
             if key is not None and key in self.rows:
                 self.shown = key
                 return
+        started = (key for key in self.rows if self._parent_of(key) == session.id)
+        self.shown = next(started, self.shown)
+
+    def _parent_of(self, run_id: str) -> str | None:
+        session = self._source.session(run_id)
+        return session.parent_id if session is not None else None
 
     def beside(self, step: int) -> None:
         """Show the run before (-1: an older one) or after."""

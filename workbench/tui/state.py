@@ -35,6 +35,7 @@ from workbench.views.approvals import queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.propose_again import ProposeAgain, propose_again_of
+from workbench.views.sessions import listed_id
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
 TranscriptPart = Literal["first", "earlier", "later", "end"]
@@ -110,7 +111,7 @@ class ScreenState:
         """
         self._load_rows()
         self.runs.load()
-        shown = session_id or self.first_waiting_session() or next(iter(self.sessions), None)
+        shown = session_id or self._first_waiting_session() or next(iter(self.sessions), None)
         if shown is not None:
             self.choose(shown, tail)
 
@@ -138,9 +139,9 @@ class ScreenState:
         if self.current is not None and self.current.kind != "step":
             self.sessions.setdefault(self.current.id, self.current)
 
-    def first_waiting_session(self) -> str | None:
+    def _first_waiting_session(self) -> str | None:
         """Return the session of what waits first; None where nothing does, or the question has none."""
-        first = self.actions.get(queue_summary(self.pending, self.source.now()).first_id or "")
+        first = self.first_waiting()
         return first.session_id if first is not None and first.session_id != SYSTEM_SESSION else None
 
     def choose(self, session_id: str, tail: int = TAIL_EVENTS) -> None:
@@ -416,6 +417,22 @@ class ScreenState:
     def pending(self) -> list[Action]:
         """Return what waits."""
         return [action for action in self.actions.values() if action.state == "pending"]
+
+    def is_own(self, session_id: str | None) -> bool:
+        """Return whether a session is the one on show, its run, or a step or run below either of them."""
+        current = self.current
+        if current is None or session_id is None:
+            return False
+        if session_id in (current.id, listed_id(current)):
+            return True
+        session = self.sessions.get(session_id) or self.source.session(session_id)
+        above = session.parent_id if session is not None else None
+        return above is not None and above in (current.id, listed_id(current))
+
+    def first_waiting(self) -> Action | None:
+        """Return what waits first in the session on show, else in any; None where nothing waits."""
+        own = [action for action in self.pending if self.is_own(action.session_id)]
+        return self.actions.get(queue_summary(own or self.pending, self.source.now()).first_id or "")
 
     def is_due(self, now: int) -> bool:
         """Return whether the window of something has closed, here or in another folder."""

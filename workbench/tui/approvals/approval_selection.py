@@ -12,6 +12,7 @@ from textual.content import Content
 
 from workbench.domain.values import Decision, Hunk, SeenExtent
 from workbench.render.approvals import URGENCY_COLORS
+from workbench.render.cells import safe_content
 from workbench.render.glyphs import Glyphs
 from workbench.render.theme import Ink
 from workbench.text.human import time_left_text
@@ -484,11 +485,19 @@ NARROW_LABEL_COLUMNS: Final = 100
 
 
 def waiting_caption(
-    summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool, has_rows: bool, is_wide: bool
+    summary: QueueSummary,
+    colours: Ink,
+    glyphs: Glyphs,
+    *,
+    is_zoomed: bool,
+    has_rows: bool,
+    is_wide: bool,
+    whose: str,
 ) -> Content:
     """Return what stands beside the pane's name: `◆ 6  of 2 sessions`; over decided rows that none waits.
 
-    `is_wide`: the queue is that of all folders, which is said.
+    `is_wide`: the queue is that of all folders, which is said. `whose`: that it is not only of the session
+    on show.
     """
     muted = colours.of("muted")
     where = Content.styled("  all folders" if is_wide else "", muted)
@@ -496,6 +505,8 @@ def waiting_caption(
         ok = Content.styled(glyphs.of("ok"), colours.sign("ok"))
         return Content.assemble(ok, (" nothing waits", muted), where) if has_rows or is_wide else Content(" ")
     facts = Content.styled(f"{glyphs.of('waiting')} {summary.waiting}", colours.of("waiting", bold=True))
+    if whose:
+        return facts + safe_content(f"  {glyphs.line(whose)}", muted) + where
     if not is_zoomed:
         return facts + where
     plural = "s" if summary.sessions > 1 else ""

@@ -468,6 +468,7 @@ class ApprovalsPane(ActionDetailPane):
                 is_zoomed=self.is_zoomed,
                 has_rows=bool(self.queue.rows),
                 is_wide=view.is_wide,
+                whose=view.whose,
             ),
             approval_selection.order_caption(self.ordering.words, colours, signs, is_zoomed=self.is_zoomed),
         )

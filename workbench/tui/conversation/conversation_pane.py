@@ -50,6 +50,7 @@ from workbench.views.conversation_blocks import (
     ThoughtBlock,
 )
 from workbench.views.data_source import DataSource
+from workbench.views.sessions import session_title
 
 if TYPE_CHECKING:
     from workbench.tui.state import ScreenState
@@ -232,7 +233,7 @@ class ConversationPane(Pane):
     def _show_title(self) -> None:
         ink = render_context.ink(self)
         session = self._session
-        title = safe_content(session.title, ink.of("muted"), ink) if session else Content("")
+        title = safe_content(session_title(session), ink.of("muted"), ink) if session else Content("")
         if self._folder.is_other:
             title = folder_prefix(self._folder.name, ink) + title
         if self.view.find:

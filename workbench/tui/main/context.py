@@ -8,7 +8,9 @@ from msgspec import Struct
 from textual.message import Message
 
 from workbench.domain.rows import Session, run_title
+from workbench.domain.values import SYSTEM_SESSION
 from workbench.tui.places import place_number
+from workbench.views.sessions import listed_id
 
 if TYPE_CHECKING:
     from workbench.domain.rows import Session
@@ -195,16 +197,39 @@ class MainContext:
         """Go back to where the user was before they went to a place with the whole body."""
         self.go_to(self.places.before)
 
+    def show_session(self, session_id: str) -> None:
+        """Show a session or a run in all panes."""
+        self._screen.show_session(session_id)
+
+    def follow_session(self, session_id: str) -> bool:
+        """Show a session or a run in all panes; False, and nothing moves, while a message is being typed."""
+        if self.widgets.composer.is_empty:
+            self.show_session(session_id)
+            return True
+        return False
+
+    def show_first_waiting(self) -> bool:
+        """Go to what waits first, and show its session in all panes; False where nothing waits."""
+        first = self.state.first_waiting()
+        if first is None:
+            return False
+        if first.session_id != SYSTEM_SESSION and not self.state.is_own(first.session_id):
+            session = self.state.sessions.get(first.session_id)
+            self.follow_session(listed_id(session) or first.session_id)
+        self.show_action(first.id)
+        return True
+
     def show_action(self, action_id: str) -> None:
         """Go to an action in the queue."""
         self.go_to(place_number("approvals"))
         self.widgets.approvals.queue.put_cursor(action_id)
 
     def show_run(self, run_id: str) -> None:
-        """Show a run that has just begun, and go to it."""
+        """Show a run that has just started, in all panes unless a message is being typed, and go to it."""
         self.state.runs.shown = run_id
         self._screen.look()
-        self.presenter.pipeline()
+        if not self.follow_session(run_id):
+            self.presenter.pipeline()
         self.go_to(place_number("pipeline"))
         run = self.state.runs.rows.get(run_id)
         self.say(f"{run_title(run)} has started." if run is not None else "The run has started.")

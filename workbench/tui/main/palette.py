@@ -328,8 +328,7 @@ class PaletteScreen(ListDialog, inherit_bindings=False):
             self._choose(session_id)
 
     def _choose(self, session_id: str) -> None:
-        self._main.state.choose(session_id)
-        self._main.presenter.everything()
+        self._main.show_session(session_id)
         self._main.go_to(self._main.widgets.conversation.PLACE)
 
     def _file_entries(self) -> list[PaletteEntry]:

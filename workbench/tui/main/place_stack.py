@@ -9,7 +9,6 @@ from textual.screen import Screen
 
 from workbench.domain.events import Event, SessionDeleted
 from workbench.tui.places import PANE_PLACES, PLACES, place_number
-from workbench.views.approvals import queue_summary
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -64,17 +63,15 @@ class PlaceStack:
     def point_at_first_waiting(self) -> None:
         """Put the queue's cursor on what waits first in the session on show: all panes say the same."""
         state, queue = self._context.state, self._context.widgets.approvals.queue
-        shown = state.current
-        waiting = [action for action in state.pending if shown and action.session_id == shown.id]
-        first = queue_summary(waiting, state.source.now()).first_id
-        if first is None or first == queue.cursor:
+        first = state.first_waiting()
+        if first is None or not state.is_own(first.session_id) or first.id == queue.cursor:
             return
         if queue.size.height:
-            queue.put_cursor(first)
+            queue.put_cursor(first.id)
         else:
-            queue.cursor = first
+            queue.cursor = first.id
             # Its list scrolls once it knows its size.
-            queue.call_after_refresh(queue.put_cursor, first)
+            queue.call_after_refresh(queue.put_cursor, first.id)
 
     def _make(self, place: int) -> bool:
         if self._is_replay:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from workbench.domain.events import CallFinished, CallProposed
 from workbench.domain.machines import HUMAN_ENDED_PAUSES
 from workbench.domain.rows import Action, Session
-from workbench.domain.values import JsonObject
+from workbench.domain.values import SYSTEM_SESSION, JsonObject
 from workbench.text.safe import one_line
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.journal_source import SubAgentReader
@@ -154,11 +154,25 @@ class SessionPresenter:
                 undone=frozenset(state.undone),
                 folders=self._row_folders(),
                 is_wide=state.is_wide,
+                whose=self._whose_waits(),
                 elsewhere=len(state.elsewhere),
                 changed=frozenset(changed.actions),
                 has_times=state.source.has_times,
             )
         )
+
+    def _whose_waits(self) -> str:
+        """Return whose what waits is, for the title; empty where all of it is of the session on show."""
+        state = self.state
+        asking = sessions.waiting_by_session(state.sessions.values(), state.pending)
+        asking.pop(SYSTEM_SESSION, None)
+        if len(asking) > 1:
+            return f"of {len(asking)} sessions"
+        key = next(iter(asking), None)
+        session = state.sessions.get(key or "")
+        if session is None or any(state.is_own(action.session_id) for action in asking[session.id]):
+            return ""
+        return f"of {sessions.session_title(session)}, {self._not_this}"
 
     def queue_again(self) -> None:
         """Show the queue and what is under its cursor once more: what is known of its folders changed."""
@@ -250,8 +264,19 @@ class SessionPresenter:
             self.panes.pipeline.show(PipelineModel(found=self.status.pipelines_found))
         else:
             self.panes.pipeline.show(
-                PipelineModel(run=run, before=state.runs.before(run), newer=state.runs.newer_than(run))
+                PipelineModel(
+                    run=run,
+                    before=state.runs.before(run),
+                    newer=state.runs.newer_than(run),
+                    whose="" if state.is_own(run.id) else self._not_this,
+                )
             )
+
+    @property
+    def _not_this(self) -> str:
+        current = self.state.current
+        is_run = current is not None and current.kind in ("pipeline", "step")
+        return "not this run" if is_run else "not this session"
 
 
 class Presenter(SessionPresenter):

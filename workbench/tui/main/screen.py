@@ -370,9 +370,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     @on(tui_pane.FirstWaiting)
     def _first_waiting(self) -> None:
-        if first := self.presenter.summary().first_id:
-            self.context.show_action(first)
-        else:
+        if not self.context.show_first_waiting():
             self.say("Nothing waits.")
 
     @on(tui_pane.OpenDetail)
@@ -451,9 +449,13 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     @on(tui_pane.SessionChosen)
     def _session_chosen(self, message: tui_pane.SessionChosen) -> None:
-        self.state.choose(message.session_id)
+        self.show_session(message.session_id)
+
+    def show_session(self, session_id: str) -> None:
+        """Show a session or a run in all panes."""
+        self.state.choose(session_id)
         self.presenter.everything()
-        self.context.tasks.read_about_session(message.session_id)
+        self.context.tasks.read_about_session(session_id)
         self.context.tasks.read_asks()
 
     @on(tui_pane.DecisionReported)

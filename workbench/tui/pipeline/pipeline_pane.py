@@ -229,7 +229,8 @@ class PipelinePane(Pane):
         from workbench.render.pipeline import run_title_facts
 
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
-        return run_title_facts(run, self._seconds_to_go(), self.size.width + more_room, ink, glyphs)
+        to_go, width = self._seconds_to_go(), self.size.width + more_room
+        return run_title_facts(run, to_go, width, ink, glyphs, whose=self._shown.whose)
 
     def _seconds_to_go(self) -> float | None:
         from workbench.graph.run_graph import seconds_to_go
@@ -425,7 +426,9 @@ class PipelinePane(Pane):
             self.post_message(StatusMessage("Nothing has failed, asks or runs here."))
 
     def open_row(self) -> None:
-        if self.gate is not None:
+        if self._shown.run is not None and self._shown.whose:
+            self.main.show_session(self._shown.run.id)
+        elif self.gate is not None:
             self.main.show_action(self.gate)
         elif self.cursor_step is not None:
             self.post_message(StepWanted(self.graph.cursor, is_opened=not self.has_step))
@@ -529,6 +532,8 @@ class PipelinePane(Pane):
     def label_of(self, key_id: str) -> str:
         if key_id == "list.filter":
             return "find"
+        if key_id == "list.open" and self._shown.whose:
+            return "show it in all panes"
         if key_id == "list.open" and self.gate is not None:
             return "its row"
         if key_id == "pipeline.answer" and self.gate is not None and not self._is_gate:

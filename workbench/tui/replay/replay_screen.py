@@ -156,6 +156,7 @@ class NullComposer:
     """Stands where the composer of a live screen is: it is never shown, and takes no words."""
 
     display = is_written_in = is_awaited = False
+    is_empty = True
 
     def show(self, view: "ComposerModel") -> None:
         del view
@@ -349,7 +350,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.take_in(source.go_on(index))
         else:
             source.seek(index)
-            state.load(self.session_id if current is None else current.id, TAIL_EVENTS)
+            is_there = current is not None and source.session(current.id) is not None
+            state.load(current.id if current is not None and is_there else self.session_id, TAIL_EVENTS)
             self.presenter.everything()
             self.presenter.detail(self.approvals.queue.cursor)
         self.pointing.at_waiting()
