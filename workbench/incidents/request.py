@@ -1,8 +1,10 @@
 """Which incidents are asked for, in which sessions, and in what words (S2 IncidentPrompt).
 
-The text of the first prompt is the seed's template to the letter; it never adds a word of its own.
+The text of the first prompt is the seed's template to the letter; it never adds a word of its own. Its
+description is left out where it says nothing of this place.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
@@ -16,10 +18,12 @@ _TEMPLATE: Final = (
     "File: {path}\n"
     "Line: {line}\n"
     "Issue: {category} ({severity})\n"
-    "Description: {description}\n"
+    "{description}"
     "Message: {message}\n\n"
     "Please analyze the file and make the necessary changes to resolve this {severity} issue."
 )
+_DESCRIPTION: Final = "Description: {description}\n"
+_PLACEHOLDER: Final = re.compile(r"\{\w*\}")
 _AGAIN: Final = (
     "The checker still finds this issue after your changes:\n\n"
     "File: {path}\n"
@@ -51,11 +55,19 @@ def incident_prompt(incident: Incident, workspace: str, line: int = 0) -> Incide
     severity = _SEVERITY_NAMES[incident.severity]
     text = _TEMPLATE.format(
         path=incident.path, line=line or incident.line or 1, category=incident.category, severity=severity,
-        description=incident.description, message=incident.message,
+        description=_description_line(incident), message=incident.message,
     )  # fmt: skip
     return IncidentPrompt(
         incident_id=incident.id, prompt_text=text, context_files=(incident.path,), workspace_path=workspace
     )
+
+
+def _description_line(incident: Incident) -> str:
+    """Return the line with the description; empty for a rule's template or a copy of the message."""
+    text = incident.description
+    if _PLACEHOLDER.search(text) or (text and text.strip() == incident.message.strip()):
+        return ""
+    return _DESCRIPTION.format(description=text)
 
 
 def next_prompt(

@@ -89,7 +89,7 @@ def test_each_prompt_is_the_seeds_and_names_its_incident(made):
     first, *_ = lists.bodies(child.id, e.PromptSubmitted)
     assert first.text == (
         "Please help fix this code migration issue:\n\nFile: a.py\nLine: 1\nIssue: ruff (Error)\n"
-        f"Description: {OS}\nMessage: {OS}\n\n"
+        f"Message: {OS}\n\n"  # ruff has no other description than the message
         "Please analyze the file and make the necessary changes to resolve this Error issue."
     )
     assert [body.incident for body in lists.bodies(child.id, e.PromptSubmitted)] == [

@@ -54,6 +54,25 @@ def test_braces_of_a_message_are_text():
     assert "Message: {path} {0}" in incident_prompt(incident(message="{path} {0}"), "/w").prompt_text
 
 
+@each_row(
+    "description,message,is_left_out",
+    [
+        ("`{name}` imported but unused", "`os` imported but unused", True),
+        ("Use {} instead", "Use new() instead", True),
+        ("Use new()", "Use new()", True),
+        ("Use new()\n", "Use new()", True),
+        ("Unused import", "`os` imported but unused", False),
+        ("A dict is written {'a': 1}", "Use new()", False),
+        ("", "Use new()", False),
+        ("", "", False),
+    ],
+)
+def test_a_description_that_says_nothing_of_the_place_is_left_out(description, message, is_left_out):
+    prompt = incident_prompt(incident(description=description, message=message), "/w").prompt_text
+    assert ("\nDescription:" not in prompt) == is_left_out
+    assert f"\nMessage: {message}\n" in prompt
+
+
 def test_a_further_prompt_says_what_the_checker_reports_now():
     text = next_prompt(incident(), incident(message="still old()"), 9)
     assert "still finds" in text and "Line: 9\n" in text and "Message: still old()" in text
