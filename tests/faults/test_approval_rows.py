@@ -17,6 +17,7 @@ from tests.support.sizes import size
 from tests.support.stage import USER
 from tests.support.waits import until
 from workbench.domain import events
+from workbench.domain.values import Actor
 from workbench.effects import fault_points
 from workbench.host import session_requests
 from workbench.journal.decisions import expire_due_actions
@@ -258,6 +259,27 @@ def test_h_after_the_last_rename_it_has_succeeded_recovered(on_stage, scenario, 
 
 
 # --- commands -----------------------------------------------------------------------------------------------
+
+
+def test_what_a_command_had_printed_when_h_died_is_in_its_result_and_told_to_the_model(on_stage):
+    stage = on_stage(LONG)
+    assert stage.die(("call.released", 1)).code == 137
+    with stage.at_work():
+        call_row, journal = stage.calls()["c1"], stage.journal
+        printed = [
+            journal.event(
+                events.OutputStreamed(offset=offset, text=text), call_row.session_id, Actor(kind="host"),
+                call_id=call_row.id, turn_id=call_row.turn_id,
+            )
+            for offset, text in ((0, "line 1\n"), (7, "line 17\n"))
+        ]  # fmt: skip
+        journal.append(printed)
+    row, _ = rests(stage)
+    assert (row.state, row.detail) == ("interrupted", "outcome unknown")
+    with stage.at_work():
+        (finished,) = (body for body in stage.bodies(events.CallFinished) if body.detail == "outcome unknown")
+        assert finished.preview == "line 1\nline 17\n" and finished.output_bytes == 15
+    ends(stage)
 
 
 @pytest.mark.parametrize("point", ["call.executing", "call.started", "call.process_recorded"])

@@ -339,7 +339,7 @@ def _interruption_text(call: TurnCall) -> str:
     finished = call.finished or CallFinished(state="interrupted")
     sentence = _INTERRUPTED_SENTENCES.get(finished.detail) or _unknown_outcome_text()
     more = _sentence(finished.error or finished.summary)
-    return _joined_lines(sentence, more)
+    return _joined_lines(sentence, more, "Its output so far:" if finished.preview else "")
 
 
 def _unknown_outcome_text() -> str:

@@ -12,11 +12,13 @@ from workbench.domain.events import CallFinished, FileChanged
 from workbench.domain.values import GateVerdict, PlannedWrite
 from workbench.effects.child_processes import terminate_leftovers
 from workbench.effects.process_table import ProcessIdentity
+from workbench.host import redaction
 from workbench.host.call_context import CallRecord, call_context, gate_context, read_call_record
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.executor import call_finished_from_output, change_kind
 from workbench.policy.gate import GateCall, screen_call
 from workbench.tools.base import ActTool, ToolRefused
+from workbench.views.tools import streamed_output
 
 _UNKNOWN_OUTCOME = "the background process ended while it ran; it was not run again, so look first"
 
@@ -40,7 +42,21 @@ async def recover_call(writer: SessionWriter, call_id: str) -> None:
         state="interrupted", detail="outcome unknown", error=_UNKNOWN_OUTCOME, summary="outcome unknown",
         metadata={"leftovers_ended": processes_ended} if processes_ended else {},
     )  # fmt: skip
+    finished = await asyncio.to_thread(_with_output_so_far, writer, record, finished)
     await writer.append(writer.call_event(finished, record.row))
+
+
+def _with_output_so_far(writer: SessionWriter, record: CallRecord, finished: CallFinished) -> CallFinished:
+    """Return the end of a command with what it had printed, as far as that was streamed and recorded."""
+    text = streamed_output(event.body for event in writer.journal.call_events(record.row.id))
+    if not text:
+        return finished
+    limit = tool_limits(writer.context.read_settings().config).tool_output_bytes
+    kept = redaction.redact_output(text, text, limit, writer.journal.blobs)
+    return replace(
+        finished, preview=kept.recorded, output_ref=kept.whole, output_bytes=kept.total_bytes,
+        metadata=kept.noted(dict(finished.metadata)),
+    )  # fmt: skip
 
 
 def _recovered_act(writer: SessionWriter, record: CallRecord) -> CallFinished | None:

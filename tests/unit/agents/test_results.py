@@ -153,6 +153,16 @@ ROWS = [
         (f"Interrupted: the program stopped while it ran, and its outcome is unknown. {LOOK}", "interrupted"),
     ),
     (
+        "outcome unknown, with what it had printed",
+        ran("interrupted", detail="outcome unknown", error="look first", preview="line 17\n"),
+        "line 17\n",
+        (
+            f"Interrupted: the program stopped while it ran, and its outcome is unknown. {LOOK}\n"
+            "look first.\nIts output so far:\nline 17\n",
+            "interrupted",
+        ),
+    ),
+    (
         "its turn ended while it ran",
         RUNNING,
         "",
