@@ -1,5 +1,7 @@
 """Answering by key: what counts, for which bytes, and what never does."""
 
+import asyncio
+
 import pytest
 from textual import events
 
@@ -430,3 +432,25 @@ def test_a_row_that_scrolls_in_says_the_time_that_is_left_now(tmp_path):
             assert "15:00" not in shown.text
 
     play(stage, body, size=(120, 24))
+
+
+def test_an_approved_row_says_what_it_waits_for(stage):
+    first, second, _ = stage.waiting()
+
+    async def body(shown):
+        stage.approve(second)
+        await shown.look()
+        shown.approvals.queue.put_cursor(second.id)
+        await shown.settle()
+        row = next(row for row in shown.approvals.rows if row.id == second.id)
+        assert row.state_word == "approved, waits"
+        assert f"It runs after edit {first.target}, which waits for you." in shown.text
+        stage.approve(first)
+        await shown.look()
+        assert f"It runs after edit {first.target}, which did not run yet." in shown.text
+        await asyncio.to_thread(stage.drive)
+        await shown.look()
+        row = next(row for row in shown.approvals.rows if row.id == second.id)
+        assert row.state_word == "approved" and "It runs after" not in shown.text
+
+    play(stage, body, size=(160, 48))

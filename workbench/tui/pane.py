@@ -393,6 +393,8 @@ class QueueModel(Struct, frozen=True, kw_only=True):
     """Calls of the session on show that a rule let pass."""
     undone: Collection[str] = frozenset[str]()
     """Ids of actions whose changes were taken back."""
+    blocked: Collection[str] = frozenset[str]()
+    """Ids of approved actions whose calls wait for one before them."""
     folders: Mapping[str, Folder] = field(default_factory=dict[str, Folder])
     """Of each row its folder, by the row's id, where folders are told apart."""
     is_wide: bool = False

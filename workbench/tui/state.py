@@ -31,7 +31,7 @@ from workbench.tui import transcript_window
 from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource
 from workbench.tui.run_store import RunStore
 from workbench.tui.transcript_window import TranscriptWindow
-from workbench.views.approvals import queue_summary
+from workbench.views.approvals import blocking_call, queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.propose_again import ProposeAgain, propose_again_of
@@ -433,6 +433,16 @@ class ScreenState:
         """Return what waits first in the session on show, else in any; None where nothing waits."""
         own = [action for action in self.pending if self.is_own(action.session_id)]
         return self.actions.get(queue_summary(own or self.pending, self.source.now()).first_id or "")
+
+    def blockers(self) -> dict[str, Call]:
+        """Return by action the call that has to end before what was approved runs."""
+        approved = {call.action_id: call for call in self.action_calls.values() if call.state == "approved"}
+        found: dict[str, Call] = {}
+        for action_id, call in approved.items():
+            blocker = blocking_call(call, self.source.calls(call.session_id))
+            if action_id is not None and blocker is not None:
+                found[action_id] = blocker
+        return found
 
     def is_due(self, now: int) -> bool:
         """Return whether the window of something has closed, here or in another folder."""

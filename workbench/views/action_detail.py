@@ -322,12 +322,14 @@ def action_detail(
     streamed: str = "",
     again: ProposeAgain | None = None,
     folder: Folder = NO_FOLDER,
+    blocked_by: str = "",
 ) -> ActionDetail:
     """Return an action in full.
 
     `hunks` and `parameters` come from `DataSource.exact_hunks` and `exact_parameters`; without parameters the
     recorded ones are shown. `bases` are the lines of files as they are now, by path; `is_own_text` says that
-    `hunks` are what the user made of the proposal; `streamed` is what a command has printed so far.
+    `hunks` are what the user made of the proposal; `streamed` is what a command has printed so far;
+    `blocked_by` is what has to end before an approved one runs.
     """
     (sign, word), decided = action_status(action, call, is_undone=is_undone), action_status(action)
     left = seconds_left(action, now)
@@ -347,14 +349,16 @@ def action_detail(
         removed=sum(file.removed for file in files) if is_own_text else action.removed,
         cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt, choices=opened.choices, chosen=action.choice, subject=_subject(opened),
-        bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again)), again=again,
+        bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again),
+             *([f"It runs after {blocked_by}."] if blocked_by else [])), again=again,
         warnings=_warnings(action, proposed, hunks),
         decision_sign=decided[0], decision_word=decided[1],
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
         extensions=action.extensions, decided_at=action.decided_at, decided_by=action.decided_by,
         reason=action.reason, folder=folder,
         was_taken=None if action.selection is None else HunkSelection.decided(hunks, action.selection),
-        outcome="undone" if is_undone else _outcome_line(action, call), is_undone=is_undone,
+        outcome="undone" if is_undone else "" if blocked_by else _outcome_line(action, call),
+        is_undone=is_undone,
         is_running=sign == "running", output=printed.last, output_lines=printed.count,
         is_pending=action.state == "pending", is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
@@ -576,6 +580,15 @@ def _outcome_line(action: Action, call: Call | None) -> str:
     _, word = call_status(call, action)
     why = call.error or (f"exit {call.exit_code}" if call.exit_code else "")
     return one_line(f"{word}: {why}" if why and call.state != "succeeded" else word, 200)
+
+
+def blocker_text(call: Call, action: Action | None) -> str:
+    """Return a call that others wait for: `edit src/a.py, which waits for you`."""
+    name = f"{action.verb} {one_line(action.target, 80)}" if action is not None else one_line(call.tool, 64)
+    _, word = call_status(call, action)
+    states = {"pending": "which waits for you", "executing": "which is running"}
+    state = "which is stale" if word == "stale" else states.get(call.state, "which did not run yet")
+    return f"{name}, {state}"
 
 
 _HIDDEN_MARK: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")

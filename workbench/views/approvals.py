@@ -156,6 +156,7 @@ class _RowInputs(NamedTuple):
     has_times: bool
     is_marked: bool
     is_undone: bool
+    is_blocked: bool
     folder: Folder
 
 
@@ -188,6 +189,7 @@ def queue_rows(
     lingering: Collection[str] = frozenset[str](),
     ruled: Iterable[Call] = (),
     undone: Collection[str] = frozenset[str](),
+    blocked: Collection[str] = frozenset[str](),
     folders: Mapping[str, Folder] = _NO_FOLDERS,
     cache: QueueRowCache | None = None,
     has_times: bool = True,
@@ -195,9 +197,10 @@ def queue_rows(
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
     `text_filter` holds words that a row must all have. Rows in `lingering` were decided a moment ago and keep
-    their place. `ruled` are calls that a rule let pass. `folders` has the folder of each row by its id, where
-    folders are told apart. `cache` is filled anew; a row whose inputs are those
-    of the cache is taken from it. Without recorded times (`has_times`) no row has one.
+    their place. `ruled` are calls that a rule let pass. `blocked` are approved actions whose calls wait for
+    one before them. `folders` has the folder of each row by its id, where folders are told apart. `cache` is
+    filled anew; a row whose inputs are those of the cache is taken from it. Without recorded times
+    (`has_times`) no row has one.
     """
     sizes = hunk_sizes or {}
     before = {} if cache is None else dict(cache)
@@ -210,6 +213,7 @@ def queue_rows(
                 sizes=sizes.get(action.id, ()), left=seconds_left(action, now),
                 has_times=has_times,
                 is_marked=action.id in marks, is_undone=action.id in undone,
+                is_blocked=action.id in blocked,
                 folder=folders.get(action.id, NO_FOLDER),
             )  # fmt: skip
             was = before.get(action.id)
@@ -226,6 +230,18 @@ def queue_rows(
     shown = [row for _, row in waiting]
     shown += [replace(row, in_decided=True) for row in below] if shows_decided else []
     return tuple(row for row in shown if matches_filter(row, text_filter))
+
+
+def blocking_call(call: Call, calls: Iterable[Call]) -> Call | None:
+    """Return the first call of the same turn that has to end before an approved one runs."""
+    if call.state != "approved":
+        return None
+    before = (other for other in calls if other.turn_id == call.turn_id and other.ordinal < call.ordinal)
+    open_calls = (other for other in before if other.state in _OPEN_CALL_STATES)
+    return min(open_calls, key=lambda other: other.ordinal, default=None)
+
+
+_OPEN_CALL_STATES: Final = frozenset({"pending", "approved", "executing"})
 
 
 def keep_shown_order(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[QueueRow, ...]:
@@ -310,6 +326,8 @@ def _action_row(of: _RowInputs) -> QueueRow:
     risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")
     if sign == "partly" and (taken := taken_text(action.selection or (), of.sizes)):
         word = taken if taken.endswith("lines") else f"{taken} hunks"
+    if of.is_blocked and sign == "ok":
+        word = f"{word}, waits"
     verb, target = action_words(action, of.folder)
     if of.folder.is_gone and is_pending:
         risks, word = (FOLDER_GONE, *risks), FOLDER_GONE

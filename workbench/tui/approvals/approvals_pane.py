@@ -126,7 +126,7 @@ class QueueOrder:
             view.actions, view.sessions, view.now, order=self.order, text_filter=self.text_filter,
             shows_decided=self.shows_decided, marks=marks, calls=view.calls, hunk_sizes=view.hunk_sizes,
             lingering=lingering, ruled=view.ruled, undone=view.undone, folders=view.folders, cache=self._made,
-            has_times=view.has_times,
+            has_times=view.has_times, blocked=view.blocked,
         )  # fmt: skip
 
     def held(
@@ -415,7 +415,10 @@ class ApprovalsPane(ActionDetailPane):
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()
         is_expired = self.detail is not None and self.detail.again is not None
-        if self.queue.cursor in view.changed or (is_expired and view.changed):
+        is_blocked = self.queue.cursor in (
+            view.blocked if before is None else {*view.blocked, *before.blocked}
+        )
+        if self.queue.cursor in view.changed or ((is_expired or is_blocked) and view.changed):
             self.post_message(DetailWanted(self.queue.cursor))
         if before is not None and not waited:
             self._go_to_first_waiting()

@@ -30,7 +30,13 @@ from workbench.tui.pane import (
 from workbench.tui.places import PANE_PLACES
 from workbench.tui.state import ScreenState, StateChange, TranscriptPart, is_session_driven
 from workbench.views import approvals, sessions, tools
-from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, with_choice_notes
+from workbench.views.action_detail import (
+    ActionDetail,
+    CommandParts,
+    action_detail,
+    blocker_text,
+    with_choice_notes,
+)
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 from workbench.views.data_source import SealedContentGone
 from workbench.views.hunk_selection import hunk_sizes
@@ -152,6 +158,7 @@ class SessionPresenter:
                 hunk_sizes=self._hunk_sizes(),
                 ruled=state.ruled,
                 undone=frozenset(state.undone),
+                blocked=frozenset(state.blockers()),
                 folders=self._row_folders(),
                 is_wide=state.is_wide,
                 whose=self._whose_waits(),
@@ -213,12 +220,17 @@ class SessionPresenter:
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
             streamed="" if finished is not None else streamed_output(bodies),
-            again=self.state.propose_again(action),
+            again=self.state.propose_again(action), blocked_by=self._blocker_of(action),
             folder=self._told_apart(self.state.workspaces.get(action.id, "")),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
         detail = detail if source.has_times else replace(detail, decided_at=None)
         return with_choice_notes(detail, self.status.questions)
+
+    def _blocker_of(self, action: Action) -> str:
+        blocker = self.state.blockers().get(action.id)
+        asked = self.state.actions.get(blocker.action_id or "") if blocker is not None else None
+        return blocker_text(blocker, asked) if blocker is not None else ""
 
     def tools(self) -> None:
         """Show the calls of the session on show."""
