@@ -5,6 +5,7 @@ import pytest
 from tests.support import drawn_runs
 from tests.tui.screens import play, staged
 from tests.tui.test_replay_screen import replayed
+from workbench.tui.backend import Backend
 
 RUN = "run-1"
 
@@ -142,5 +143,96 @@ def test_a_replay_shows_its_own_session_at_moments_before_the_chosen_one_was_the
         assert screen.conversation._session.id == screen.session_id
         screen.go(whole)
         assert screen.state.is_own(screen.pipeline.run.id) and screen.pipeline._shown.whose == ""
+
+    replayed("release-run", tmp_path, body)
+
+
+def ask_in_second_session(stage):
+    """Have another session of the same folder ask for the same calls, and return its id."""
+    first = stage.session_id
+    stage.begin(title="second")
+    stage.drive()
+    second, stage.session_id = stage.session_id, first
+    return second
+
+
+def tool_rows(shown):
+    """Return the rows of the calls that are listed, as they are drawn."""
+    top = shown.main.tools.list.region
+    return [line[top.x : top.right] for line in shown.text.splitlines()[top.y : top.bottom] if line.strip()]
+
+
+def test_the_tools_pane_shows_every_sessions_calls_live_with_their_names(stage):
+    ask_in_second_session(stage)
+    kept = []
+
+    async def body(shown):
+        await shown.press("3")
+        assert len(shown.main.tools.list.rows) == 3
+        await shown.press("asterisk")
+        assert "3 Tool invocations" in shown.text and "all sessions  6 calls" in shown.text
+        names = {"test": 0, "second": 0}
+        for line in tool_rows(shown):
+            for name in names:
+                names[name] += f" {name} " in line
+        assert names == {"test": 3, "second": 3}
+        # A call of the session that is not on show changes on the screen.
+        other = next(key for key in shown.main.state.sessions if key != current(shown))
+        action = stage.journal.actions(session_id=other, states=("pending",))[0]
+        stage.approve(action)
+        await shown.look()
+        row = shown.main.tools.list.rows[action.call_id]
+        assert row.call.state == "approved"
+        await shown.press("asterisk")
+        assert len(shown.main.tools.list.rows) == 3 and "all sessions  6" not in shown.text
+        assert kept == [["tools"], []]
+
+    play(stage, body, size=(160, 48), keep_all_sessions=lambda places: kept.append(list(places)))
+
+
+def test_the_pipeline_pane_lists_every_run_live_and_enter_shows_one_in_all_panes(stage):
+    older = drawn_runs.Written(
+        stage.journal, str(stage.workspace), drawn_runs.NIGHTLY[:2], run="run-0", number=40
+    )
+    start_run(stage)
+
+    async def body(shown):
+        await shown.press("4", "asterisk")
+        rows = [line for line in shown.text.splitlines() if "nightly #4" in line and " of " in line]
+        assert "all sessions  2 runs  ◆ 1" in titles(shown)[4]
+        assert ["0 of 9" in line or "0 of 2" in line for line in rows].count(True) == 2
+        assert "not this" not in titles(shown)[4]
+        older.done("plan")
+        await shown.look()
+        assert any("1 of 2" in line for line in shown.text.splitlines())
+        shown.main.pipeline.every_run.put_cursor("run-0")
+        await shown.press("enter")
+        assert current(shown) == "run-0" and shown.main.pipeline.run.id == "run-0"
+        assert not shown.main.pipeline.is_list and shown.main.pipeline.has_pane_focus
+
+    play(stage, body, size=(160, 48), opens_on=stage.session_id)
+
+
+def test_a_screen_opens_with_every_session_where_the_last_one_showed_it(stage, monkeypatch):
+    ask_in_second_session(stage)
+    start_run(stage)
+    monkeypatch.setattr(Backend, "all_sessions", ("tools", "pipeline"))
+
+    async def body(shown):
+        assert "all sessions  6 calls" in shown.text and "all sessions  1 run" in titles(shown)[4]
+
+    play(stage, body, size=(160, 48))
+
+
+def test_every_sessions_calls_of_a_replay_are_those_of_the_moment(tmp_path):
+    async def body(app, press):
+        screen = app.main
+        screen.context.toggle_all_sessions("tools")
+        whole = len(screen.source.timeline)
+        screen.go(whole)
+        calls = screen.source.rows.calls
+        assert set(screen.tools.list.rows) == set(calls) and calls
+        screen.go(1)
+        assert not screen.tools.list.rows
 
     replayed("release-run", tmp_path, body)

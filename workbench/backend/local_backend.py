@@ -8,7 +8,7 @@ from functools import cached_property
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
-from workbench.backend.screen_files import Draft, FolderChoice, LeftMoment
+from workbench.backend.screen_files import Draft, LeftMoment, keep_shown
 from workbench.backend.workspace import LocalWorkspace, NextSession
 from workbench.domain.events import PromptSubmitted
 from workbench.domain.rows import Host
@@ -200,7 +200,10 @@ class LocalBackend(LocalWorkspace, Backend):
         self._left.keep(self._journal.now())
 
     def keep_folders(self, *, is_wide: bool) -> None:
-        FolderChoice(is_wide=is_wide).keep(self._home)
+        keep_shown(self._home, is_wide=is_wide)
+
+    def keep_all_sessions(self, places: Sequence[str]) -> None:
+        keep_shown(self._home, all_sessions=tuple(places))
 
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)

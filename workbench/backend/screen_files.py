@@ -55,23 +55,34 @@ FOLDERS_FILE: Final = "folders.json"
 _MAX_FOLDERS_BYTES: Final = 1_000
 
 
-class FolderChoice(Struct, frozen=True, kw_only=True):
-    """Whether the queue of a screen was last that of all folders."""
+class ShownChoice(Struct, frozen=True, kw_only=True):
+    """What the panes of a screen showed last."""
 
-    is_wide: bool
+    is_wide: bool = False
+    """Whether the queue was that of all folders."""
+    all_sessions: tuple[str, ...] = ()
+    """The places that showed every session."""
 
-    def keep(self, home: Home) -> None:
-        """Remember the choice in the data folder."""
-        write_atomic(home.path / FOLDERS_FILE, msgspec.json.encode(self))
+
+def keep_shown(
+    home: Home, *, is_wide: bool | None = None, all_sessions: tuple[str, ...] | None = None
+) -> None:
+    """Remember a choice in the data folder; None leaves it as it is."""
+    before = shown_at_start(home)
+    choice = ShownChoice(
+        is_wide=before.is_wide if is_wide is None else is_wide,
+        all_sessions=before.all_sessions if all_sessions is None else all_sessions,
+    )
+    write_atomic(home.path / FOLDERS_FILE, msgspec.json.encode(choice))
 
 
-def is_wide_at_start(home: Home) -> bool:
-    """Return whether the queue was last that of all folders; False where nothing can be read of that."""
+def shown_at_start(home: Home) -> ShownChoice:
+    """Return what the panes showed last; the usual where nothing can be read of that."""
     try:
         data = read_bounded(home.path / FOLDERS_FILE, _MAX_FOLDERS_BYTES)
-        return msgspec.json.decode(data or b"", type=FolderChoice).is_wide
+        return msgspec.json.decode(data or b"", type=ShownChoice)
     except (FileRefused, msgspec.MsgspecError):
-        return False
+        return ShownChoice()
 
 
 LEFT_FOLDER: Final = "left"

@@ -85,10 +85,11 @@ def open_screen(
         except TrustRefused as error:
             console.note(f"Not trusted: {error}")
         from workbench.backend.local_backend import LocalBackend
-        from workbench.backend.screen_files import is_wide_at_start
+        from workbench.backend.screen_files import shown_at_start
 
         backend = LocalBackend(journal.home, journal, workspace)
-        backend.is_wide = is_wide or is_wide_at_start(journal.home)
+        shown = shown_at_start(journal.home)
+        backend.is_wide, backend.all_sessions = is_wide or shown.is_wide, shown.all_sessions
         left_for = show_screen(journal, workspace, backend, config, session_id, then)
     return _run_demo(console) if left_for == EXIT_FOR_DEMO else EXIT_OK
 

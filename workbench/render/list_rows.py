@@ -28,6 +28,8 @@ WATERFALL_MIN_CELLS: Final = 58
 WIDE_MIN_CELLS: Final = 100
 LONG_TOOL_MIN_CELLS: Final = 76
 _FAR_CELLS: Final = 40
+_SESSION_CELLS: Final = 26
+_SHORT_SESSION_CELLS: Final = 14
 _LABEL_CELLS: Final = 12
 END_COLUMN: Final = Column(content=Content(""), width=0)
 
@@ -78,11 +80,13 @@ def tool_strip(
     is_cursor: bool = False,
     has_focus: bool = False,
     is_moment: bool = False,
+    session: str = "",
 ) -> Strip:
     """Return one tool call; with a span and enough cells also its bar on the time axis.
 
-    `clock` is the time of a command that runs, with its limit. The call of the moment of a replay is marked
-    where the cursor stands on another one.
+    `session` is the title of its session, where calls of several are listed. `clock` is the time of a command
+    that runs, with its limit. The call of the moment of a replay is marked where the cursor stands on another
+    one.
     """
     style = ink.of("foreground", bold=is_cursor)
     columns = [
@@ -91,7 +95,8 @@ def tool_strip(
         else Column(content=styled(glyphs.of("prompt"), ink.of("info")), width=1, gap=0),
         icon_column(row.sign, ink, glyphs),
         Column(content=safe_content(row.tool, style, ink), width=_tool_name_cells(width)),
-        target_column(glyphs.target(row.target), ink.of("muted"), ink, least=10),
+        target_column(glyphs.target(row.target), ink.of("muted"), ink, least=6 if session else 10),
+        *([_session_column(session, width, ink)] if session else []),
         *_time_columns(row, clock or row.right, width, ink, glyphs),
     ]
     if width >= WATERFALL_MIN_CELLS:
@@ -104,6 +109,11 @@ def tool_strip(
         list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus),
         glyphs=glyphs,
     )
+
+
+def _session_column(title: str, width: int, ink: Ink) -> Column:
+    room = _SESSION_CELLS if width >= LONG_TOOL_MIN_CELLS else _SHORT_SESSION_CELLS
+    return Column(content=safe_content(title, ink.of("foreground"), ink), width=room)
 
 
 def _tool_name_cells(width: int) -> int:

@@ -3,20 +3,24 @@
 from collections.abc import Sequence
 
 from textual.content import Content
+from textual.strip import Strip
 
-from workbench.render.cells import styled
+from workbench.render.cells import Column, row_strip, safe_content, styled
 from workbench.render.glyphs import Glyphs
+from workbench.render.list_rows import END_COLUMN, cursor_column, icon_column, list_row_style
 from workbench.render.theme import Ink
 from workbench.text.human import countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.pipeline import PipelineRun
 from workbench.views.run_history import EarlierStep, usual_seconds
-from workbench.views.status_icons import STEP_STATUSES, StatusName
+from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, StatusName
 from workbench.views.usage import money_text
 
 _LONGEST_RUN_BAR = 30
 _LEAST_RUN_BAR = 6
 _LONGEST_LINK = 60
+_ROW_BAR = 12
+_ROW_WORD = 9
 _TITLE_GAP = Content("  ")
 _AROUND_TITLE = 16
 """Cells of a title that the pane's name and the rule take."""
@@ -43,6 +47,28 @@ def run_title_facts(
         if bar >= _LEAST_RUN_BAR:
             return _TITLE_GAP.join([*head, progress_bar(run, bar, ink, glyphs) + Content(" ") + done, *tail])
     return _TITLE_GAP.join([*head, done])
+
+
+def run_strip(
+    run: PipelineRun, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
+) -> Strip:
+    """Return a run as a row: its state, name, progress, what waits or has failed in it, and its time."""
+    sign, word = RUN_STATUSES[run.status]
+    sign = "waiting" if run.waiting else sign
+    counts: tuple[tuple[StatusName, int], ...] = (("waiting", run.waiting), ("failed", run.failed))
+    shown = [styled(f"{glyphs.of(name)} {count}", ink.sign(name)) for name, count in counts if count]
+    columns = [
+        cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
+        icon_column(sign, ink, glyphs),
+        Column(content=safe_content(run.title, ink.of("foreground", bold=is_cursor)), grows=True, least=8),
+        Column(content=_TITLE_GAP.join(shown), align="right", drop=3),
+        Column(content=progress_bar(run, _ROW_BAR, ink, glyphs), width=_ROW_BAR, drop=2),
+        Column(content=styled(f"{run.done} of {run.total}", ink.of("muted")), align="right", drop=4),
+        Column(content=styled(word, ink.sign(sign)), width=_ROW_WORD, drop=1),
+        Column(content=styled(countdown_text(run.seconds), ink.of("muted")), width=6, align="right"),
+    ]
+    style = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
+    return row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
 
 
 def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:

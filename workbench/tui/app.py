@@ -310,8 +310,10 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
 
     def make_main(self) -> MainScreen:
         """Return the screen that is there for as long as the app is."""
+        state = ScreenState(self._live, is_wide=self._backend.is_wide)
+        state.all_sessions = frozenset(self._backend.all_sessions)
         return MainScreen(
-            ScreenState(self._live, is_wide=self._backend.is_wide),
+            state,
             self._backend,
             self._decision_writer,
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),

@@ -452,6 +452,8 @@ class Backend:
     """Lines that stand where the first session will be, instead of how one is begun."""
     is_wide: bool = False
     """Whether the queue is that of all folders when the screen opens."""
+    all_sessions: Sequence[str] = ()
+    """The places that show every session when the screen opens: `tools`, `pipeline`."""
 
     @cached_property
     def library(self) -> LibraryBackend:
@@ -596,6 +598,9 @@ class Backend:
 
     def keep_folders(self, *, is_wide: bool) -> None:
         """Remember for the next screens whether the queue is that of all folders. In a thread."""
+
+    def keep_all_sessions(self, places: Sequence[str]) -> None:
+        """Remember for the next screens which places show every session. In a thread."""
 
     def configuration_changed(self) -> None:
         """Read again what is kept of the configuration, such as prices."""

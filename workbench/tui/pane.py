@@ -347,6 +347,8 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     """What the agents have done that calls began, by the id of the call."""
     moment: str | None = None
     """The call that something happened to last, which is followed."""
+    names: "Mapping[str, str] | None" = None
+    """The titles of the sessions by id, where the calls are those of all sessions; else None."""
 
 
 class CallDetailModel(Struct, frozen=True, kw_only=True):
@@ -439,6 +441,8 @@ class PipelineModel(Struct, frozen=True, kw_only=True):
     """Seconds by step id of the last completed run of the same pipeline."""
     newer: str = ""
     """The title of a run that goes on and is newer than the one on show; empty where there is none."""
+    every_run: "Sequence[PipelineRun] | None" = None
+    """The runs of all sessions, where the pane lists them; else None."""
     whose: str = ""
     """That the run does not belong to the session on show: `not this session`; else empty."""
     found: int | None = 0

@@ -28,6 +28,7 @@ from workbench.domain.events import (
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject
 from workbench.tui import transcript_window
+from workbench.tui.call_store import CallStore
 from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource
 from workbench.tui.run_store import RunStore
 from workbench.tui.transcript_window import TranscriptWindow
@@ -96,6 +97,10 @@ class ScreenState:
         """The earlier part of the conversation that is shown instead of its end."""
         self.earlier_calls: int = 0
         """Calls of the session that are not listed any more."""
+        self.every_call = CallStore(source)
+        """The calls of all listed sessions; read while a pane shows them."""
+        self.all_sessions: frozenset[str] = frozenset()
+        """The places that show every session instead of the one on show: `tools`, `pipeline`."""
         self._first, self._folded = 1, 0
         self._is_left = False
         """Whether the user left the session on show: the next message begins one, events choose none."""
@@ -111,6 +116,7 @@ class ScreenState:
         """
         self._load_rows()
         self.runs.load()
+        self.show_all_sessions(self.all_sessions)
         shown = session_id or self._first_waiting_session() or next(iter(self.sessions), None)
         if shown is not None:
             self.choose(shown, tail)
@@ -123,6 +129,17 @@ class ScreenState:
             self._list_action(action)
         is_live = isinstance(source, JournalSource)
         self.elsewhere = {action.id: action for action in source.waiting_elsewhere()} if is_live else {}
+
+    def show_all_sessions(self, places: Iterable[str]) -> None:
+        """Have these places show every session, and the others the one on show."""
+        self.all_sessions = frozenset(places)
+        if "tools" in self.all_sessions:
+            self.every_call.load(self.sessions.values())
+
+    def listed_call(self, call_id: str | None) -> Call | None:
+        """Return a call that a pane lists; None for any other."""
+        listed = (*self.calls, *(self.every_call.rows if "tools" in self.all_sessions else ()))
+        return next((call for call in listed if call.id == call_id), None)
 
     def _list_action(self, action: Action) -> None:
         self.actions[action.id] = action
@@ -256,6 +273,8 @@ class ScreenState:
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)
+        if "tools" in self.all_sessions and self.every_call.read():
+            changed.has_calls = True
         if self.current is None and self.sessions and not self._is_left:
             self.choose(next(iter(self.sessions)))
             changed.has_first = True
@@ -274,6 +293,9 @@ class ScreenState:
 
     def _note(self, event: Event, changed: StateChange, touched: set[str]) -> None:
         self._note_shown(event, changed)
+        if "tools" in self.all_sessions and self._is_session_listed(event.session_id):
+            action = self.actions.get(event.action_id or "")
+            self.every_call.note(event, action.call_id if action is not None else None)
         if event.action_id:
             changed.actions.add(event.action_id)
         if isinstance(event.body, SessionDeleted):
@@ -385,6 +407,12 @@ class ScreenState:
         if not isinstance(self.source, JournalSource):
             return True
         return session.listed_in == self.source.workspace and session.kind in LISTED_KINDS
+
+    def _is_session_listed(self, session_id: str) -> bool:
+        session = self.sessions.get(session_id) or self.source.session(session_id)
+        if session is None or not isinstance(self.source, JournalSource):
+            return session is not None
+        return self.is_wide or self.workspace_of(session) == self.source.workspace
 
     def _is_run_listed(self, run_id: str) -> bool:
         """Return whether a run is one of this workspace, or one of another that was looked at."""

@@ -2,7 +2,7 @@
 
 from tests.support.tables import each_row
 from workbench.backend.local_backend import LocalBackend
-from workbench.backend.screen_files import FOLDERS_FILE, is_wide_at_start
+from workbench.backend.screen_files import FOLDERS_FILE, ShownChoice, shown_at_start
 from workbench.cli.screen import simple
 from workbench.host.host_start import folder_problem
 from workbench.journal.home import Home
@@ -11,11 +11,14 @@ from workbench.journal.home import Home
 def test_the_choice_is_there_on_the_next_screen(tmp_path):
     home = Home.open(tmp_path / "home")
     backend = LocalBackend(home, None, str(tmp_path))
-    assert not is_wide_at_start(home)
+    assert not shown_at_start(home).is_wide
     backend.keep_folders(is_wide=True)
-    assert is_wide_at_start(home)
+    assert shown_at_start(home).is_wide
     backend.of(str(tmp_path / "other")).keep_folders(is_wide=False)
-    assert not is_wide_at_start(home)
+    assert not shown_at_start(home).is_wide
+    backend.keep_all_sessions(["tools"])
+    backend.keep_folders(is_wide=True)
+    assert shown_at_start(home) == ShownChoice(is_wide=True, all_sessions=("tools",))
     assert (home.path / FOLDERS_FILE).stat().st_mode & 0o077 == 0
 
 
@@ -23,7 +26,7 @@ def test_the_choice_is_there_on_the_next_screen(tmp_path):
 def test_a_damaged_choice_is_none(tmp_path_factory, data):
     home = Home.open(tmp_path_factory.mktemp("one") / "home")
     (home.path / FOLDERS_FILE).write_bytes(data)
-    assert not is_wide_at_start(home)
+    assert not shown_at_start(home).is_wide
 
 
 def test_a_backend_of_another_folder_is_made_once(tmp_path):

@@ -84,6 +84,7 @@ _PRINTED: Final[Mapping[str, str]] = {
     "escape": "esc", "question_mark": "?", "slash": "/", "colon": ":", "left_square_bracket": "[",
     "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}", "vertical_line": "|",
     "up": "↑", "down": "↓", "left": "←", "right": "→", "plus": "+", "minus": "-", "semicolon": ";",
+    "asterisk": "*",
 }  # fmt: skip
 _INDISTINCT_KEYS: Final = frozenset({"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket"})
 """Keys that do not exist in plain terminals."""

@@ -11,7 +11,7 @@ from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION,
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
 from workbench.tui.pipeline.launch_keys import LAUNCH
-from workbench.tui.pipeline.pipeline_keys import GATE, PIPELINE, STEP
+from workbench.tui.pipeline.pipeline_keys import GATE, PIPELINE, RUNS, STEP
 from workbench.tui.pipeline.run_table_keys import COMPARE, TIMES
 from workbench.tui.tools.tools_keys import TOOLS
 
@@ -51,7 +51,7 @@ def _incidents() -> Iterator[Rows]:
 _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
-        APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, GATE,
+        APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, RUNS, STEP, GATE,
         COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO, QUEUE,
     )
 }  # fmt: skip
@@ -86,6 +86,7 @@ CHAINS: Final = (
     ("tools", "list", "app"),
     ("pipeline", "list", "app"),
     ("step", "pipeline", "list", "app"),
+    ("runs", "list", "app"),
     ("gate", "list", "app"),
     ("rail", "list", "app"),
     ("library", "list", "app"),
@@ -106,6 +107,7 @@ CHAINS: Final = (
             ("tools",),
             ("rail",),
             ("step", "pipeline"),
+            ("runs",),
         )
     ),
     ("first", "list", "app"),

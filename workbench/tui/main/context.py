@@ -208,6 +208,22 @@ class MainContext:
             return True
         return False
 
+    def toggle_all_sessions(self, place: str) -> None:
+        """Have a pane show every session, or the one on show only, and remember it for the next screens."""
+        state, presenter = self.state, self.presenter
+        state.show_all_sessions(state.all_sessions ^ {place})
+        is_on = place in state.all_sessions
+        (presenter.tools if place == "tools" else presenter.pipeline)()
+        self.layout.refit()
+        presenter.footer()
+        self.say("All sessions." if is_on else "The session on show only.")
+        if state.source.is_live:
+            self.tasks.file(self._keep_all_sessions)
+
+    def _keep_all_sessions(self) -> str:
+        self.backend.keep_all_sessions(sorted(self.state.all_sessions))
+        return ""
+
     def show_first_waiting(self) -> bool:
         """Go to what waits first, and show its session in all panes; False where nothing waits."""
         first = self.state.first_waiting()

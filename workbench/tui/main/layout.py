@@ -240,7 +240,8 @@ class LayoutController:
             size = Size(max(size.width, NARROW), max(size.height, SHORT))
             is_zoomed = True
         state = self._context.state
-        empty = [place for place, rows in ((3, state.calls), (4, state.runs.rows)) if not rows]
+        calls = state.every_call.rows if "tools" in state.all_sessions else state.calls
+        empty = [place for place, rows in ((3, calls), (4, state.runs.rows)) if not rows]
         layout = layout_for_size(
             size.width, size.height, self._context.places.current, is_zoomed=is_zoomed, empty=empty
         )

@@ -1,7 +1,7 @@
 """Makes what each pane is shown from what the screen knows: the only place where journal rows meet panes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
     from workbench.views.detail_pages import DetailPage
     from workbench.views.welcome import WelcomeFacts
+
+
+_MAX_LISTED_RUNS: Final = 20
+"""Runs in the list of all sessions' runs: the newest ones."""
 
 
 def _no_command_parts(_action: Action, _parameters: JsonObject) -> None:
@@ -233,8 +237,11 @@ class SessionPresenter:
         return blocker_text(blocker, asked) if blocker is not None else ""
 
     def tools(self) -> None:
-        """Show the calls of the session on show."""
+        """Show the calls of the session on show, or of all sessions."""
         state = self.state
+        if "tools" in state.all_sessions:
+            self.panes.tools.show(self._all_calls())
+            return
         self.panes.tools.show(
             ToolsModel(
                 session=state.current,
@@ -249,6 +256,25 @@ class SessionPresenter:
                 moment=None if (call := tools.call_of_moment(state.calls)) is None else call.id,
             )
         )
+
+    def _all_calls(self) -> ToolsModel:
+        state = self.state
+        calls = state.every_call.rows
+        asking = {call.session_id for call in calls}
+        found = {key: state.sessions.get(key) or state.source.session(key) for key in asking}
+        names = {key: self._name_of(session) for key, session in found.items() if session is not None}
+        moment = tools.call_of_moment(calls)
+        return ToolsModel(
+            session=None, calls=calls, actions=state.actions, now=state.source.now(), names=names,
+            commands=state.transcript.commands, moment=None if moment is None else moment.id,
+        )  # fmt: skip
+
+    def _name_of(self, session: Session) -> str:
+        """Return the title of a session; of a step with that of its run."""
+        above = sessions.listed_id(session)
+        run = None if above == session.id else self.state.source.session(above or "")
+        title = sessions.session_title(session)
+        return title if run is None else f"{sessions.session_title(run)} › {title}"
 
     def call_in_full(self, call_id: str | None) -> CallDetailModel | None:
         """Return a call with its events and its output; None if it is not there any more."""
@@ -271,8 +297,14 @@ class SessionPresenter:
     def pipeline(self) -> None:
         """Show the run on show."""
         state = self.state
-        run = state.runs.view(state.actions.values(), state.source.now())
-        if run is None:
+        now, actions = state.source.now(), state.actions.values()
+        run = state.runs.view(actions, now)
+        if "pipeline" in state.all_sessions:
+            views = (state.runs.view(actions, now, key) for key in list(state.runs.rows)[:_MAX_LISTED_RUNS])
+            every_run = [one for one in views if one is not None]
+            found = self.status.pipelines_found
+            self.panes.pipeline.show(PipelineModel(run=run, every_run=every_run, found=found))
+        elif run is None:
             self.panes.pipeline.show(PipelineModel(found=self.status.pipelines_found))
         else:
             self.panes.pipeline.show(

@@ -375,7 +375,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     @on(tui_pane.OpenDetail)
     def _open_detail(self, message: tui_pane.OpenDetail) -> None:
-        call = next((candidate for candidate in self.state.calls if candidate.id == message.row_id), None)
+        call = self.state.listed_call(message.row_id)
         action = self.state.actions.get(call.action_id or "") if call else None
         if action is not None and action.state == "pending":
             self.context.show_action(action.id)
@@ -433,7 +433,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     @on(tui_pane.ToolWanted)
     def _tool_wanted(self, message: tui_pane.ToolWanted) -> None:
-        call = next((candidate for candidate in self.state.calls if candidate.id == message.call_id), None)
+        call = self.state.listed_call(message.call_id)
         shown = self.presenter.call_in_full(call.id) if call is not None else None
         if shown is not None:
             self.tools.show_detail(shown)

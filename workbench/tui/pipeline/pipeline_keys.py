@@ -106,6 +106,9 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         tooltip="when each step worked, and how it went before", aliases="gantt durations history",
         group="Runs", footer=63,
         action=lambda pane: pane.open_times(), why_off=lambda pane: pane.why_no_run()),
+    Key(id="pipeline.all-sessions", keys=("*",), label="all sessions",
+        tooltip="the runs of all sessions as a list", aliases="every runs list", group="Runs", footer=56,
+        action=lambda pane: pane.main.toggle_all_sessions("pipeline")),
     Key(id="pipeline.run-below", keys=("D",), label="its run", tooltip="into the run that this step started",
         aliases="sub-pipeline nested child", group="Runs", footer=55,
         action=open_run_below, why_off=why_no_run_below),
@@ -118,6 +121,14 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: show_run_beside(pane, -1), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group="Runs",
         action=lambda pane: show_run_beside(pane, 1), why_off=lambda pane: pane.why_no_run()),
+)  # fmt: skip
+RUNS: Final[tuple[Key["PipelinePane"], ...]] = (
+    Key(id="runs.this-session", keys=("*",), label="this session", tooltip="back to the graph of one run",
+        group="Runs", footer=2, in_palette=False,
+        action=lambda pane: pane.main.toggle_all_sessions("pipeline")),
+    Key(id="runs.launch", keys=("L",), label="start one…", tooltip="start a pipeline: input, dry run, grants",
+        group="Runs", footer=3, decides=True, in_palette=False,
+        action=lambda pane: pane.open_launch()),
 )  # fmt: skip
 GATE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="gate.answer", keys=("a",), label="answer", tooltip="give the chosen answer", group="Decide",

@@ -2,7 +2,7 @@
 
 # Ending a run is typed out (`cancel`), not a second press: it withdraws what waits for everybody.
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
@@ -25,6 +25,7 @@ from workbench.tui.pane import (
 )
 from workbench.tui.pipeline.run_actions import ask_run
 from workbench.tui.places import place_number
+from workbench.tui.widgets.line_view import RowList
 from workbench.tui.widgets.pane_frame import StableStatic
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.tui.pipeline.gate_answer import GateAnswer
     from workbench.tui.pipeline.graph_picture import GraphPicture
     from workbench.tui.pipeline.graph_view import GraphView
+    from workbench.tui.pipeline.run_list import RunList
     from workbench.tui.tools.call_detail import StepView
     from workbench.views.detail_pages import DetailPage
     from workbench.views.pipeline import PipelineRun, PipelineStep
@@ -43,6 +45,7 @@ _SENTENCE_FROM: Final = 6
 _OVERVIEW_FROM: Final = 60
 """Drawn steps from which an overview of one row stands under the title."""
 _NO_RUNS: Final = "No pipeline runs."
+_IS_LIST: Final = "The runs of all sessions are listed: enter opens one, * goes back."
 _NO_RUNS_AT_MOMENT: Final = "No pipeline had run."
 
 
@@ -51,7 +54,7 @@ class PipelinePane(Pane):
 
     PLACE: ClassVar[int] = place_number("pipeline")
     NAME: ClassVar[str] = "Pipeline"
-    SCOPES: ClassVar[tuple[str, ...]] = ("gate", "step", "pipeline", "list")
+    SCOPES: ClassVar[tuple[str, ...]] = ("gate", "runs", "step", "pipeline", "list")
     BINDINGS: ClassVar = [*keymap.bindings(*SCOPES)]
     ONE_ORDER = "Steps stand where the pipeline puts them; v draws them another way."
 
@@ -60,6 +63,7 @@ class PipelinePane(Pane):
         self._graph: GraphView | None = None
         self._step: StepView | None = None
         self._answer: GateAnswer | None = None
+        self._every_run: RunList | None = None
         self._detail: DetailPage | None = None
         self._top = StableStatic(id="pipeline-top", markup=False)
         self._words = StableStatic(id="pipeline-words", markup=False)
@@ -75,6 +79,8 @@ class PipelinePane(Pane):
         yield self._words
         if self._step is not None:
             yield self._step
+        if self._every_run is not None:
+            yield self._every_run
 
     @property
     def step(self) -> "StepView":
@@ -93,6 +99,22 @@ class PipelinePane(Pane):
     def has_step(self) -> bool:
         """Return whether a step is shown in full."""
         return self._step is not None and bool(self._step.display)
+
+    @property
+    def every_run(self) -> "RunList":
+        """Return the list of all runs, made when it is first shown."""
+        if self._every_run is None:
+            from workbench.tui.pipeline.run_list import RunList
+
+            self._every_run = RunList(key="pipeline-runs")
+            if self._words.is_attached:
+                self.mount(self._every_run, after=self._words)
+        return self._every_run
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether the runs of all sessions are listed instead of the graph of one."""
+        return self._shown.every_run is not None
 
     @property
     def answer(self) -> "GateAnswer":
@@ -123,6 +145,8 @@ class PipelinePane(Pane):
 
     @property
     def focus_view(self) -> Widget:
+        if self.is_list:
+            return self.every_run
         return self.step if self._is_full or self._graph is None else self._graph
 
     @property
@@ -133,10 +157,17 @@ class PipelinePane(Pane):
     # --- what is shown --------------------------------------------------------------------------
 
     def show(self, view: PipelineModel) -> None:
-        self._shown = view
-        if view.run is None:
+        was_list, self._shown = self.is_list, view
+        if view.run is None or self.is_list:
             self._is_full = False
+        had_focus = self.has_pane_focus
+        if view.every_run is not None:
+            if self.is_answering:
+                self.answer.leave()
+            self.every_run.show_runs(view.every_run)
         self.fit()
+        if was_list != self.is_list and had_focus:
+            self.focus_view.focus()
         if view.run is not None or self._graph is not None:
             self.graph.show(view.run, view.before)
         if self.is_answering:
@@ -152,6 +183,13 @@ class PipelinePane(Pane):
 
     def fit(self) -> None:
         """Give each part its room."""
+        if self.is_list or self._every_run is not None:
+            self.every_run.display = self.is_list
+        if self.is_list:
+            parts = (self._graph, self._step, self._words, self._top)
+            for part in (part for part in parts if part is not None):
+                part.display = False
+            return
         has_run = self._shown.run is not None
         height = self.size.height - 1
         has_step = has_run and not self.is_answering and (self._is_full or height >= _DETAIL_FROM)
@@ -188,6 +226,9 @@ class PipelinePane(Pane):
         if not self.is_attached:
             return
         run = self._shown.run
+        if self._shown.every_run is not None:
+            self._show_title_of_all(self._shown.every_run)
+            return
         if run is None:
             self._say_nothing()
             return
@@ -221,6 +262,15 @@ class PipelinePane(Pane):
         count = self._shown.found
         found = "" if count is None else f", {count or 'none'} found"
         return f"none runs{found}{', L starts one' if count else ''}"
+
+    def _show_title_of_all(self, runs: "Sequence[PipelineRun]") -> None:
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+        waiting = sum(run.waiting for run in runs)
+        parts = [Content.styled(f"all sessions  {count}", ink.of("muted"))]
+        if waiting:
+            parts.append(Content.styled(f"{glyphs.of('waiting')} {waiting}", ink.sign("waiting")))
+        self.set_title(Content("  ").join(parts), Content(" "))
 
     def _show_title(self, run: "PipelineRun") -> None:
         self.set_title(self._title_facts(run), Content(" "))
@@ -329,7 +379,7 @@ class PipelinePane(Pane):
         self.open_row()
 
     def _want(self, *, is_anew: bool) -> None:
-        wanted = self.graph.cursor if self.has_step else None
+        wanted = self.graph.cursor if self.has_step and not self.is_list else None
         if wanted is not None and (is_anew or wanted != self._wanted):
             self.post_message(StepWanted(wanted))
         self._wanted = wanted
@@ -408,24 +458,56 @@ class PipelinePane(Pane):
     # --- list keys ------------------------------------------------------------------------------
 
     def move(self, rows: int) -> None:
+        if self.is_list:
+            super().move(rows)
+            return
         if self._is_full:
             self.step.scroll_to_line(self.step.first_line + rows)
 
     def move_to_end(self, *, is_last: bool) -> None:
+        if self.is_list:
+            super().move_to_end(is_last=is_last)
+            return
         if self._is_full:
             self.step.scroll_to_line(self.step.line_count if is_last else 0)
         else:
             self.graph.go_to_end(is_last=is_last)
 
     def scroll_half(self, direction: int) -> None:
+        if self.is_list:
+            super().scroll_half(direction)
+            return
         view = self.step if self.has_step else self.graph
         view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
 
     def move_to_problem(self, step: int) -> None:
+        if self.is_list:
+            self._move_to_problem_run(step)
+            return
         if not self.graph.go_to_problem(step):
             self.post_message(StatusMessage("Nothing has failed, asks or runs here."))
 
+    def _move_to_problem_run(self, step: int) -> None:
+        runs, cursor = list(self._shown.every_run or ()), self.every_run.cursor
+        index = next((n for n, run in enumerate(runs) if run.id == cursor), 0)
+        ahead = runs[index + 1 :] if step > 0 else runs[:index][::-1]
+        found = next((run for run in ahead if run.waiting or run.status == "failed"), None)
+        if found is None:
+            self.post_message(StatusMessage("No other run waits or has failed here."))
+        else:
+            self.every_run.put_cursor(found.id)
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """Open the run that was clicked twice."""
+        message.stop()
+        self.open_row()
+
     def open_row(self) -> None:
+        if self.is_list:
+            if self.every_run.cursor is not None:
+                self.main.show_session(self.every_run.cursor)
+                self.main.toggle_all_sessions("pipeline")
+            return
         if self._shown.run is not None and self._shown.whose:
             self.main.show_session(self._shown.run.id)
         elif self.gate is not None:
@@ -454,9 +536,18 @@ class PipelinePane(Pane):
         return self._is_full
 
     def copy_text(self) -> str:
+        if self.is_list:
+            runs = {run.id: run.title for run in self._shown.every_run or ()}
+            return runs.get(self.every_run.cursor or "", "")
         return self.step.text() if self._is_full else self.graph.cursor or ""
 
     def ask_filter(self) -> None:
+        if self.is_list:
+            self.post_message(StatusMessage("The list of runs has no filter: 5 finds any of them."))
+            return
+        self._ask_find()
+
+    def _ask_find(self) -> None:
         """Ask for what to find: in the part that is shown in full, else among the steps."""
         section = self.step.section if self._is_full else None
         title = f"Find in {section.name}" if section is not None else "Find a step"
@@ -488,6 +579,8 @@ class PipelinePane(Pane):
 
     def scopes(self) -> tuple[str, ...]:
         """Return the scopes in force: those of an open gate, of the step while it has all of the pane."""
+        if self.is_list:
+            return ("runs", "list")
         if self.is_answering:
             return ("gate", "list")
         return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
@@ -530,6 +623,8 @@ class PipelinePane(Pane):
         self._say()
 
     def label_of(self, key_id: str) -> str:
+        if key_id == "list.open" and self.is_list:
+            return "show it in all panes"
         if key_id == "list.filter":
             return "find"
         if key_id == "list.open" and self._shown.whose:
@@ -544,6 +639,8 @@ class PipelinePane(Pane):
 
     def why_no_run(self) -> str:
         """Return why there is nothing to do to a run; empty when one is shown."""
+        if self.is_list:
+            return _IS_LIST
         return _NO_RUNS if self._shown.run is None else ""
 
     def why_no_gate(self) -> str:

@@ -65,7 +65,8 @@ NOT_SIDE_BY_SIDE: Final = "Two sessions stand beside each other: that is for one
 
 _KEYS_OF_ONE_SESSION: Final = frozenset({
     "list.open", "conversation.fork", "pipeline.artifact", "pipeline.launch", "pipeline.compare",
-    "pipeline.run-older", "pipeline.run-newer", "pipeline.answer",
+    "pipeline.run-older", "pipeline.run-newer", "pipeline.answer", "pipeline.all-sessions",
+    "tools.all-sessions",
 })  # fmt: skip
 
 

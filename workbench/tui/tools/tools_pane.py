@@ -67,6 +67,7 @@ class ToolList(RowList):
         self._turn: str | None = None
         self._empty = ""
         self._clocks: dict[str, str] = {}
+        self._names: Mapping[str, str] = {}
         self._turns: Mapping[str, TurnSummary] = {}
         self._commands: dict[str, str] = {}
         """What commands that run wrote last, and what agents have done, by the id of their row."""
@@ -79,7 +80,7 @@ class ToolList(RowList):
     def show_rows(
         self, shown: Sequence[ToolRow], now: int, empty: str, *, turns: Iterable[TurnSummary] = (),
         commands: Mapping[str, CommandProgress] = _NO_COMMANDS, moment: str | None = None,
-        agents: Mapping[str, SubAgent] = NO_AGENTS,
+        agents: Mapping[str, SubAgent] = NO_AGENTS, names: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         """Show rows in this order.
 
@@ -90,6 +91,7 @@ class ToolList(RowList):
             turns: Those that stand over their rows as captions.
             commands: Those that run, by the id of their row.
             agents: What the agents have done that calls began, by the id of the row.
+            names: The titles of sessions by id, where each row has that of its own.
             moment: The call that something happened to last; None is the newest row.
         """
         shown_before = self.moment_row
@@ -107,7 +109,7 @@ class ToolList(RowList):
             if command.last_line and key in self.rows
         } | {f"{_OUTPUT_CAPTION}{key}": agent.words for key, agent in agents.items() if key in self.rows}
         self._clocks = {key: _limit_words(command, self.rows.get(key)) for key, command in commands.items()}
-        self._empty = empty
+        self._empty, self._names = empty, names or {}
         self._measure(now)
         changed = {
             key
@@ -213,6 +215,7 @@ class ToolList(RowList):
             span=self._spans.get(placed.row_id) if width >= WATERFALL_FROM else None,
             is_cursor=placed.is_cursor, has_focus=placed.is_focused,
             is_moment=self._moment is not None and placed.row_id == self.moment_row,
+            session=self._names.get(self.rows[placed.row_id].call.session_id, ""),
         )  # fmt: skip
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 
@@ -335,7 +338,7 @@ class ToolsPane(Pane):
         is_grouped = self.is_large and not (self.text_filter or self._only_failed)
         self.list.show_rows(
             shown, view.now, self._empty(), turns=view.turns if is_grouped else (), commands=view.commands,
-            moment=view.moment, agents=view.agents,
+            moment=view.moment, agents=view.agents, names=view.names,
         )  # fmt: skip
         if self._goal in self.list.rows:
             self.put_cursor(self._goal)
@@ -347,6 +350,11 @@ class ToolsPane(Pane):
     def is_large(self) -> bool:
         """Return whether there is room for a call in full below the list."""
         return self.size.height - 2 >= _DETAIL_FROM
+
+    @property
+    def is_of_all_sessions(self) -> bool:
+        """Return whether the calls of every session are listed."""
+        return self._shown is not None and self._shown.names is not None
 
     @property
     def _is_of_turn(self) -> bool:
@@ -370,6 +378,8 @@ class ToolsPane(Pane):
             return f"Nothing matches “{self.text_filter}”. esc clears the filter; / changes it."
         if self._only_failed:
             return "Nothing has failed. f shows all."
+        if self.is_of_all_sessions:
+            return "No session has called a tool yet."
         return "No tool was called in this turn." if self._all else "No tool was called yet."
 
     def _show_title(self, now: int) -> None:
@@ -384,7 +394,9 @@ class ToolsPane(Pane):
         ]
         earlier = self._shown.earlier if self._shown is not None else 0
         shown = [Content.styled(text, style) for text, style, count in parts if count]
-        if self._is_of_turn and self._turn is not None:
+        if self.is_of_all_sessions:
+            shown.append(Content.styled(f"all sessions  {facts.total} calls", ink.of("muted")))
+        elif self._is_of_turn and self._turn is not None:
             calls = f"{facts.total} call{'' if facts.total == 1 else 's'}"
             shown.append(Content.styled(f"turn {self._turn.number}  {calls}", ink.of("muted")))
         elif facts.total:
@@ -519,6 +531,8 @@ class ToolsPane(Pane):
             return "all"
         if key_id == "list.filter" and self.has_detail:
             return "find"
+        if key_id == "tools.all-sessions" and self.is_of_all_sessions:
+            return "this session"
         return super().label_of(key_id)
 
 
