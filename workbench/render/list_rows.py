@@ -96,10 +96,10 @@ def tool_strip(
         icon_column(row.sign, ink, glyphs),
         Column(content=safe_content(row.tool, style, ink), width=_tool_name_cells(width)),
         target_column(glyphs.target(row.target), ink.of("muted"), ink, least=6 if session else 10),
-        *([_session_column(session, width, ink)] if session else []),
+        *([_session_column(session, width, ink.of("foreground"), ink)] if session else []),
         *_time_columns(row, clock or row.right, width, ink, glyphs),
     ]
-    if width >= WATERFALL_MIN_CELLS:
+    if width >= WATERFALL_MIN_CELLS and not session:
         room = _bar_cells(width)
         drawn = waterfall_bar(span, room, ink, glyphs) if span else Content("")
         columns.append(Column(content=drawn, width=room, gap=2))
@@ -111,9 +111,9 @@ def tool_strip(
     )
 
 
-def _session_column(title: str, width: int, ink: Ink) -> Column:
+def _session_column(title: str, width: int, style: Style, ink: Ink) -> Column:
     room = _SESSION_CELLS if width >= LONG_TOOL_MIN_CELLS else _SHORT_SESSION_CELLS
-    return Column(content=safe_content(title, ink.of("foreground"), ink), width=room)
+    return Column(content=safe_content(title, style, ink), width=room)
 
 
 def _tool_name_cells(width: int) -> int:
@@ -163,13 +163,19 @@ def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs
     ]
 
 
-def tool_head_strip(width: int, ink: Ink, glyphs: Glyphs, axis: TimeAxis) -> Strip:
-    """Return the column heads over tool rows of the same width, with the marks of the axis."""
+def tool_head_strip(
+    width: int, ink: Ink, glyphs: Glyphs, axis: TimeAxis, *, has_sessions: bool = False
+) -> Strip:
+    """Return the column heads over tool rows of the same width, with the marks of the axis.
+
+    `has_sessions`: each row has the title of its session, and no bar: no axis fits several sessions.
+    """
     faint = ink.of("faint")
     columns = [
         Column(content=Content(""), width=2, gap=0),
         Column(content=styled("tool", faint), width=_tool_name_cells(width)),
         Column(content=styled("target" if width >= WIDE_MIN_CELLS else "", faint), grows=True, least=10),
+        *([_session_column("session", width, faint, ink)] if has_sessions else []),
     ]
     if width >= WIDE_MIN_CELLS:
         columns += [
@@ -179,7 +185,7 @@ def tool_head_strip(width: int, ink: Ink, glyphs: Glyphs, axis: TimeAxis) -> Str
         ]
     else:
         columns.append(Column(content=styled("time", faint), align="right"))
-    if width >= WATERFALL_MIN_CELLS:
+    if width >= WATERFALL_MIN_CELLS and not has_sessions:
         room = _bar_cells(width)
         columns.append(Column(content=axis_marks(axis, room, ink), width=room, gap=2))
     return cells.row_strip([*columns, END_COLUMN], width, ink.on("background"), glyphs=glyphs)

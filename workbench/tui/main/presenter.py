@@ -262,19 +262,14 @@ class SessionPresenter:
         calls = state.every_call.rows
         asking = {call.session_id for call in calls}
         found = {key: state.sessions.get(key) or state.source.session(key) for key in asking}
-        names = {key: self._name_of(session) for key, session in found.items() if session is not None}
+        names = {
+            key: sessions.session_title(session) for key, session in found.items() if session is not None
+        }
         moment = tools.call_of_moment(calls)
         return ToolsModel(
             session=None, calls=calls, actions=state.actions, now=state.source.now(), names=names,
             commands=state.transcript.commands, moment=None if moment is None else moment.id,
         )  # fmt: skip
-
-    def _name_of(self, session: Session) -> str:
-        """Return the title of a session; of a step with that of its run."""
-        above = sessions.listed_id(session)
-        run = None if above == session.id else self.state.source.session(above or "")
-        title = sessions.session_title(session)
-        return title if run is None else f"{sessions.session_title(run)} › {title}"
 
     def call_in_full(self, call_id: str | None) -> CallDetailModel | None:
         """Return a call with its events and its output; None if it is not there any more."""

@@ -199,8 +199,9 @@ class ToolList(RowList):
     def draw_heads(self, width: int) -> Strip:
         """Draw the heads that stand over the rows."""
         return list_rows.tool_head_strip(
-            width, render_context.ink(self), render_context.glyphs(self), self._axis
-        )
+            width, render_context.ink(self), render_context.glyphs(self), self._axis,
+            has_sessions=bool(self._names),
+        )  # fmt: skip
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
