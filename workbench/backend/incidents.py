@@ -105,6 +105,7 @@ class LocalIncidents(LocalWorkspace, IncidentBackend):
     def start(self, list_id: str, incident_ids: Sequence[str], options: IncidentOptions) -> None:
         self._require_person("have findings fixed")
         incident_requests.request_incidents(self._journal, list_id, incident_ids, options, self._actor)
+        incident_requests.title_by_request(self._journal, list_id, self._actor)
 
     def go_on(self, list_id: str) -> None:
         self._require_person("have findings fixed")

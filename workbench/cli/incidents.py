@@ -50,6 +50,7 @@ from workbench.host.incident_requests import (
     list_incidents,
     read_findings_file,
     request_incidents,
+    title_by_request,
 )
 from workbench.host.incident_sessions import incident_model
 from workbench.host.provider_keys import register_secrets
@@ -164,6 +165,7 @@ def execute_run(options: Namespace, console: Console) -> int:
             if not requested_ids:
                 return _nothing_to_do(journal, console, list_id, options)
             request_incidents(journal, list_id, requested_ids, work_options, user_actor())
+            title_by_request(journal, list_id, user_actor())
             return _drive(journal, context, lock.driver, list_id, options, console)
 
 

@@ -16,6 +16,7 @@ from workbench.domain.events import (
     IncidentsCancelRequested,
     IncidentsListed,
     IncidentsRequested,
+    SessionChanged,
     SessionCreated,
 )
 from workbench.domain.incidents import Incident, IncidentOptions
@@ -29,7 +30,7 @@ from workbench.formats.findings.place import line_digest, read_lines
 from workbench.formats.findings.read import MOST_BYTES, FindingsFile, OnProgress, read_findings
 from workbench.formats.findings.report import FindingsUnreadable
 from workbench.host import redaction
-from workbench.incidents.request import without_known
+from workbench.incidents.request import asked_title, without_known
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, first_lease
@@ -39,6 +40,7 @@ MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
 _MAX_SOURCE: Final = 500
 """Characters that are kept of the name of a list's file, or of the command that made it."""
+_MAX_TITLE: Final = 120
 _MAX_COMMAND: Final = 2_000
 _EVENTS_AT_ONCE: Final = 500
 """Events of one transaction, so that none is long."""
@@ -97,7 +99,7 @@ def list_incidents(
     list_id, blobs = journal.clock.new_id(), journal.blobs
     created = SessionCreated(
         session_kind="incidents", workspace=workspace, telemetry_id=journal.clock.new_id(),
-        title=redaction.redact_line(f"{counted(len(incidents), 'incident')} from {name}", 120),
+        title=redaction.redact_line(f"{counted(len(incidents), 'incident')} from {name}", _MAX_TITLE),
     )  # fmt: skip
     listed = IncidentsListed(
         source=redaction.redact_line(name, _MAX_SOURCE), format=findings.format,
@@ -154,6 +156,22 @@ def request_incidents(
     if not ids:
         raise IncidentsRefused(what, "No incident is asked for.", "Name some, or widen the filter.")
     _append(journal, list_id, IncidentsRequested(ids=tuple(dict.fromkeys(ids)), options=options), actor)
+
+
+def title_by_request(journal: Journal, list_id: str, actor: Actor) -> None:
+    """Title a list by what was asked of it so far, unless a human gave it a title."""
+    session, listed = journal.session(list_id), {i.id: i for i in listed_incidents(journal, list_id)}
+    asked, own = dict[str, Incident](), set[str]()
+    for event in journal.events(list_id):
+        if isinstance(event.body, SessionCreated):
+            own.add(event.body.title)
+        elif isinstance(event.body, IncidentsRequested):
+            asked |= {key: listed[key] for key in event.body.ids if key in listed}
+            if asked:
+                own.add(redaction.redact_line(asked_title(tuple(asked.values())), _MAX_TITLE))
+    title = redaction.redact_line(asked_title(tuple(asked.values())), _MAX_TITLE) if asked else ""
+    if title and session is not None and session.title in own - {title}:
+        _append(journal, list_id, SessionChanged(title=title), actor)
 
 
 def continue_incidents(journal: Journal, list_id: str, actor: Actor) -> None:

@@ -5,8 +5,10 @@ description is left out where it says nothing of this place.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
+from posixpath import commonpath
 from typing import Final
 
 from msgspec import Struct, json
@@ -138,6 +140,16 @@ def batches(incidents: Sequence[Incident], size: BatchSize) -> list[tuple[Incide
     for incident in incidents:
         groups.setdefault(incident.path if size == "file" else incident.rule, []).append(incident)
     return [tuple(sorted(group, key=lambda i: (i.path, i.line, i.column))) for group in groups.values()]
+
+
+def asked_title(incidents: Sequence[Incident]) -> str:
+    """Return a title for what is asked: `F401 ×8 in src`, `F401 ×6 and 2 other rules in src/a.py`."""
+    (rule, count), *others = Counter(incident.rule for incident in incidents).most_common()
+    times = f"{rule} ×{count}" if count > 1 else rule
+    more = f" and {len(others)} other rule{'s' if len(others) > 1 else ''}" if others else ""
+    paths = {incident.path for incident in incidents}
+    where = commonpath(paths) if not any(path.startswith("/") for path in paths) else ""
+    return f"{times}{more}{f' in {where}' if where else ''}"
 
 
 def without_known(incidents: Iterable[Incident], known: Collection[str]) -> tuple[tuple[Incident, ...], int]:

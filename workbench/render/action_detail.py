@@ -97,6 +97,8 @@ def status_bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs)
     if detail.folder.is_other or detail.folder.is_gone:
         head = styled(f" {FOLDER_GONE if detail.folder.is_gone else 'folder'}  ", ink.of("waiting"))
         lines += _sentence_lines(head, [detail.folder.path], width, ink)
+    if detail.finding:
+        lines += _sentence_lines(styled(" fixes  ", ink.of("muted")), [detail.finding], width, ink)
     if detail.bar:
         has_when = not detail.is_pending and detail.decided_at is not None
         when = f" {clock_time(detail.decided_at)}" if has_when else ""

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ActionOpened, CallFinished
+from workbench.domain.incidents import Incident
 from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
@@ -300,6 +301,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """What its agent can be asked for; None for what did not expire, and in a recording."""
     folder: Folder = NO_FOLDER
     """Where it would be done."""
+    finding: str = ""
+    """The finding that its agent was asked to fix, one safe line."""
     parts: CommandParts | None = None
     """Its command taken apart; None until that was done, and where there is none."""
 
@@ -323,13 +326,14 @@ def action_detail(
     again: ProposeAgain | None = None,
     folder: Folder = NO_FOLDER,
     blocked_by: str = "",
+    finding: str = "",
 ) -> ActionDetail:
     """Return an action in full.
 
     `hunks` and `parameters` come from `DataSource.exact_hunks` and `exact_parameters`; without parameters the
     recorded ones are shown. `bases` are the lines of files as they are now, by path; `is_own_text` says that
     `hunks` are what the user made of the proposal; `streamed` is what a command has printed so far;
-    `blocked_by` is what has to end before an approved one runs.
+    `blocked_by` is what has to end before an approved one runs, `finding` what the agent was asked to fix.
     """
     (sign, word), decided = action_status(action, call, is_undone=is_undone), action_status(action)
     left = seconds_left(action, now)
@@ -355,7 +359,7 @@ def action_detail(
         decision_sign=decided[0], decision_word=decided[1],
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
         extensions=action.extensions, decided_at=action.decided_at, decided_by=action.decided_by,
-        reason=action.reason, folder=folder,
+        reason=action.reason, folder=folder, finding=finding,
         was_taken=None if action.selection is None else HunkSelection.decided(hunks, action.selection),
         outcome="undone" if is_undone else "" if blocked_by else _outcome_line(action, call),
         is_undone=is_undone,
@@ -580,6 +584,12 @@ def _outcome_line(action: Action, call: Call | None) -> str:
     _, word = call_status(call, action)
     why = call.error or (f"exit {call.exit_code}" if call.exit_code else "")
     return one_line(f"{word}: {why}" if why and call.state != "succeeded" else word, 200)
+
+
+def finding_text(incident: Incident) -> str:
+    """Return a finding for the head of a row: `F401 `os` imported but unused, src/a.py:3`."""
+    message = one_line(incident.message or incident.description, 200)
+    return f"{one_line(incident.rule, 80)} {message}, {one_line(incident.path, 200)}:{incident.line}"
 
 
 def blocker_text(call: Call, action: Action | None) -> str:

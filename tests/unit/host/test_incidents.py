@@ -97,6 +97,26 @@ def test_each_prompt_is_the_seeds_and_names_its_incident(made):
     ]
 
 
+def test_a_list_is_titled_by_what_was_asked_of_it_unless_a_human_did(made):
+    lists = made(*FIX_OS, *FIX_SYS, *FIX_NONE)
+    list_id = lists.make()
+    ids = {one.message: one.id for one in incident_requests.listed_incidents(lists.journal, list_id)}
+
+    def title(*asked):
+        lists.ask(list_id, *(ids[message] for message in asked))
+        incident_requests.title_by_request(lists.journal, list_id, USER)
+        return lists.journal.session(list_id).title
+
+    assert lists.journal.session(list_id).title == "3 incidents from ruff"
+    assert title(OS) == "F401 in a.py"
+    assert title(SYS) == "F401 ×2 in a.py"
+    assert title(OS) == "F401 ×2 in a.py"
+    assert len(lists.bodies(list_id, e.SessionChanged)) == 2
+    named = lists.journal.event(e.SessionChanged(title="imports"), list_id, USER)
+    lists.journal.append([named])
+    assert title(NONE) == "imports"
+
+
 def lines_asked(lists, list_id):
     return [int(re.search(r"\nLine: (\d+)\n", prompt)[1]) for prompt in lists.prompts(list_id)]
 

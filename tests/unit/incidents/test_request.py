@@ -6,6 +6,7 @@ from tests.support.tables import each_row
 from workbench.domain.incidents import Incident
 from workbench.incidents.request import (
     IncidentFilter,
+    asked_title,
     batches,
     incident_prompt,
     next_prompt,
@@ -71,6 +72,26 @@ def test_a_description_that_says_nothing_of_the_place_is_left_out(description, m
     prompt = incident_prompt(incident(description=description, message=message), "/w").prompt_text
     assert ("\nDescription:" not in prompt) == is_left_out
     assert f"\nMessage: {message}\n" in prompt
+
+
+@each_row(
+    "asked,title",
+    [
+        ([("F401", "src/a.py")], "F401 in src/a.py"),
+        ([("F401", "src/a.py")] * 8, "F401 ×8 in src/a.py"),
+        ([("F401", "src/a.py"), ("F401", "src/b/c.py")], "F401 ×2 in src"),
+        ([("F401", "src/a.py"), ("F401", "docs/b.py")], "F401 ×2"),
+        (
+            [("F401", "src/a.py"), ("F401", "src/a.py"), ("E711", "src/a.py")],
+            "F401 ×2 and 1 other rule in src/a.py",
+        ),
+        ([("A", "a"), ("B", "a"), ("C", "a")], "A and 2 other rules in a"),
+        ([("A", "/elsewhere/a.py"), ("A", "a.py")], "A ×2"),
+    ],
+)
+def test_a_title_says_what_is_asked_for(asked, title):
+    incidents = [incident(f"i{n}", rule=rule, path=path) for n, (rule, path) in enumerate(asked)]
+    assert asked_title(incidents) == title
 
 
 def test_a_further_prompt_says_what_the_checker_reports_now():

@@ -11,6 +11,7 @@ from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, JsonObject
 from workbench.text.safe import one_line
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
+from workbench.tui.finding_reader import FindingReader
 from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey
@@ -35,6 +36,7 @@ from workbench.views.action_detail import (
     CommandParts,
     action_detail,
     blocker_text,
+    finding_text,
     with_choice_notes,
 )
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
@@ -77,6 +79,7 @@ class SessionPresenter:
         self._edited_hunks, self._say = edited_hunks, say_error
         self.folders = FolderNames(status.workspace, status.home)
         self.agents = SubAgentReader(state.source)
+        self.findings = FindingReader(state.source)
 
     @property
     def has_model(self) -> bool:
@@ -225,6 +228,7 @@ class SessionPresenter:
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
             streamed="" if finished is not None else streamed_output(bodies),
             again=self.state.propose_again(action), blocked_by=self._blocker_of(action),
+            finding="" if (found := self.findings.of(action, session)) is None else finding_text(found),
             folder=self._told_apart(self.state.workspaces.get(action.id, "")),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip

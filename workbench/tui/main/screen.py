@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines")
 """Groups of keys that a click in the footer may stand for."""
+_FINDINGS_ANSWERED: Final = "Nothing more of these findings waits. 8 shows them."
 _CHECK_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
 
@@ -465,6 +466,18 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         if message.result is not None and message.result.ok:
             self.context.tasks.ensure_host(self.context.folders.of_action(message.action_id))
             self.context.tasks.read_asks()
+            self._say_findings_answered(message.action_id)
+
+    def _say_findings_answered(self, action_id: str) -> None:
+        """Say which key leads to the findings once nothing of their list waits; the focus stays."""
+        action = self.state.actions.get(action_id)
+        session = self.state.sessions.get(action.session_id) if action is not None else None
+        if session is None or not session.parent_id or "incident_ids" not in session.configuration:
+            return
+        sessions = (self.state.sessions.get(waiting.session_id) for waiting in self.state.pending)
+        if not any(other is not None and other.parent_id == session.parent_id for other in sessions):
+            # Behind what the pane says of the answer itself.
+            self.approvals.post_message(tui_pane.StatusMessage(_FINDINGS_ANSWERED))
 
     @on(tui_pane.PromptSent)
     def _prompt_sent(self, message: tui_pane.PromptSent) -> None:
