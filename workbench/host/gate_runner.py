@@ -87,7 +87,7 @@ async def gate_call(writer: SessionWriter, call_id: str) -> None:
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
     verdict, proposal = await judge_and_propose(writer, record.row, exact, record.hooks, is_new=True)
     fault_point("call.before_propose")
-    await writer.append(*proposal_events(writer, record.row, verdict, proposal, exact))
+    await writer.append(*await proposal_events(writer, record.row, verdict, proposal, exact))
     fault_point("call.proposed")
 
 
@@ -119,7 +119,7 @@ async def replace_stale_call(writer: SessionWriter, call_id: str, why: str) -> N
     if verdict.outcome == "refused":
         await writer.append(ended)
         return
-    events = proposal_events(
+    events = await proposal_events(
         writer, row, verdict, proposal, exact, replaces=call_id, supersedes=record.action_id
     )
     await writer.append(ended, *events)
@@ -138,10 +138,10 @@ async def replace_waiting_action(
     if verdict.outcome in ("refused", "denied") or proposal is None:
         await _withdraw_action(writer, row, old_id, verdict)
         return
+    body = await asyncio.to_thread(action_opened_body, writer, proposal, exact, old_id)
     new_id = writer.new_id()
     superseded = writer.call_event(ActionSuperseded(successor=new_id, why=why), row, old_id)
-    body = action_opened_body(writer, proposal, exact, supersedes=old_id)
-    await writer.append(superseded, writer.call_event(body, row, new_id))
+    await writer.append(superseded, writer.call_event(ask_from_now(writer, body), row, new_id))
 
 
 async def _withdraw_action(writer: SessionWriter, row: Call, action_id: str, verdict: GateVerdict) -> None:
@@ -255,7 +255,7 @@ def _reopen_trust_question(context: DriverContext) -> None:
         workspace_trust.open_trust_question(context.journal, context.governing_workspace)
 
 
-def proposal_events(
+async def proposal_events(
     writer: SessionWriter,
     row: Call,
     verdict: GateVerdict,
@@ -264,11 +264,18 @@ def proposal_events(
     replaces: str | None = None,
     supersedes: str | None = None,
 ) -> list[Event]:
-    """Return the events of a verdict: `call.proposed`, and the question or the use of the rule."""
-    events = [writer.call_event(call_proposed_body(writer, row, proposal, verdict, exact, replaces), row)]
+    """Return the events of a verdict: `call.proposed`, and the question or the use of the rule.
+
+    Their bodies are made in a thread: a large change takes seconds to compare, and other sessions go on.
+    """
+    proposed = await asyncio.to_thread(call_proposed_body, writer, row, proposal, verdict, exact, replaces)
+    opened = None
     if verdict.outcome == "ask" and proposal is not None:
-        body = action_opened_body(writer, proposal, exact, supersedes)
-        events.append(writer.call_event(body, row, writer.new_id()))
+        opened = await asyncio.to_thread(action_opened_body, writer, proposal, exact, supersedes)
+    events = [writer.call_event(proposed, row)]
+    if opened is not None:
+        asked = ask_from_now(writer, opened)
+        events.append(writer.call_event(asked, row, writer.new_id()))
     if verdict.outcome == "allowed" and verdict.rule:
         events.append(writer.call_event(RuleUsed(rule=verdict.rule), row))
     return events
@@ -389,8 +396,8 @@ def call_proposed_body(
 def action_opened_body(
     writer: SessionWriter, proposal: Proposal, exact: JsonObject, supersedes: str | None = None
 ) -> ActionOpened:
-    """Return the `action.opened` that asks a human about a proposal."""
-    blobs, descriptor, now = writer.journal.blobs, proposal.screened.descriptor, writer.journal.now()
+    """Return the `action.opened` that asks a human about a proposal; `ask_from_now` gives it its times."""
+    blobs, descriptor = writer.journal.blobs, proposal.screened.descriptor
     files = sealed_plan(writer, proposal.changes)
     recorded, parameters_ref = redaction.redact_parameters(exact, blobs)
     exact_hunks = make_hunks(proposal.changes)
@@ -398,22 +405,26 @@ def action_opened_body(
     recorded_hunks, was_scrubbed = redaction.redact_hunks(exact_hunks)
     inline, hunks_ref = _inline_or_stored_hunks(writer, recorded_hunks)
     added, removed = changed_line_totals(exact_hunks)
-    approvals, workspace = writer.context.recall_settings().config.approvals, writer.context.workspace
-    minutes = approval_window_minutes(approvals, descriptor.verb, workspace)
     return ActionOpened(
         action_kind="tool", tool=descriptor.id, target=_proposal_target(proposal), verb=descriptor.verb,
         digest=action_digest(
             blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=writer.context.workspace,
             files=plan_digest_rows(files), prompt=prompt,
         ),
-        created_at=now, expires_at=now + round(minutes * MINUTE_MICROS),
-        cwd=writer.context.workspace,
+        created_at=0, expires_at=None, cwd=writer.context.workspace,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,
         subject=proposal.draft.subject if proposal.draft else {},
         subject_ref=proposal.draft.subject_ref if proposal.draft else None,
         warnings=tuple(_proposal_warnings(proposal, exact, was_scrubbed)),
     )  # fmt: skip
+
+
+def ask_from_now(writer: SessionWriter, opened: ActionOpened) -> ActionOpened:
+    """Return a question whose window begins now: comparing a large change took none of it."""
+    approvals, workspace = writer.context.recall_settings().config.approvals, writer.context.workspace
+    minutes, now = approval_window_minutes(approvals, opened.verb, workspace), writer.journal.now()
+    return replace(opened, created_at=now, expires_at=now + round(minutes * MINUTE_MICROS))
 
 
 def _proposal_prompt(proposal: Proposal) -> str | None:
@@ -568,7 +579,7 @@ async def _release_if_allowed(writer: SessionWriter, action: Action, call_id: st
     try:
         await writer.append(
             writer.call_event(cancelled, record.row, action.id),
-            *proposal_events(writer, record.row, verdict, proposal, exact),
+            *await proposal_events(writer, record.row, verdict, proposal, exact),
         )
     except (IllegalMoveError, GuardFailed):
         return  # a human's answer, or its end, came first

@@ -138,8 +138,12 @@ class ScreenState:
 
     def listed_call(self, call_id: str | None) -> Call | None:
         """Return a call that a pane lists; None for any other."""
-        listed = (*self.calls, *(self.every_call.rows if "tools" in self.all_sessions else ()))
-        return next((call for call in listed if call.id == call_id), None)
+        return next((call for call in (*self.calls, *self.listed_calls) if call.id == call_id), None)
+
+    @property
+    def listed_calls(self) -> list[Call]:
+        """Return the calls in the tools pane: of the session on show, or of all sessions."""
+        return self.every_call.rows if "tools" in self.all_sessions else self.calls
 
     def _list_action(self, action: Action) -> None:
         self.actions[action.id] = action

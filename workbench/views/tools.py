@@ -37,6 +37,8 @@ class ToolRow(Struct, frozen=True, kw_only=True):
     waited_from: int | None = None
     waited_to: int | None = None
     """When its question was decided; None while it waits."""
+    prepared_seconds: int | None = None
+    """For how long its change has been computed, before there is a question."""
 
     @property
     def id(self) -> str:
@@ -81,6 +83,8 @@ class ToolRow(Struct, frozen=True, kw_only=True):
     @property
     def right(self) -> str:
         """Return the one time a narrow pane shows: `12 ms`; of an open one how long until now."""
+        if self.prepared_seconds is not None:
+            return duration_text(self.prepared_seconds, counts_on=True)
         return _shown_time(self.call, self.run_ms, self.wait_ms)
 
 
@@ -223,8 +227,15 @@ def _tool_row(call: Call, action: Action | None, now: int) -> ToolRow:
     wait_ms = None if waited_from is None else max(0, (waited_to or now) - waited_from) // 1000
     return ToolRow(
         call=call, sign=sign, word=word, run_ms=run_ms, wait_ms=wait_ms, waited_from=waited_from,
-        waited_to=waited_to,
+        waited_to=waited_to, prepared_seconds=_prepared_seconds(call, now),
     )  # fmt: skip
+
+
+def _prepared_seconds(call: Call, now: int) -> int | None:
+    """Return for how long a call has been prepared; None in its first second and after five minutes."""
+    seconds = (now - call.requested_at) // SECOND_MICROS
+    is_prepared = call.state == "pending" and call.action_id is None
+    return seconds if is_prepared and 1 <= seconds <= FRESH_WAIT_SECONDS else None
 
 
 def _shown_time(call: Call, run_ms: int | None, wait_ms: int | None) -> str:

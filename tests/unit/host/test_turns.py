@@ -1,10 +1,13 @@
 """A session from prompt to reply, with everything that a human can answer in between."""
 
+import threading
+
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, result, text
 from workbench.domain import events
 from workbench.domain.values import SelectedHunk
+from workbench.host import gate_runner, session_requests
 
 THREE = "".join(f"line {n}\n" for n in range(1, 31))
 EDITED = (
@@ -47,6 +50,23 @@ def test_an_edit_waits_and_nothing_is_written_until_it_is_approved(staged):
     assert stage.drive().is_idle
     assert stage.read("a.txt") == EDITED.encode()
     assert stage.calls()["c1"].state == "succeeded"
+
+
+def test_a_change_is_compared_in_a_thread_so_that_other_sessions_are_not_held_up(staged, monkeypatch):
+    stage = staged(recording(exchange(whole()), exchange(text("ok"))), files={"a.txt": THREE})
+    compared_in, make_hunks = [], gate_runner.make_hunks
+
+    def noted(changes):
+        compared_in.append(threading.current_thread())
+        return make_hunks(changes)
+
+    monkeypatch.setattr(gate_runner, "make_hunks", noted)
+    stage.begin().drive()
+    refresh = stage.waiting()[0]
+    (stage.root / "project" / "a.txt").write_text(f"first\n{THREE}")
+    session_requests.request_refresh(stage.journal, refresh.id, USER)
+    stage.drive()
+    assert len(compared_in) >= 1 and threading.main_thread() not in compared_in
 
 
 def test_some_hunks_are_taken_and_the_agent_is_told_which(staged):

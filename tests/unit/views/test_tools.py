@@ -182,3 +182,12 @@ def test_parameters_of_many_lines():
     )
     assert section(found, "Parameters") == ("path: a", "content:", "  x", "  y", "n: [1]", "e: ")
     assert [part.is_empty for part in found.sections] == [True, False, True, True, True]
+
+
+def test_a_call_counts_seconds_while_its_change_is_computed():
+    def right(seconds, **more):
+        prepared = call(state="pending", action_id=None, requested_at=NOW - seconds * SECOND, **more)
+        return tools.tool_rows((prepared,), {}, NOW)[0].right
+
+    assert [right(seconds) for seconds in (0, 1, 20, 300)] == ["", "1 s", "20 s", "5:00"]
+    assert right(301) == ""  # nobody computes it any more

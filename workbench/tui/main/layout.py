@@ -240,8 +240,7 @@ class LayoutController:
             size = Size(max(size.width, NARROW), max(size.height, SHORT))
             is_zoomed = True
         state = self._context.state
-        calls = state.every_call.rows if "tools" in state.all_sessions else state.calls
-        empty = [place for place, rows in ((3, calls), (4, state.runs.rows)) if not rows]
+        empty = [place for place, rows in ((3, state.listed_calls), (4, state.runs.rows)) if not rows]
         layout = layout_for_size(
             size.width, size.height, self._context.places.current, is_zoomed=is_zoomed, empty=empty
         )

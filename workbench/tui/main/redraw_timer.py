@@ -109,7 +109,7 @@ def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
     for action in state.pending:
         if action.expires_at is not None:
             yield _until_countdown_step(action, action.expires_at - now, now)
-    yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
+    yield from (_until_call(call, now) for call in state.listed_calls if _counts_time(state, call))
     if state.runs.is_moving:
         yield SECOND_MICROS
     current = state.current
