@@ -332,8 +332,14 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         self.layout_controller.rearrange()
         self.presenter.head()
         pane = next(pane for pane in self.panes if place == pane.PLACE)
-        if pane.focus_view.is_attached:
-            pane.focus_view.focus()
+        # At once: a footer of the pane that was left would be drawn over the body of this one. A place that
+        # is made now takes the focus itself; until then no pane has keys.
+        view = pane.focus_view if pane.focus_view.is_attached else None
+        if self.has_frame and not self.layout_controller.is_tiny:
+            self.set_focus(view)
+            self.presenter.footer()
+        elif view is not None:
+            view.focus()
 
     def on_descendant_focus(self) -> None:
         """Note where the user is, whichever way they came."""
