@@ -2,7 +2,10 @@
 
 import pytest
 
-from tests.tui.screens import play, staged
+from tests.support.stage import Stage
+from tests.tui.screens import FILES, THREE, play, staged
+from workbench.effects.clock import ManualClock
+from workbench.host import workspace_trust
 from workbench.tui.compositor import DirtyScreen
 from workbench.tui.places import PLACES
 
@@ -38,3 +41,54 @@ def test_no_frame_shows_the_keys_of_a_pane_that_has_lost_the_focus(tmp_path, fra
             assert not late or place.name == "approvals", (place.name, late[0])
 
     play(staged(tmp_path), body, size=size)
+
+
+@pytest.fixture
+def asking(tmp_path):
+    """Return a stage whose only question is whether its folder is trusted."""
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files={**FILES, ".workbench.json": "{}"})
+    stage.begin()
+    stage.question = workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
+    return stage
+
+
+@pytest.mark.parametrize("place", ["composer", "0", "1", "2", "3", "4"])
+def test_the_key_of_the_trust_question_counts_wherever_the_focus_is(asking, place):
+    async def body(shown):
+        if place != "composer":
+            await shown.press("escape", place)
+        before = shown.app.focused
+        shown.approvals.disarm()
+        await shown.settle()
+        await shown.press_once("ctrl+t", wait=0.3)
+        assert asking.journal.action(asking.question).state == "pending"
+        assert "Too quick" in shown.said and "ctrl+t" in shown.said
+        await shown.press_once("ctrl+t", wait=0.6)
+        assert asking.journal.action(asking.question).state == "approved"
+        assert shown.app.focused is before
+
+    play(asking, body, size=(160, 48), goes_to_queue=False)
+
+
+def test_the_key_of_the_trust_question_does_not_count_where_the_question_is_not_drawn(asking):
+    async def body(shown):
+        await shown.press("escape", "1")
+        assert not shown.main.layout_controller.is_shown(shown.approvals)
+        await shown.press_once("ctrl+t")
+        await shown.press("z", "i")
+        await shown.press_once("ctrl+t")
+        assert asking.journal.action(asking.question).state == "pending"
+
+    play(asking, body, size=(80, 24), goes_to_queue=False)
+
+
+def test_the_key_of_the_trust_question_does_not_count_before_the_question_was_drawn_again(asking):
+    async def body(shown):
+        await shown.press("escape", "1", "5")
+        shown.hand.waits(1.0)
+        await shown.press_once("escape")
+        await shown.press_once("ctrl+t", wait=0.1)
+        assert asking.journal.action(asking.question).state == "pending"
+        assert "Too quick" in shown.said
+
+    play(asking, body, size=(160, 48), goes_to_queue=False)

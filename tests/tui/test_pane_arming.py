@@ -10,7 +10,7 @@ from workbench.tui.keyboard.rule import ARM_SECONDS
 
 
 class Asking(Static):
-    subject, is_shown_with_focus = ("these bytes",), True
+    subject, is_answerable = ("these bytes",), True
 
 
 class HandHost(Host):

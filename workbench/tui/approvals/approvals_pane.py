@@ -489,9 +489,16 @@ class ApprovalsPane(ActionDetailPane):
         return (detail.id, detail.digest, detail.is_pending, detail.is_stale, detail.again, mode)
 
     @property
-    def is_shown_with_focus(self) -> bool:
-        """Return whether people can see it with the focus on it: no dialog is over it."""
-        return self.has_pane_focus and self.screen.is_active and self.detail_view.display
+    def is_answerable(self) -> bool:
+        """Return whether people can see it, with the focus where letters answer, and no dialog is over it."""
+        has_keys = self.has_pane_focus or (self.asks_for_trust and self.detail_view.is_on_screen)
+        return has_keys and self.screen.is_active and self.detail_view.display
+
+    @property
+    def asks_for_trust(self) -> bool:
+        """Return whether the detail is an open question of trust: its control key counts from everywhere."""
+        detail = self.detail
+        return detail is not None and detail.kind == "trust" and detail.is_pending
 
     def armed_for(self, key: str) -> ActionDetail | None:
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
@@ -533,6 +540,14 @@ class ApprovalsPane(ActionDetailPane):
     def disarm(self) -> None:
         """Let nothing count until it was drawn anew: focus, size or mode changed."""
         self.standing.forget()
+
+    def on_show(self) -> None:
+        """Begin to count: nobody saw it where it was hidden."""
+        self.disarm()
+
+    def on_hide(self) -> None:
+        """Let nothing count that is not on the screen."""
+        self.standing.arming.disarm()
 
     def on_resize(self) -> None:
         """Begin to count anew in another size, which may have room for more of the files."""

@@ -59,8 +59,8 @@ class ArmedPane(Protocol):
         ...
 
     @property
-    def is_shown_with_focus(self) -> bool:
-        """Return whether it is on the screen, with the focus and nothing over it."""
+    def is_answerable(self) -> bool:
+        """Return whether it is on the screen where its keys count, with nothing over it."""
         ...
 
 
@@ -91,7 +91,7 @@ class PaneArming:
 
     def _drawn(self) -> None:
         pane, widget = self._pane, self._widget
-        if not pane.subject or not pane.is_shown_with_focus:
+        if not pane.subject or not pane.is_answerable:
             return
         if self.arming.drawn(pane.subject, context_of(widget).monotonic()):
             self._on_change()
@@ -110,7 +110,7 @@ class PaneArming:
     def confirm(self, key: str) -> bool:
         """Return whether a key that just arrived counts; show why if it came too early."""
         pane, widget = self._pane, self._widget
-        if not pane.subject or not pane.is_shown_with_focus:
+        if not pane.subject or not pane.is_answerable:
             return False
         counts = self.arming.take(pane.subject, context_of(widget).key_time)
         self.after_frame()

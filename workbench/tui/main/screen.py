@@ -73,7 +73,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
     NAME = "main"
     INNER: ClassVar[tuple[str, ...]] = ()
     """Scopes of keys that count before those of the panes."""
-    BINDINGS = keymap.bindings("first", is_first=True) + keymap.bindings("demo", "app")
+    BINDINGS = keymap.bindings("first", is_first=True) + keymap.bindings("demo", "app", "trust")
 
     def __init__(
         self,
@@ -534,7 +534,16 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "do" and (key_id := str(parameters[0])).startswith(("first.", "demo.")):
             return self.first_page.takes(key_id)
+        if action == "do" and str(parameters[0]).startswith("trust."):
+            return self.approvals.asks_for_trust and self.layout_controller.is_shown(self.approvals)
         return super().check_action(action, parameters)
+
+    def action_do(self, key_id: str) -> None:
+        if key_id.startswith("trust."):
+            # No letter: it counts wherever the focus is while its question is drawn.
+            self.approvals.action_do(key_id)
+        else:
+            super().action_do(key_id)
 
     def focus_next_pane(self, step: int) -> None:
         """Give the next (1) or previous (-1) pane the focus."""

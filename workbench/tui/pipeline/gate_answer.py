@@ -185,7 +185,7 @@ class GateAnswer(Vertical):
         return () if detail is None else (detail.id, detail.digest, detail.is_pending, self._step)
 
     @property
-    def is_shown_with_focus(self) -> bool:
+    def is_answerable(self) -> bool:
         """Return whether people can see it with the focus on its pane: no dialog is over it."""
         is_drawn = self.display and self.detail_view.size.area > 0
         return is_drawn and self._pane.has_pane_focus and self.screen.is_active
