@@ -42,7 +42,7 @@ class Moment:
     seconds: float = 1.1
 
 
-TRUST: Final = (("\r", "ctrl+t trust"), ("l", "agents may read"), ("\x14", "trusted"), ("", "3 waiting"))
+TRUST: Final = (("l", "agents may read"), ("\x14", "trusted"), ("", "3 waiting"))
 """Keys before the film begins, and what each brings: the answer to the question of trust."""
 STORY: Final = (
     Moment(caption="An agent asks for three things. Nothing is written yet.", shows="3 waiting", seconds=1.8),
@@ -84,7 +84,7 @@ def film_demo(theme: str) -> str:
     with neutral_folder() as folder:
         terminal = open_demo(folder, theme)
         try:
-            terminal.until("ctrl+p commands")
+            terminal.until("ctrl+t trust")
             terminal.pump(REST)
             for keys, shows in TRUST:
                 press(terminal, keys, shows)

@@ -17,7 +17,6 @@ EXAMPLE = CHECKOUT / "workbench" / "examples" / "demo"
 MOST_KEYS = 12
 """From the shell line to green, with the pauses of somebody who looks before each key."""
 TO_GREEN = (
-    ("\r", "enter to what waits", "ctrl+t trust"),
     ("l", "h l choice", "ctrl+t trust, agents may read"),
     ("\x14", r"ctrl\+t trust, agents may read", "hunk 1 of 3"),
     ("l", "h l hunk", "hunk 2 of 3"),
@@ -161,11 +160,11 @@ def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
     terminal.rest()
     assert "1 waiting" in terminal.text()
     clear(terminal)
-    for key, name, wanted in TO_GREEN[:3]:
+    for key, name, wanted in TO_GREEN[:2]:
         press(terminal, key, name, wanted)
     terminal.resize(80, 24)
     terminal.until("3 Tools", "3 waiting")
-    for key, name, wanted in TO_GREEN[3:]:
+    for key, name, wanted in TO_GREEN[2:]:
         press(terminal, key, name, wanted)
     terminal.kill()
     terminal.again()

@@ -38,7 +38,7 @@ def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):
     terminal.resize(3, 1)
     terminal.pump(0.5)
     terminal.resize(80, 24)
-    terminal.until(TRUST, "2 Approvals", "enter to what waits", gone=("too small",))
+    terminal.until(TRUST, "ctrl+t trust", gone=("too small",))
     trust(terminal)
     terminal.until("3 waiting")
     terminal.resize(20, 5)

@@ -12,7 +12,7 @@ from workbench.domain.events import SessionStatusChanged
 from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
 from workbench.tui.backend import EXIT_FOR_DEMO
-from workbench.tui.main.first_page import DEMO_DONE
+from workbench.tui.main.first_page import DEMO_DONE, DEMO_DONE_IN_COMPOSER
 
 HELLO = recording(exchange(text("Hello."), {"usage": {"input_tokens": 10, "output_tokens": 2}}))
 
@@ -106,7 +106,8 @@ def test_when_the_demo_is_done_its_keys_lead_on(tmp_path):
         assert "replay it" not in shown.text and shown.main.composer.has_focus_within
         await asyncio.to_thread(stage.drive)
         await shown.look()
-        assert shown.said == DEMO_DONE
+        assert shown.said == DEMO_DONE_IN_COMPOSER and shown.main.composer.has_focus_within
+        await shown.press("escape")
         assert shown.text.splitlines()[-1].startswith(" p replay it  L its pipeline  5 find it")
         await shown.press("L")
         assert shown.said != DEMO_DONE and "pipeline" in shown.said
@@ -125,7 +126,7 @@ def test_the_demo_is_replayed_from_every_pane_when_it_is_done(tmp_path, place):
         stage.begin(title="the demo")
         await asyncio.to_thread(stage.drive)
         await shown.look()
-        await shown.press(place)
+        await shown.press("escape", place)
         assert "p replay it" in shown.text.splitlines()[-1]
         await shown.press("p")
         assert "REPLAY  the demo" in shown.text
@@ -143,7 +144,7 @@ def test_a_demo_whose_first_turn_is_about_to_begin_is_not_done(tmp_path):
             event = stage.journal.event(SessionStatusChanged(status=status), stage.session_id, HOST)
             stage.journal.append([event])
         await shown.look()
-        assert shown.said != DEMO_DONE and shown.main.composer.has_focus_within
+        assert "demo is done" not in shown.said and shown.main.composer.has_focus_within
 
     play(stage, body, opening=("a recorded agent",))
 
@@ -158,7 +159,7 @@ def test_what_is_being_written_when_the_demo_is_done_keeps_the_keys(tmp_path):
         await shown.press("h", "i")
         await asyncio.to_thread(stage.drive)
         await shown.look()
-        assert shown.said == DEMO_DONE
+        assert shown.said == DEMO_DONE_IN_COMPOSER
         await shown.press("p")
         assert (shown.main.composer.text, shown.main.composer.has_focus_within) == ("hip", True)
 

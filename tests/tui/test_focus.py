@@ -92,3 +92,28 @@ def test_the_key_of_the_trust_question_does_not_count_before_the_question_was_dr
         assert "Too quick" in shown.said
 
     play(asking, body, size=(160, 48), goes_to_queue=False)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+def test_a_demo_opens_on_its_question_in_the_middle_of_the_screen(tmp_path, size):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files={**FILES, ".workbench.json": "{}"})
+    question = workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
+
+    async def body(shown):
+        assert "may agents work in this folder?" in shown.text
+        assert not shown.main.layout_controller.has_composer and "Conversation" not in shown.text
+        top = next(row for row in shown.text.splitlines() if "may agents work" in row)
+        assert abs((len(top) - len(top.lstrip())) - (len(top) - len(top.rstrip()))) <= 1
+        focused = shown.app.focused
+        await shown.press("enter")
+        assert "ctrl+t answers" in shown.said and not shown.approvals.is_full
+        for letter in "yesnow":
+            await shown.press_once(letter, wait=0.2)
+        shown.hand.waits(4.0)
+        assert stage.journal.action(question).state == "pending"
+        await shown.press("l", "l", "ctrl+t")
+        assert stage.journal.action(question).state == "rejected"
+        assert "may agents work" not in shown.text and shown.main.layout_controller.has_composer
+        assert shown.app.focused is focused
+
+    play(stage, body, size=size, goes_to_queue=False, opening=("a recorded agent",))

@@ -265,12 +265,12 @@ _FIRST_USE_LINES: Final = (
 
 def empty_queue_lines(
     actions: Iterable[Action], ink: Ink, glyphs: Glyphs, *, is_filtered: str = "", is_past: bool = False,
-    elsewhere: int = 0,
+    elsewhere: int = 0, awaited: str = "",
 ) -> list[Content]:  # fmt: skip
     """Return what an empty queue says: what the filter hides, what was decided last, or what comes here.
 
-    `elsewhere` wait in folders that are not listed. In a replay (`is_past`) it does not say what would come:
-    nothing is answered there.
+    `elsewhere` wait in folders that are not listed; `awaited` says which session may ask next. In a replay
+    (`is_past`) it does not say what would come: nothing is answered there.
     """
     if is_filtered:
         words = f"Nothing matches “{is_filtered}”. esc clears the filter; / changes it."
@@ -280,6 +280,8 @@ def empty_queue_lines(
     if elsewhere:
         sign = (glyphs.of("waiting"), ink.sign("waiting"))
         lines.append(Content.assemble("   ", sign, f" {waiting_elsewhere_text(elsewhere)}."))
+    if awaited and not is_past:
+        lines.append(safe_content(glyphs.line(f"     {awaited}"), ink.of("muted")))
     decided = [action for action in actions if action.decided_at and action.state in _DECIDED_STATES]
     if not decided:
         coming = (Content.styled(f"   {line}", ink.of("muted")) for line in _FIRST_USE_LINES)

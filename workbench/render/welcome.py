@@ -82,6 +82,32 @@ def welcome_rows(
     return blank + [Strip.join([margin, row]).adjust_cell_length(width, base.rich_style) for row in rows]
 
 
+def name_lines(version: str, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    """Return the name of the program in large letters, or on one line where there is no room for them."""
+    parts = _ASCII_NAME if glyphs.is_ascii else _NAME
+    first, second = ink.of("info", bold=True), ink.of("foreground", bold=True)
+    behind = styled(f"   {version}", ink.of("muted"))
+    if width < sum(map(len, parts[:2])) + behind.cell_length:
+        return [short_name(version, ink)]
+    rows = [styled(parts[n], first) + styled(parts[n + 1], second) for n in range(0, len(parts), 2)]
+    return [*rows[:-1], rows[-1] + behind]
+
+
+def short_name(version: str, ink: Ink) -> Content:
+    """Return the name of the program on one line."""
+    return styled("workbench", ink.of("info", bold=True)) + styled(f"  {version}", ink.of("muted"))
+
+
+def tagline(width: int, ink: Ink, glyphs: Glyphs) -> Content:
+    """Return in one line what the program is for."""
+    asks, decide, rest = _TAGLINE
+    sign = styled(glyphs.of("waiting"), ink.sign("waiting"))
+    bold = ink.of("foreground", bold=True)
+    head = Content(" ").join([styled(asks, bold), sign, styled(decide, bold)])
+    whole = head + styled(f" {rest}", ink.of("muted"))
+    return whole if whole.cell_length <= width else head
+
+
 class _WelcomePage:
     """The parts of the page in one width."""
 
@@ -121,26 +147,14 @@ class _WelcomePage:
         )
 
     def _name(self) -> list[Strip]:
-        ink, parts = self._ink, _ASCII_NAME if self._glyphs.is_ascii else _NAME
-        first, second = ink.of("info", bold=True), ink.of("foreground", bold=True)
-        version = styled(f"   {self._facts.version}", ink.of("muted"))
-        if self._width < sum(map(len, parts[:2])) + version.cell_length:
-            return [self._short_name()]
-        rows = [styled(parts[n], first) + styled(parts[n + 1], second) for n in range(0, len(parts), 2)]
-        return [self._strip(row) for row in (*rows[:-1], rows[-1] + version)]
+        lines = name_lines(self._facts.version, self._width, self._ink, self._glyphs)
+        return [self._strip(line) for line in lines]
 
     def _short_name(self) -> Strip:
-        name = styled("workbench", self._ink.of("info", bold=True))
-        return self._strip(name + styled(f"  {self._facts.version}", self._ink.of("muted")))
+        return self._strip(short_name(self._facts.version, self._ink))
 
     def _tagline(self) -> Strip:
-        ink = self._ink
-        asks, decide, rest = _TAGLINE
-        sign = styled(self._glyphs.of("waiting"), ink.sign("waiting"))
-        bold = ink.of("foreground", bold=True)
-        head = Content(" ").join([styled(asks, bold), sign, styled(decide, bold)])
-        whole = head + styled(f" {rest}", ink.of("muted"))
-        return self._strip(whole if whole.cell_length <= self._width else head)
+        return self._strip(tagline(self._width, self._ink, self._glyphs))
 
     def _before(self) -> list[Content]:
         """Return what stands over the keys, as many rows as it takes."""

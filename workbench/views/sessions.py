@@ -140,6 +140,19 @@ def session_title(session: Session) -> str:
     return f"{title} {number}" if number and not title.endswith(f" {number}") else title
 
 
+def awaited_text(sessions: Iterable[Session]) -> str:
+    """Return what an empty queue waits for: the session that works, or that none does."""
+    shown = [session for session in sessions if session.kind in ("chat", "pipeline", "incidents")]
+    working = [session for session in shown if session.status in BUSY_STATUSES]
+    if len(working) > 1:
+        return f"{len(working)} sessions work: what they ask comes here."
+    if working:
+        return f"“{session_title(working[0])}” works: what it asks comes here."
+    paused = sum(session.status == "paused" for session in shown)
+    held = f", {paused} paused" if paused else ""
+    return f"No agent works{held}: i writes a message."
+
+
 def fitting_strip_rows(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...], int]:
     """Return the rows that fit the strip, always with the current session, and how many there are."""
     fitting: list[SessionRow] = []

@@ -21,6 +21,7 @@ from workbench.domain.rows import Action
 from workbench.render import approvals, cells
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
+from workbench.tui.approvals.answer_row import AnswerRow, answers_of
 from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK, PaneArming
@@ -40,6 +41,7 @@ from workbench.views import approvals as views_approvals
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueOrder as approvals_QueueOrder
 from workbench.views.approvals import QueueRow
+from workbench.views.sessions import awaited_text
 
 if TYPE_CHECKING:
     from workbench.tui.approvals.approval_actions import ApprovalActions
@@ -351,6 +353,7 @@ class ApprovalsPane(ActionDetailPane):
             ),
             key="queue-heads",
         )
+        self.answers = AnswerRow(key="answers")
         self.standing = PaneArming(
             self,
             on_change=lambda: self.post_message(KeysChanged()),
@@ -373,6 +376,8 @@ class ApprovalsPane(ActionDetailPane):
     def compose_body(self) -> Iterable[Widget]:
         yield self.queue
         yield from self.compose_detail()
+        if not self.is_past:
+            yield self.answers
 
     @property
     def list_view(self) -> LineView | None:
@@ -405,7 +410,7 @@ class ApprovalsPane(ActionDetailPane):
             self.post_message(DetailWanted(self.queue.cursor))
         self.queue.idle = approvals.empty_queue_lines(
             view.actions, ink(self), glyphs(self), is_filtered=self.ordering.text_filter,
-            is_past=self.is_past, elsewhere=view.elsewhere,
+            is_past=self.is_past, elsewhere=view.elsewhere, awaited=self._awaited(view),
         )  # fmt: skip
         self.set_class(not shown, "-idle")
         self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
@@ -423,6 +428,10 @@ class ApprovalsPane(ActionDetailPane):
         if before is not None and not waited:
             self._go_to_first_waiting()
         self.choosing.forget({action.id for action in view.actions} | set(moved.values()))
+
+    def _awaited(self, view: QueueModel) -> str:
+        """Return what the queue waits for, once an agent has been asked for anything."""
+        return awaited_text(view.sessions.values()) if view.sessions else ""
 
     def _go_to_first_waiting(self) -> None:
         """Put the cursor on what waits after nothing did: it stood on something decided.
@@ -514,6 +523,28 @@ class ApprovalsPane(ActionDetailPane):
         count = len(detail.hunks) if is_whole and detail is not None else 0
         return f"{label} {count} of {count}" if count else label
 
+    def show_answers(self) -> None:
+        """Show in the last row what the answering keys do now; nothing while they do not count here."""
+        if not self.has_pane_focus and not self.asks_for_trust:
+            self.answers.show(())
+            return
+        detail = self.detail
+        is_open = detail is not None and (detail.is_pending or detail.again is not None)
+        scopes = self.scopes() if self.has_pane_focus else ("trust",)
+        is_armed = bool(self.choosing.marks) or self.standing.is_armed
+        answers = answers_of(self, scopes, is_lit=is_open or bool(self.choosing.marks), is_armed=is_armed)
+        self.answers.show(answers, self._words_beside_answers(is_open=is_open))
+
+    def _words_beside_answers(self, *, is_open: bool) -> str:
+        """Return what there is to say where nothing under the cursor can be answered."""
+        view = self._shown
+        if is_open or view is None or self.choosing.marks:
+            return ""
+        if self.queue.has_waiting:
+            key = keymap.own_key(keymap.key_of("list.problem-next"), keymap.user_keymap(self))
+            return f"{key} goes to the next that waits."
+        return self._awaited(view)
+
     def why_early(self, key_id: str) -> str:
         key = keymap.key_of(key_id)
         if key.scope not in _ARMED_SCOPES or self.choosing.marks or self.standing.is_armed_for_key:
@@ -536,6 +567,7 @@ class ApprovalsPane(ActionDetailPane):
     def show_waiting(self, key_id: str, words: str) -> None:
         del key_id
         self.queue.show_waiting(words)
+        self.answers.show_waiting(words)
 
     def disarm(self) -> None:
         """Let nothing count until it was drawn anew: focus, size or mode changed."""
@@ -621,6 +653,10 @@ class ApprovalsPane(ActionDetailPane):
 
     def why_no_row(self) -> str:
         return "" if self.rows else approval_selection.NO_ROW
+
+    def why_not_open(self) -> str:
+        has_screen = self.asks_for_trust and not self.is_past and self.main.layout.is_question_page
+        return approval_selection.TRUST_HINT if has_screen else super().why_not_open()
 
     def move_to_problem(self, step: int) -> None:
         if self.is_full and self.find:

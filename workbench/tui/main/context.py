@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.moment import MomentController
     from workbench.tui.main.place_stack import PlaceStack
     from workbench.tui.main.presenter import Presenter
+    from workbench.tui.main.question_page import QuestionPage
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.main.session_strip import SessionStrip
     from workbench.tui.main.sidebar import Sidebar
@@ -155,6 +156,13 @@ class MainContext:
         from workbench.tui.main.moment import MomentController
 
         return MomentController(self)
+
+    @cached_property
+    def question_page(self) -> "QuestionPage":
+        """Return what shows the question of a demo in the middle of the screen."""
+        from workbench.tui.main.question_page import QuestionPage
+
+        return QuestionPage(self)
 
     @property
     def app(self) -> "WorkbenchApp":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.views.welcome import WelcomeFacts
 
 DEMO_DONE: Final = "The demo is done: p p replays it, L L starts its pipeline, 5 finds it."
+DEMO_DONE_IN_COMPOSER: Final = "The demo is done. esc, then p p replays it, L L starts its pipeline."
 
 
 class FirstPage:
@@ -23,12 +24,18 @@ class FirstPage:
     def __init__(self, screen: "Screen[Any]", context: "MainContext") -> None:
         self._screen, self._context, self._state = screen, context, context.state
         self._opening = context.backend.opening
-        self._was_shown, self._was_ended = False, ""
+        self._was_shown, self._was_asking, self._was_ended = False, False, ""
 
     @property
     def is_shown(self) -> bool:
         """Return whether the page stands where the panes will be."""
         return not (self._state.sessions or self._opening)
+
+    @property
+    def asks_first(self) -> bool:
+        """Return whether a demo asks its first question, which has the screen until it is answered."""
+        is_open = any(action.kind == "trust" for action in self._state.pending)
+        return bool(self._opening) and is_open and not self._state.sessions
 
     @property
     def ended_demo(self) -> str:
@@ -70,11 +77,14 @@ class FirstPage:
     def begin(self) -> None:
         """Note how it stands when the screen begins."""
         self._was_shown, self._was_ended = self.is_shown, self.ended_demo
+        self._was_asking = self.asks_first
         if self.is_shown:
             self._context.places.current = 1
 
     def start_place(self, opens_on: str | None) -> int:
         """Return the place that has the focus first: where something is said, else what waits."""
+        if self.asks_first:
+            return PANE_PLACES[2]
         if self.is_shown or self.ended_demo:
             return 1
         waits = self._state.pending and (self._state.sessions or self._context.layout.is_alone)
@@ -92,8 +102,9 @@ class FirstPage:
 
     def follow(self) -> None:
         """Give the body to the panes with the first session, and lead on when the demo has ended."""
-        if self.is_shown != self._was_shown:
-            self._was_shown = self.is_shown
+        before = self._was_shown, self._was_asking
+        self._was_shown, self._was_asking = self.is_shown, self.asks_first
+        if (self._was_shown, self._was_asking) != before:
             self._context.layout.rearrange()
         was, self._was_ended = self._was_ended, self.ended_demo
         if self._was_ended and not was:
@@ -105,11 +116,9 @@ class FirstPage:
             self._context.presenter.conversation(None)
 
     def _lead_on(self) -> None:
-        """Say what comes after the demo, and let its keys count where nothing is being written."""
-        composer = self._context.widgets.composer
-        if composer.is_written_in and composer.is_empty:
-            self._context.go_to(self._context.widgets.conversation.PLACE)
-        self._context.say(DEMO_DONE)
+        """Say what comes after the demo; the focus stays where the user put it."""
+        is_writing = self._context.widgets.composer.is_written_in
+        self._context.say(DEMO_DONE_IN_COMPOSER if is_writing else DEMO_DONE)
 
     def replay_demo(self) -> None:
         """Show the demo again, from its beginning."""

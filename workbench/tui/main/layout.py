@@ -133,7 +133,7 @@ class LayoutController:
         widgets = self._widgets
         widgets.strip.display = widgets.tabs.display = False
         self.arrangement: Layout | None = None
-        self._has_moment = False
+        self._has_moment = self._has_question = False
         self._small: TooSmallPage | None = None
         self._line_bar: PromptBar | None = None
         self._focused_before: Widget | None = None
@@ -188,9 +188,8 @@ class LayoutController:
 
     def show_bottom(self, *, is_shown: bool) -> None:
         """Show the last rows, or give their place to a line that is asked for."""
-        places, presenter = self._context.places, self._context.presenter
         self._widgets.footer.display = is_shown
-        self._widgets.composer.display = is_shown and not places.is_away and presenter.has_model
+        self._widgets.composer.display = is_shown and self.has_composer
 
     def _line_closed(self, asked: LineWanted) -> None:
         self.show_bottom(is_shown=True)
@@ -211,7 +210,8 @@ class LayoutController:
         if (self._widgets.strip.display, self._widgets.tabs.display) != had_rows:
             self._context.presenter.head()
         approvals = self._widgets.approvals
-        is_zoomed = layout.is_alone and layout.width in ("medium", "wide") and not approvals.is_full
+        is_large = layout.width in ("medium", "wide") and not self.is_question_page
+        is_zoomed = layout.is_alone and is_large and not approvals.is_full
         if approvals.is_zoomed != is_zoomed:
             approvals.is_zoomed = is_zoomed
             approvals.reshow(is_sorted=True)
@@ -230,7 +230,8 @@ class LayoutController:
 
     def _show_rows(self, layout: Layout) -> None:
         self._widgets.strip.display = self.has_strip(layout)
-        self._widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
+        has_tabs = layout.has_tabs and not self.is_question_page
+        self._widgets.tabs.display = has_tabs and not self._context.places.is_away
 
     def _layout(self) -> Layout:
         size = self._screen.size
@@ -239,6 +240,7 @@ class LayoutController:
             # It has the whole body, and is read where nothing else is.
             size = Size(max(size.width, NARROW), max(size.height, SHORT))
             is_zoomed = True
+        is_zoomed = is_zoomed or self.is_question_page
         state = self._context.state
         empty = [place for place, rows in ((3, state.listed_calls), (4, state.runs.rows)) if not rows]
         layout = layout_for_size(
@@ -258,6 +260,12 @@ class LayoutController:
     def _is_first_page(self) -> bool:
         return self._context.first_page.is_shown and self._context.places.current == 1
 
+    @property
+    def is_question_page(self) -> bool:
+        """Return whether the first question of a demo has the body."""
+        is_here = self._context.places.current == place_number("approvals")
+        return is_here and self._context.first_page.asks_first and not self._widgets.approvals.is_full
+
     def _classify(self, layout: Layout) -> bool:
         """Say in classes how things are arranged; return whether that is new."""
         screen = self._screen
@@ -269,6 +277,7 @@ class LayoutController:
         screen.set_class(screen.size.height <= _LOW_ROWS, "-low", update=False)
         screen.set_class(screen.size.height < SHORT, "-short", update=False)
         screen.set_class(self._is_first_page, "-first", update=False)
+        screen.set_class(self.is_question_page, "-question", update=False)
         return screen.classes != before
 
     def put(self, layout: Layout) -> None:
@@ -291,6 +300,9 @@ class LayoutController:
         if layout.has_moment or self._has_moment:
             self._has_moment = layout.has_moment
             self._context.moment.put(is_shown=layout.has_moment)
+        if self.is_question_page or self._has_question:
+            self._has_question = self.is_question_page
+            self._context.question_page.put(is_shown=self._has_question)
         self._context.places.show()
         self.status()
 
@@ -307,7 +319,8 @@ class LayoutController:
     @property
     def has_composer(self) -> bool:
         """Return whether the screen has a composer, be it below a sentence for a moment."""
-        return not self._context.places.is_away and self._context.presenter.has_model
+        is_closed = self._context.places.is_away or self.is_question_page
+        return not is_closed and self._context.presenter.has_model
 
     def focus_composer(self) -> None:
         """Give the composer the focus at once, and its row where a sentence has it."""

@@ -507,6 +507,7 @@ class Presenter(SessionPresenter):
 
     def footer(self) -> None:
         """Show what the keys do where the focus is."""
+        self._widgets.approvals.show_answers()
         if urgent := self._urgent_keys():
             self._widgets.footer.show(urgent, None)
             return
@@ -577,6 +578,8 @@ class Presenter(SessionPresenter):
             taken |= set(key.keys)
             keys = keymap.printed_keys(key, keymap.user_keymap(pane))
             if is_hidden or not key.footer or not keys:
+                continue
+            if self._context.layout.is_question_page and key.group != "Decide":
                 continue
             why = pane.why_not(key.id)
             if why and (not key.stays or self._never_counts_here(key, pane)):

@@ -201,7 +201,9 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
     def start_focus(self) -> None:
         """Put the focus where something is said; without a model on the page that says how to get one."""
         self.places.current = self.first_page.start_place(self.textual.opens_on)
-        if self.presenter.has_model and not self.first_page.ended_demo:
+        if self.first_page.asks_first:
+            self.layout_controller.focus(self.approvals.focus_view)
+        elif self.presenter.has_model and not self.first_page.ended_demo:
             # A text field takes longer to make than all the rest of the first frame; until then keys wait.
             self.composer.is_awaited = True
         else:
