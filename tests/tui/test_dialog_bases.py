@@ -10,8 +10,9 @@ from textual.screen import ModalScreen
 import workbench.tui
 from tests.support.pane_host import Host
 from tests.support.waits import until_true
+from tests.tui.screens import play, staged
 from workbench.tui.keyboard.rule import ARM_SECONDS
-from workbench.tui.widgets.dialog import Dialog, ListDialog
+from workbench.tui.widgets.dialog import PAGE_SHARE, Dialog, ListDialog
 
 for module in pkgutil.walk_packages(workbench.tui.__path__, "workbench.tui."):
     importlib.import_module(module.name)
@@ -146,3 +147,23 @@ def test_on_a_small_screen_only_the_way_back_is_reached():
         await until_true(lambda: not question.box.display, pilot.pause)
 
     ask(body)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 48)])
+def test_a_dialog_of_nearly_the_whole_screen_leaves_no_letters_next_to_it(tmp_path, size):
+    async def body(shown):
+        pages = 0
+        for keys in (("?",), ("ctrl+p",), ("M", "a"), ("A",)):
+            shown.approvals.queue.put_cursor(shown.row("true").id)
+            await shown.settle()
+            await shown.press(*keys)
+            box = shown.app.screen.box.region
+            if max(box.width / size[0], box.height / size[1]) >= PAGE_SHARE:
+                pages += 1
+                rows = shown.text.splitlines()
+                beside = [row[: box.x] + row[box.right :] for row in rows[box.y : box.bottom]]
+                assert not "".join((*rows[: box.y], *beside, *rows[box.bottom :])).strip(), keys
+            await shown.press("escape")
+        assert pages >= 1
+
+    play(staged(tmp_path), body, size=size)

@@ -10,6 +10,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.css.scalar import Scalar
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -28,6 +30,20 @@ PAGE_KEYS: Final = {"ctrl+d": 1, "pagedown": 1, "ctrl+u": -1, "pageup": -1}
 END_KEYS: Final = {"g": -1, "home": -1, "G": 1, "end": 1}
 _MORE_THAN_ALL: Final = 1_000_000_000
 """More rows than any list or text has."""
+
+
+PAGE_SHARE: Final = 0.85
+"""Share of the screen in one direction from which a box takes the whole."""
+_Extent = tuple[Scalar | None, Scalar | None]
+
+
+def _cells(extent: _Extent, size: Size, whole: int) -> float:
+    """Return the cells of a width or a height and its most; 0 where it follows the content."""
+    wanted, most = extent
+    if wanted is None or wanted.is_auto:
+        return 0
+    cells_wanted = whole if wanted.is_fraction else wanted.resolve(size, size)
+    return float(min(cells_wanted, whole if most is None else most.resolve(size, size)))
 
 
 def rows_of_key(key: str, page: int) -> int:
@@ -56,6 +72,8 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         self._followed: LineView | None = None
         self._too_small = Static(classes="too-small")
         self._arming = KeyArming()
+        self._wanted: tuple[_Extent, _Extent] | None = None
+        """Width and height of the box in the stylesheet, each with its most."""
         self.said = ""
         """A sentence for a few seconds."""
 
@@ -102,8 +120,30 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
             self.box.display = self.fits
             self._too_small.display = not self.fits
             self._too_small.update(self._too_small_text())
+        self._take_whole_screen()
         self._arming.disarm()
         self.resized()
+
+    def _take_whole_screen(self) -> None:
+        """Make the box a page where little of the screen would be seen next to it."""
+        box, size = self.box, self.size
+        if self._wanted is None:
+            styles = box.styles
+            self._wanted = (styles.width, styles.max_width), (styles.height, styles.max_height)
+        wide, high = self._wanted
+        is_wide = _cells(wide, size, size.width) >= PAGE_SHARE * size.width
+        is_high = _cells(high, size, size.height) >= PAGE_SHARE * size.height
+        box.set_class(is_wide, "-page-wide")
+        box.set_class(is_high, "-page-high")
+        self.set_class(is_wide or is_high, "-page")
+        if high[0] is not None and high[0].is_auto:
+            self.call_after_refresh(self._take_whole_height)
+
+    def _take_whole_height(self) -> None:
+        """Make a box a page whose content has made it nearly as high as the screen."""
+        if self.is_attached and self.box.outer_size.height >= PAGE_SHARE * self.size.height:
+            self.box.set_class(True, "-page-high")
+            self.set_class(True, "-page")
 
     def resized(self) -> None:
         """Lay out in another size."""
