@@ -5,8 +5,9 @@ from typing import Final
 from workbench.tui.keyboard.keyboard_app import KeyboardApp
 from workbench.tui.keyboard.owner import KeyDialog, KeyScreen
 
-TEXT_MOVED_TO_COMPOSER: Final = (
-    "You typed text, so no key decided. It is in the composer; esc takes it out again."
+TEXT_MOVED_TO_COMPOSER: Final = "You typed text, so no key decided. enter sends it, esc takes it out again."
+TEXT_BEHIND_DRAFT: Final = (
+    "You typed text, so no key decided. It is behind your draft; esc takes it out again."
 )
 TEXT_IN_HISTORY: Final = "You typed text, so no key decided. ↑ in the composer brings it back."
 TEXT_DROPPED: Final = "You typed text, so no key acted. Nothing here can read it."

@@ -9,6 +9,7 @@ from workbench.text.safe import safe_text
 from workbench.tui.keyboard.keyboard_app import KeyboardApp
 from workbench.tui.keyboard.messages import (
     DRAFT_HAS_TEXT,
+    TEXT_BEHIND_DRAFT,
     TEXT_DROPPED,
     TEXT_IN_HISTORY,
     TEXT_MOVED_TO_COMPOSER,
@@ -65,7 +66,7 @@ class TypedText:
         self._typed = _Text(text, moment, draft)
         composer.input.type_in(_separator_after(draft) + text)
         main.focus_composer()
-        main.say(TEXT_MOVED_TO_COMPOSER, is_kept=False)
+        main.say(TEXT_MOVED_TO_COMPOSER if sends_text(draft) else TEXT_BEHIND_DRAFT, is_kept=False)
 
     def send_to_history(self, text: str, moment: float) -> None:
         """Keep a text among what was said before."""

@@ -351,10 +351,12 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
             self.presenter.head()
             if self.layout_controller.is_alone:
                 self.layout_controller.rearrange()
+        self.rule.set_focused(self.widgets.composer.is_written_in)
         self.presenter.footer()
 
     def on_descendant_blur(self) -> None:
         """Keys may mean nothing now."""
+        self.rule.set_focused(self.widgets.composer.is_written_in)
         self.presenter.footer()
 
     @on(tui_pane.PlaceWanted)

@@ -247,7 +247,7 @@ class PaneRule(Widget):
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
-        self._said, self._is_error = "", False
+        self._said, self._is_error, self._is_focused = "", False, False
         self._asked = ""
         self._count = 0
         self._columns: set[int] = set()
@@ -261,6 +261,12 @@ class PaneRule(Widget):
         columns = {region.x for region in dividers if region.width}
         if columns != self._columns:
             self._columns = columns
+            self.refresh()
+
+    def set_focused(self, is_focused: bool) -> None:
+        """Show whether what is typed goes below it, as the title of a pane does."""
+        if is_focused != self._is_focused:
+            self._is_focused = is_focused
             self.refresh()
 
     def say(self, text: str, *, is_error: bool = False) -> None:
@@ -293,13 +299,13 @@ class PaneRule(Widget):
         del y
         colours, signs = ink(self), glyphs(self)
         line = "".join(signs.line("┴" if x in self._columns else "─") for x in range(self.size.width))
-        base = colours.on("background")
+        base, tone = colours.on("background"), colours.of("info" if self._is_focused else "rule")
         if not self.said:
-            return cells.line_strip(Content.styled(line, colours.of("rule")), self.size.width, base)
+            return cells.line_strip(Content.styled(line, tone), self.size.width, base)
         is_error = self._is_error and not self._asked
         style = colours.of("failed" if is_error else "waiting", bold=True)
         said = cells.shorten_line(cells.safe_content(self.said, style), max(0, self.size.width - 4), signs)
         words = Content.assemble(" ", said, " ")
-        rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], colours.of("rule"))
-        whole = Content.assemble((line[:1], colours.of("rule")), words, rest)
+        rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], tone)
+        whole = Content.assemble((line[:1], tone), words, rest)
         return cells.line_strip(whole, self.size.width, base)
