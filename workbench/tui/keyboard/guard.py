@@ -198,6 +198,9 @@ class KeyGuard:
                 return self._move_text(self.log.text_until(press), press.at)
         press.is_letter = True
         self._set_state(schedule(self.state, press.key, press.at, "nothing")[0])
+        main = self._app.key_screen
+        if main.is_on_show and (hint := main.hint_of_key(press.key)):
+            show_message(self._app, hint)
         return False
 
     def words_before_field(self) -> str:

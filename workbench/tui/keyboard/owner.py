@@ -186,6 +186,11 @@ class KeyScreen(KeyOwner):
         """Withdraw the question whether to leave."""
         raise NotImplementedError
 
+    def hint_of_key(self, key: str) -> str:
+        """Return where a key counts that means nothing where the focus is; empty where nowhere on show."""
+        del key
+        return ""
+
     def stop_agent(self) -> bool:
         """Stop the agent on show; return whether one works."""
         raise NotImplementedError

@@ -141,6 +141,14 @@ class FirstPage:
             case _:
                 return True
 
+    def hint_of_key(self, key: str) -> str:
+        """Return why a key of the row that the page shows as an example does nothing; empty for others."""
+        users = keymap.user_keymap(self._screen)
+        rows = keymap.keys_of_scopes(["approvals"]) if self.is_shown else ()
+        if not any(keymap.is_key_of(row.id, key, users) for row in rows):
+            return ""
+        return f"{keymap.printed_key(key)} answers a row of Approvals; no agent has asked yet."
+
     def is_claimed(self, key_id: str) -> bool:
         """Return whether the end of the demo offers a press that a pane has for another key."""
         pressed = keymap.key_of(key_id).keys

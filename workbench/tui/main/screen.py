@@ -30,7 +30,7 @@ from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tabs import Tabs
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
-from workbench.tui.places import PANE_PLACES
+from workbench.tui.places import PANE_PLACES, PLACES
 from workbench.tui.render_context import call_once_after
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
@@ -590,6 +590,8 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
             return
         next_session.begin_session(self.context)
         self.compose_message()
+        if self.presenter.has_model:
+            self.say("Your next message starts a new session.", is_kept=False)
 
     def copy_or_stop(self) -> None:
         """Copy the selection if there is one, else stop the agent on show and take the next message."""
@@ -658,6 +660,15 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         """Draw the screen again."""
         self.textual.refresh(layout=True)
         self.refresh(repaint=True, layout=True)
+
+    def hint_of_key(self, key: str) -> str:
+        users = keymap.user_keymap(self)
+        for pane in self.focusable_panes():
+            for row in () if pane.has_pane_focus else keymap.keys_of_scopes(pane.scopes()):
+                if keymap.is_key_of(row.id, key, users) and not pane.why_not(row.id):
+                    place = keymap.own_key(keymap.key_of(PLACES[pane.PLACE].key_id), users)
+                    return f"{keymap.printed_key(key)} is a key of {pane.NAME}: {place} goes there."
+        return self.first_page.hint_of_key(key)
 
     # --- text that was typed where keys decide ------------------------------------------------------
 
