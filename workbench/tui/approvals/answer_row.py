@@ -18,7 +18,7 @@ from workbench.tui.render_context import glyphs, ink
 _GAP: Final = "   "
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class OfferedAnswer(Struct, frozen=True, kw_only=True):
     """One key of the row."""
 
     keys: str
@@ -33,7 +33,7 @@ _TOGGLES: Final = frozenset({"approvals.hunk-toggle", "lines.line-toggle"})
 """Keys that change what an answer is about, which is shown next to it."""
 
 
-class AnsweredPane(Protocol):
+class AnswerSource(Protocol):
     """A pane whose keys the row shows."""
 
     def why_not(self, key_id: str) -> str:
@@ -57,7 +57,9 @@ class AnsweredPane(Protocol):
         ...
 
 
-def answers_of(pane: AnsweredPane, scopes: Sequence[str], *, is_lit: bool, is_armed: bool) -> list[Answer]:
+def answers_of(
+    pane: AnswerSource, scopes: Sequence[str], *, is_lit: bool, is_armed: bool
+) -> list[OfferedAnswer]:
     """Return the answering keys that do something now, in the order of the footer.
 
     Args:
@@ -81,15 +83,15 @@ def answers_of(pane: AnsweredPane, scopes: Sequence[str], *, is_lit: bool, is_ar
 
 
 def _answer(
-    pane: AnsweredPane, key: keymap.Key[Any], users: Mapping[str, str], *, is_lit: bool, is_armed: bool
-) -> Answer:
+    pane: AnswerSource, key: keymap.Key[Any], users: Mapping[str, str], *, is_lit: bool, is_armed: bool
+) -> OfferedAnswer:
     keys = keymap.printed_keys(key, users)
     if not is_lit:
-        return Answer(keys=keys, label=pane.label_of(key.id), is_armed=is_armed)
+        return OfferedAnswer(keys=keys, label=pane.label_of(key.id), is_armed=is_armed)
     is_pressed_twice = key.decides and len(keys) == 1
     if is_pressed_twice and not (pane.shows_part(key.id) or pane.is_undoable(key.id)):
         keys = f"{keys} {keys}"
-    return Answer(keys=keys, label=pane.asked_label_of(key.id), is_lit=True, is_armed=is_armed)
+    return OfferedAnswer(keys=keys, label=pane.asked_label_of(key.id), is_lit=True, is_armed=is_armed)
 
 
 class AnswerRow(Widget):
@@ -99,11 +101,11 @@ class AnswerRow(Widget):
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
-        self._answers: Sequence[Answer] = ()
+        self._answers: Sequence[OfferedAnswer] = ()
         self._waiting_words = ""
         self._words = ""
 
-    def show(self, answers: Sequence[Answer], words: str = "") -> None:
+    def show(self, answers: Sequence[OfferedAnswer], words: str = "") -> None:
         """Show answers behind a sentence; none and no sentence while the keys do not count here."""
         if (answers, words) != (self._answers, self._words):
             self._answers, self._words = answers, words
@@ -137,7 +139,7 @@ class AnswerRow(Widget):
         words = [cells.safe_content(glyphs(self).line(f" {self._words}"), muted)] if self._words else []
         return [*words, *(self._item(answer) for answer in self._answers)]
 
-    def _item(self, answer: Answer) -> Content:
+    def _item(self, answer: OfferedAnswer) -> Content:
         colours, signs = ink(self), glyphs(self)
         keys, label = signs.line(answer.keys), signs.line(answer.label)
         if answer.is_lit and answer.is_armed:

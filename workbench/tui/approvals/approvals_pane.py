@@ -525,7 +525,7 @@ class ApprovalsPane(ActionDetailPane):
 
     def show_answers(self) -> None:
         """Show in the last row what the answering keys do now; nothing while they do not count here."""
-        if not self.has_pane_focus and not self.asks_for_trust:
+        if self.is_past or not (self.has_pane_focus or self.asks_for_trust):
             self.answers.show(())
             return
         detail = self.detail

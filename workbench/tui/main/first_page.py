@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey
-from workbench.tui.places import PANE_PLACES, place_key_id
+from workbench.tui.places import PANE_PLACES, place_key_id, place_number
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -84,7 +84,7 @@ class FirstPage:
     def start_place(self, opens_on: str | None) -> int:
         """Return the place that has the focus first: where something is said, else what waits."""
         if self.asks_first:
-            return PANE_PLACES[2]
+            return place_number("approvals")
         if self.is_shown or self.ended_demo:
             return 1
         waits = self._state.pending and (self._state.sessions or self._context.layout.is_alone)
