@@ -38,12 +38,11 @@ _Extent = tuple[Scalar | None, Scalar | None]
 
 
 def _cells(extent: _Extent, size: Size, whole: int) -> float:
-    """Return the cells of a width or a height and its most; 0 where it follows the content."""
+    """Return the cells of a width or a height and its most; 0 where it follows from others."""
     wanted, most = extent
-    if wanted is None or wanted.is_auto:
+    if wanted is None or wanted.is_auto or wanted.is_fraction:
         return 0
-    cells_wanted = whole if wanted.is_fraction else wanted.resolve(size, size)
-    return float(min(cells_wanted, whole if most is None else most.resolve(size, size)))
+    return float(min(wanted.resolve(size, size), whole if most is None else most.resolve(size, size)))
 
 
 def rows_of_key(key: str, page: int) -> int:
@@ -72,7 +71,7 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         self._followed: LineView | None = None
         self._too_small = Static(classes="too-small")
         self._arming = KeyArming()
-        self._wanted: tuple[_Extent, _Extent] | None = None
+        self._box_extents: tuple[_Extent, _Extent] | None = None
         """Width and height of the box in the stylesheet, each with its most."""
         self.said = ""
         """A sentence for a few seconds."""
@@ -127,10 +126,10 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
     def _take_whole_screen(self) -> None:
         """Make the box a page where little of the screen would be seen next to it."""
         box, size = self.box, self.size
-        if self._wanted is None:
+        if self._box_extents is None:
             styles = box.styles
-            self._wanted = (styles.width, styles.max_width), (styles.height, styles.max_height)
-        wide, high = self._wanted
+            self._box_extents = (styles.width, styles.max_width), (styles.height, styles.max_height)
+        wide, high = self._box_extents
         is_wide = _cells(wide, size, size.width) >= PAGE_SHARE * size.width
         is_high = _cells(high, size, size.height) >= PAGE_SHARE * size.height
         box.set_class(is_wide, "-page-wide")
