@@ -376,8 +376,7 @@ class ApprovalsPane(ActionDetailPane):
     def compose_body(self) -> Iterable[Widget]:
         yield self.queue
         yield from self.compose_detail()
-        if not self.is_past:
-            yield self.answers
+        yield self.answers
 
     @property
     def list_view(self) -> LineView | None:
@@ -413,6 +412,7 @@ class ApprovalsPane(ActionDetailPane):
             is_past=self.is_past, elsewhere=view.elsewhere, awaited=self._awaited(view),
         )  # fmt: skip
         self.set_class(not shown, "-idle")
+        self.set_class(self.is_past, "-past")
         self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
         has_others = view.is_wide or any(folder.is_other for folder in view.folders.values())
         self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed, is_wide=has_others)
