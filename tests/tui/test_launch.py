@@ -329,7 +329,7 @@ def test_only_the_bar_marks_the_choice_and_groups_stand_apart(play):
     play(body, **Service().services())
 
 
-@pytest.mark.parametrize(("size", "is_drawn"), [((160, 48), True), ((80, 24), False)])
+@pytest.mark.parametrize(("size", "is_drawn"), [((160, 48), True), ((80, 22), False)])
 def test_the_graph_of_what_would_run_stands_where_there_is_room(play, size, is_drawn):
     async def body(s):
         await slowly(s, "L", "tab", "tab", "j")

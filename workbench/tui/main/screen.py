@@ -327,6 +327,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     def go_to(self, place: int) -> None:
         """Go to a place: give its pane the focus, and the body where there is room for one only."""
+        is_other = place != self.places.current
         if not self.places.enter(place):
             return
         if self.approvals.is_full and place != self.approvals.PLACE:
@@ -337,7 +338,7 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         # At once: a footer of the pane that was left would be drawn over the body of this one. A place that
         # is made now takes the focus itself; until then no pane has keys.
         view = pane.focus_view if pane.focus_view.is_attached else None
-        if self.has_frame and not self.layout_controller.is_tiny:
+        if is_other and self.has_frame and not self.layout_controller.is_tiny:
             self.set_focus(view)
             self.presenter.footer()
         elif view is not None:

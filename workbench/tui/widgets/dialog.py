@@ -136,12 +136,11 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         box.set_class(is_high, "-page-high")
         self.set_class(is_wide or is_high, "-page")
         if high[0] is not None and high[0].is_auto:
-            self.call_after_refresh(self._take_whole_height)
+            self.call_after_refresh(self._cover_if_high)
 
-    def _take_whole_height(self) -> None:
-        """Make a box a page whose content has made it nearly as high as the screen."""
+    def _cover_if_high(self) -> None:
+        """Cover the screen below a box whose content has made it nearly as high as that."""
         if self.is_attached and self.box.outer_size.height >= PAGE_SHARE * self.size.height:
-            self.box.set_class(True, "-page-high")
             self.set_class(True, "-page")
 
     def resized(self) -> None:
