@@ -8,15 +8,22 @@ No question is asked again and nothing runs again.
 #
 # A fork from a block takes what was said up to it: to the last event of the block, and with it the end of
 # the turn where nothing else came between. Asked-for calls that had not run by then come over as cancelled.
+#
+# An answered question comes over with its answer, both in one transaction: a fork never asks it. Of its
+# change come the recorded lines and not the sealed bytes: nothing of it is written or undone in the fork.
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import (
+    ActionApproved,
     ActionEvent,
+    ActionExpired,
+    ActionOpened,
+    ActionRejected,
     CallExecuting,
     CallFinished,
     CallProposed,
@@ -56,13 +63,14 @@ from workbench.domain.events import (
 )
 from workbench.domain.fold import MemoryTables
 from workbench.domain.retired_prompts import retired_prompt_ids
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import UNDO_TOOL, Actor, Body, GateVerdict, Json
 from workbench.host import redaction
 from workbench.host.session_requests import MAX_TITLE_LENGTH, SessionRefused
 from workbench.journal.journal import Journal
 
 _EVENTS_AT_ONCE: Final = 200
+_ANSWERS: Final = (ActionApproved, ActionRejected, ActionExpired)
 _STATES_THAT_RAN: Final = ("succeeded", "failed", "interrupted")
 
 
@@ -119,10 +127,22 @@ def fork_session(
     copy = _ConversationCopy(journal, session, actor, until)
     events = list(copy.conversation())
     journal.append([copy.created(plan), *copy.statuses("initializing")])
-    for start in range(0, len(events), _EVENTS_AT_ONCE):
-        journal.append(events[start : start + _EVENTS_AT_ONCE], strict=False)
+    for part in _parts_without_open_questions(events):
+        journal.append(part, strict=False)
     journal.append(list(copy.statuses("ready")))
     return copy.new_id
+
+
+def _parts_without_open_questions(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """Yield events in parts for one transaction each; a question is in the same part as its answer."""
+    part: list[Event] = []
+    for event in events:
+        part.append(event)
+        if len(part) >= _EVENTS_AT_ONCE and not isinstance(event.body, ActionOpened):
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 class _ConversationCopy:
@@ -143,6 +163,10 @@ class _ConversationCopy:
             for event in self._events
             if isinstance(event.body, CallProposed) and event.call_id
         }
+        self._questions = {
+            event.action_id: event for event in self._events if isinstance(event.body, ActionOpened)
+        }
+        self._answers = {event.action_id: event for event in self._events if isinstance(event.body, _ANSWERS)}
         self._open_turn: str | None = None
         self._results = {
             event.call_id: event.body
@@ -214,7 +238,8 @@ class _ConversationCopy:
         match body:
             case PromptSubmitted():
                 replaced = self._new_id_of(body.replaces_id) if body.replaces_id else ""
-                copied = self._event(replace(body, replaces_id=replaced), event, None)
+                again = tuple(map(self._new_id_of, body.asks_again))
+                copied = self._event(replace(body, replaces_id=replaced, asks_again=again), event, None)
                 yield replace(copied, id=self._new_id_of(event.id))
             case PromptWithdrawn():
                 yield self._event(replace(body, prompt_id=self._new_id_of(body.prompt_id)), event, None)
@@ -268,18 +293,35 @@ class _ConversationCopy:
 
     def _copied_call(self, event: Event, call_id: str, call: Call) -> Iterator[Event]:
         self._announced_ids[call.id] = call_id
-        action = self._actions.get(call.action_id or "")
+        answer = self._answer_of(call)
+        gate = self._proposals.get(call.id)
+        verdict = _copied_verdict(call, gate and gate.verdict, answer)
         proposed = CallProposed(
-            tool=call.tool, verdict=_forked_verdict(call, action), parameters=call.parameters,
-            parameters_ref=call.parameters_ref, provider_call_id=call.provider_call_id, target=call.target,
+            tool=call.tool, verdict=verdict, parameters=call.parameters, parameters_ref=call.parameters_ref,
+            provider_call_id=call.provider_call_id, target=call.target,
         )  # fmt: skip
         yield self._event(proposed, event, call_id)
-        if proposed.verdict.outcome != "allowed":
+        if answer is not None:
+            yield from self._copied_question(answer, call_id)
+        if call.state in ("rejected", "expired"):
             return
         finished = self._results.get(call.id) or CallFinished(state="cancelled", detail="forked here")
         if finished.state in _STATES_THAT_RAN:
             yield self._event(CallExecuting(), event, call_id)
         yield self._event(finished, event, call_id)
+
+    def _answer_of(self, call: Call) -> Event | None:
+        """Return the answer to the question about a call; None where none was asked or answered."""
+        return self._answers.get(call.action_id) if call.action_id in self._questions else None
+
+    def _copied_question(self, answer: Event, call_id: str) -> Iterator[Event]:
+        """Copy an answered question, without the bytes that could be written or undone, and its answer."""
+        question = self._questions[answer.action_id]
+        assert isinstance(question.body, ActionOpened)
+        opened = replace(question.body, files=(), supersedes=None, subject_ref=None)
+        action_id = self._new_id_of(answer.action_id or "")
+        for body, old in ((opened, question), (answer.body, answer)):
+            yield replace(self._event(body, old, call_id), action_id=action_id)
 
     def _event(self, body: Body, old: Event, call_id: str | None) -> Event:
         event_copy = self._journal.event(
@@ -293,15 +335,18 @@ class _ConversationCopy:
         return self._new_ids.setdefault(old, self._journal.clock.new_id())
 
 
-def _forked_verdict(call: Call, action: Action | None) -> GateVerdict:
-    if call.state == "rejected":
-        if action is not None and action.state == "rejected":
-            reason = action.reason or "without a reason"
-            return GateVerdict(outcome="denied", step="ask", by="the human", reason=reason)
-        return GateVerdict(outcome="denied", step="ask", by=call.verdict_by, reason=call.error)
-    if call.state == "expired":
-        return GateVerdict(outcome="denied", step="ask", by="nobody", reason="nobody answered in time")
-    return GateVerdict(outcome="allowed", step="request", by="fork")
+def _copied_verdict(call: Call, verdict: GateVerdict | None, answer: Event | None) -> GateVerdict:
+    """Return the gate's own verdict if the call ended by it, else one with which its copy ends so."""
+    if answer is not None:
+        is_question = verdict is not None and verdict.outcome == "ask"
+        return verdict if verdict and is_question else GateVerdict(outcome="ask", step="ask", by="fork")
+    endings = ("denied", "refused") if call.state in ("rejected", "expired") else ("allowed",)
+    if verdict is not None and verdict.outcome in endings:
+        return verdict
+    if endings == ("allowed",):
+        return GateVerdict(outcome="allowed", step="request", by="fork")
+    by = "nobody" if call.state == "expired" else call.verdict_by
+    return GateVerdict(outcome="denied", step="ask", by=by, reason=call.error)
 
 
 # --- the folder -------------------------------------------------------------------------------------

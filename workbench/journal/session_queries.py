@@ -307,10 +307,16 @@ def sessions_with_facets(
     return matching or frozenset()
 
 
+IS_FORK: Final = "json_extract(session.configuration, '$.forked_from') IS NOT NULL"
+CALL_NOT_COPIED: Final = f"NOT ({IS_FORK} AND call.requested_at < session.created_at)"
+"""A fork holds copies of what happened before it began: those calls were made once, in its source."""
+
+
 def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Call, str, str]]:
     """Return the newest calls of a tool that opened an action, with workspace and title of their sessions."""
     newest = (
         "WHERE tool = ? AND action_id IS NOT NULL AND replaced_by IS NULL"
+        f" AND EXISTS (SELECT 1 FROM session WHERE session.id = call.session_id AND {CALL_NOT_COPIED})"  # noqa: S608
         " ORDER BY requested_at DESC, id LIMIT ?"
     )
     rows = database.execute(f"{storage.select_statement(Call)} {newest}", (tool, most)).fetchall()

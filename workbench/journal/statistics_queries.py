@@ -8,6 +8,7 @@ from msgspec import Struct
 from workbench.domain.rows import ActionFact, CallFact, FileFact, SessionFact, UsageFact
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL
 from workbench.journal.database import Database, SqlValue
+from workbench.journal.session_queries import CALL_NOT_COPIED, IS_FORK
 from workbench.journal.usage_queries import UsageScope, usage_facts
 
 _IN_SCOPE: Final = (
@@ -52,11 +53,7 @@ def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFa
     )  # fmt: skip
 
 
-_NOT_COPIED: Final = (
-    "NOT (json_extract(session.configuration, '$.forked_from') IS NOT NULL"
-    " AND call.requested_at < session.created_at)"
-)
-"""A fork holds copies of what happened before it began: those calls were made once, in its source."""
+_ANSWER_NOT_COPIED: Final = f"NOT ({IS_FORK} AND action.created_at < session.created_at)"
 _UNASKED_REASON: Final = (
     f"CASE WHEN session.origin IS NOT NULL OR tool = '{UNDO_TOOL}' OR call.action_id IS NOT NULL THEN ''"
     " WHEN approval_method = 'config_rule' THEN 'rule' WHEN approval_method = 'auto' THEN 'grant'"
@@ -78,7 +75,7 @@ def _call_facts(database: Database, scope: StatisticsScope) -> list[CallFact]:
         " CASE WHEN session.origin IS NULL THEN waited END,"
         f" {_UNASKED_REASON}"
         f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({waits}) ON call_id = call.id"
-        f" WHERE call.session_id IN {_SESSIONS_IN_SCOPE} AND replaced_by IS NULL AND {_NOT_COPIED}"
+        f" WHERE call.session_id IN {_SESSIONS_IN_SCOPE} AND replaced_by IS NULL AND {CALL_NOT_COPIED}"
     )
     return [
         CallFact(
@@ -95,6 +92,7 @@ def _action_facts(database: Database, scope: StatisticsScope) -> list[ActionFact
         " action.tool, action.created_at"
         " FROM action JOIN session ON session.id = action.session_id"
         f" WHERE action.session_id IN {_SESSIONS_IN_SCOPE} AND action.state != 'pending'"
+        f" AND {_ANSWER_NOT_COPIED}"
     )
     return [
         ActionFact(state=row[0], is_partly=bool(row[1]), took_ms=row[2], tool=row[3], asked_at=row[4] or 0)
@@ -132,7 +130,7 @@ def undecided_calls_by_tool(database: Database, most: int = MOST_COUNTED_CALLS) 
     statement = (
         "SELECT tool, count(*) FROM (SELECT tool FROM call JOIN session ON session.id = call.session_id"  # noqa: S608
         " WHERE session.origin IS NULL AND proposed AND replaced_by IS NULL AND rule IS NULL"
-        f" AND {_NOT_COPIED} AND tool != '{UNDO_TOOL}'"
+        f" AND {CALL_NOT_COPIED} AND tool != '{UNDO_TOOL}'"
         " AND NOT (call.state = 'rejected' AND action_id IS NULL)"
         " ORDER BY call.rowid DESC LIMIT ?) GROUP BY tool"
     )

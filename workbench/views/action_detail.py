@@ -250,6 +250,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     session_title: str
     turn_id: str | None = None
     files: tuple[FileDetail, ...] = ()
+    has_bytes: bool = False
+    """Whether its session holds the bytes of the files; a fork holds only the lines."""
     hunks: tuple[Hunk, ...] = ()
     added: int = 0
     removed: int = 0
@@ -348,7 +350,7 @@ def action_detail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
         tool=one_line(action.tool or "", 64), sign=sign, state_word=word, session_id=action.session_id,
         session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
-        files=files, hunks=tuple(hunks), command=command,
+        files=files, has_bytes=bool(action.files), hunks=tuple(hunks), command=command,
         added=sum(file.added for file in files) if is_own_text else action.added,
         removed=sum(file.removed for file in files) if is_own_text else action.removed,
         cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),

@@ -10,9 +10,10 @@ from workbench.domain.values import SelectedHunk
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.hunk_selection import taken_text
-from workbench.views.status_icons import CALL_STATUSES, StatusName
+from workbench.views.status_icons import CALL_STATUSES, StatusName, answer_in_verdict
 
 MAX_QUOTE_CELLS = 400
+_NOT_DONE_IN_TIME = "expired, not done"
 
 
 class CallSummary(Struct, frozen=True, kw_only=True):
@@ -46,7 +47,7 @@ def _summary_by_state(call: Call, action: Action | None, sizes: Sequence[int]) -
         case _:
             meaning, word = CALL_STATUSES[call.state]
             return CallSummary(
-                right="expired, not done" if call.state == "expired" else word,
+                right=_NOT_DONE_IN_TIME if call.state == "expired" else word,
                 meaning=meaning if meaning in ("running", "unknown") else None,
             )
 
@@ -79,6 +80,8 @@ def _pending_summary(call: Call, action: Action | None) -> CallSummary:
 
 def _succeeded_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
     took = duration_text(call.duration_ms / 1000) if call.duration_ms is not None else ""
+    if action is None and call.detail == "partial":
+        return CallSummary(right="partly", meaning="partly")
     if action is None or action.selection is None:
         return CallSummary(right=took)
     right = taken_text(action.selection, sizes) or "partly"
@@ -99,7 +102,10 @@ def _failed_summary(call: Call) -> CallSummary:
 
 
 def _rejected_summary(call: Call, action: Action | None) -> CallSummary:
-    if call.action_id is None:
+    answer = answer_in_verdict(call)
+    if answer == "expired":
+        return CallSummary(right=_NOT_DONE_IN_TIME)
+    if call.action_id is None and answer is None:
         return CallSummary(right="not allowed", meaning="failed", note=one_line(call.error, MAX_QUOTE_CELLS))
     quote = _reason_quote(action.reason if action is not None else call.error)
     return CallSummary(right="rejected", meaning="rejected", note="you said no" if quote else "", quote=quote)

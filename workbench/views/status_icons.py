@@ -191,15 +191,31 @@ def action_status(action: Action, call: Call | None = None, *, is_undone: bool =
 
 def call_status(call: Call, action: Action | None = None) -> Status:
     """Return the status of a call; its action, where known, tells a partly approved one from a whole one."""
-    if call.state == "succeeded" and action is not None and action.selection is not None:
+    is_partly = call.detail == "partial" if action is None else action.selection is not None
+    if call.state == "succeeded" and is_partly:
         return "partly", "partly"
     if call.state == "pending" and call.action_id is None:
         return "todo", "todo"
     if call.state == "pending" and action is not None and action.stale_paths:
         return _STALE
     if call.state == "rejected" and call.action_id is None:
-        return "failed", "not allowed"
+        answer = answer_in_verdict(call)
+        return CALL_STATUSES[answer] if answer else ("failed", "not allowed")
     return CALL_STATUSES[call.state]
+
+
+_ANSWERS_IN_VERDICTS: Final[Mapping[str, Literal["rejected", "expired"]]] = {
+    "the human": "rejected",
+    "nobody": "expired",
+}
+
+
+def answer_in_verdict(call: Call) -> Literal["rejected", "expired"] | None:
+    """Return the answer of a human, or the lack of one, where a verdict records it and no event of its own.
+
+    Forks of earlier versions hold their answers so.
+    """
+    return _ANSWERS_IN_VERDICTS.get(call.verdict_by) if call.action_id is None else None
 
 
 def session_status(session: Session, waiting: int = 0) -> Status:

@@ -50,7 +50,8 @@ def toast_of(
 def answered_elsewhere_text(event: Event, action: Action | None, pid: int) -> str:
     """Return what is said of an answer that came from another screen or a command; else empty."""
     actor = event.actor
-    if action is None or actor.kind != "user" or actor.pid == pid:
+    is_copied = event.recorded_at is not None  # by a fork or an import
+    if action is None or actor.kind != "user" or actor.pid == pid or is_copied:
         return ""
     if not isinstance(event.body, e.ActionApproved | e.ActionRejected):
         return ""

@@ -18,7 +18,7 @@ from workbench.views.action_detail import json_text
 from workbench.views.approvals import MAX_TARGET_CELLS
 from workbench.views.conversation_blocks import Block, ThoughtBlock
 from workbench.views.file_changes import FileDetail, change_details
-from workbench.views.status_icons import ICONS, StatusName, call_status
+from workbench.views.status_icons import ICONS, StatusName, answer_in_verdict, call_status
 from workbench.views.stream_buffers import OutputBuffer
 
 FRESH_WAIT_SECONDS: Final = 300
@@ -212,7 +212,10 @@ def decided_by_text(call: Call) -> str:
         return "auto"
     if call.action_id is not None:
         return {"pending": "asks", "expired": "nobody", "cancelled": ""}.get(call.state, "you")
-    return {"rejected": "the gate", "pending": "", "cancelled": ""}.get(call.state, "auto")
+    if call.state == "rejected":
+        answer = answer_in_verdict(call)
+        return {"rejected": "you", "expired": "nobody", None: "the gate"}[answer]
+    return {"pending": "", "cancelled": ""}.get(call.state, "auto")
 
 
 def _tool_row(call: Call, action: Action | None, now: int) -> ToolRow:

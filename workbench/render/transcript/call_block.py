@@ -168,6 +168,9 @@ def _gate_html(proposed: e.CallProposed | None) -> Iterator[str]:
     verdict = proposed.verdict
     if verdict.outcome in ("denied", "refused"):
         why = f": {line_html(verdict.reason, 400)}" if verdict.reason else ""
+        if (verdict.step, verdict.by) == ("ask", "the human"):  # as forks of earlier versions hold it
+            yield f'<p class="decision note">Rejected by you{why}</p>\n'
+            return
         yield f'<p class="decision failed">Not allowed by {line_html(verdict.by, 120)}{why}</p>\n'
     elif verdict.rule:
         yield f'<p class="decision note">Allowed by rule {line_html(verdict.rule, 40)}</p>\n'

@@ -391,6 +391,8 @@ def why_no_undo(detail: ActionDetail | None) -> str:
         return "nothing was applied yet"
     if not detail.files:
         return "it changed no file"
+    if not detail.has_bytes:
+        return "it was done in the session that this one was forked from; undo it there"
     if detail.is_undone:
         return "it is undone already"
     return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
