@@ -13,7 +13,7 @@ No question is asked again and nothing runs again.
 # change come the recorded lines and not the sealed bytes: nothing of it is written or undone in the fork.
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, assert_never
+from typing import Final, assert_never, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -279,7 +279,10 @@ class _ConversationCopy:
 
     def _copied_joint_undo(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
         """Take over that several calls were undone; nothing of it can be undone in the fork."""
-        parameters: dict[str, Json] = {"calls": [], "redo": bool(proposed.parameters.get("redo"))}
+        parameters: dict[str, Json] = {"redo": bool(proposed.parameters.get("redo"))}
+        for name in ("calls", "whole"):
+            ids = cast("list[str]", proposed.parameters.get(name, []))
+            parameters[name] = [self._new_id_of(self._announced_ids.get(key, key)) for key in ids]
         yield from self._copied_undo_events(event, replace(proposed, parameters=parameters), body)
 
     def _copied_undo_events(

@@ -315,8 +315,8 @@ CALL_NOT_COPIED: Final = f"NOT ({IS_FORK} AND call.requested_at < session.create
 def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Call, str, str]]:
     """Return the newest calls of a tool that opened an action, with workspace and title of their sessions."""
     newest = (
-        "WHERE tool = ? AND action_id IS NOT NULL AND replaced_by IS NULL"
-        f" AND EXISTS (SELECT 1 FROM session WHERE session.id = call.session_id AND {CALL_NOT_COPIED})"  # noqa: S608
+        "WHERE tool = ? AND action_id IS NOT NULL AND replaced_by IS NULL"  # noqa: S608
+        f" AND EXISTS (SELECT 1 FROM session WHERE session.id = call.session_id AND {CALL_NOT_COPIED})"
         " ORDER BY requested_at DESC, id LIMIT ?"
     )
     rows = database.execute(f"{storage.select_statement(Call)} {newest}", (tool, most)).fetchall()

@@ -373,6 +373,8 @@ class ScreenState:
 
     def _undone_actions(self, parameters: JsonObject) -> set[str]:
         """Return the actions of which an undo left nothing, or that it restored."""
+        if one := parameters.get("call"):  # as a fork names it
+            return {action.id for action in self.actions.values() if action.call_id == one}
         several = parameters.get("calls" if parameters.get("redo") else "whole")
         if not isinstance(several, list):
             return {str(parameters.get("action", ""))}

@@ -10,9 +10,13 @@ from workbench.domain.values import GateVerdict, ReplyCall
 from workbench.effects.clock import ManualClock
 from workbench.host import fork
 from workbench.host.fork import default_fork_plan, fork_session
+from workbench.host.session_requests import request_undo
+from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.session_queries import session_counts
 from workbench.tui.approvals.approval_selection import why_no_undo
+from workbench.tui.journal_source import JournalSource
+from workbench.tui.state import ScreenState
 from workbench.views.action_detail import action_detail
 from workbench.views.call_summary import call_summary
 from workbench.views.conversation import Transcript
@@ -132,6 +136,22 @@ def test_nothing_of_it_can_be_written_or_undone_there(stage):
     detail = action_detail(partly, opened, opened.hunks, 0)
     assert [file.path for file in detail.files] == ["a.txt"]
     assert why_no_undo(detail) == "it was done in the session that this one was forked from; undo it there"
+
+
+@pytest.mark.parametrize("is_joint", [False, True])
+def test_what_was_undone_is_shown_as_undone_there(stage, is_joint):
+    (partly,) = [row for row in stage.journal.actions(stage.session_id) if row.target == "a.txt"][:1]
+    if is_joint:
+        plan = plan_undo(stage.journal, stage.session())
+        request_undo_of_files(stage.journal, plan, {"a.txt"}, USER)
+    else:
+        request_undo(stage.journal, partly.id, USER)
+    stage.drive()
+    copy = forked(stage)
+    state = ScreenState(JournalSource(stage.journal, str(stage.workspace)))
+    state.load(copy)
+    (shown,) = [row for row in stage.journal.actions(copy) if row.selection is not None]
+    assert shown.id in state.undone
 
 
 def test_no_answer_that_a_fork_copied_is_announced_as_given_elsewhere(stage):
