@@ -12,6 +12,7 @@ from tests.tui.backend import backend
 from workbench.backend.rules import LocalRules
 from workbench.effects.clock import ManualClock
 from workbench.host import queued_prompts, session_requests
+from workbench.host.reopening import request_reopening
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
 
@@ -193,6 +194,7 @@ def services(stage, **more):
         "asked_calls": ruling.asked_calls,
         "add_rule": lambda rule: add_rule(stage.journal, rule, USER),
         "revoke_rule": lambda number: revoke_rule(stage.journal, number, USER),
+        "reopen_action": lambda key: request_reopening(stage.journal, key, USER),
         "undo_change": lambda key: session_requests.request_undo(stage.journal, key, USER),
     }
     return backend(**{**made, **more})

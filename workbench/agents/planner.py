@@ -118,6 +118,13 @@ class Undo(Struct, frozen=True, kw_only=True):
     body: UndoRequested = UndoRequested()
 
 
+class Reopen(Struct, frozen=True, kw_only=True):
+    """Propose what the files lack of an approved action, as a call whose id is `request_id`."""
+
+    action_id: str
+    request_id: str
+
+
 TurnOutcome = Literal["done", "interrupted", "limit", "error", "unattended"]
 
 
@@ -148,6 +155,7 @@ Effect = (
     | Restack
     | Refresh
     | Undo
+    | Reopen
     | EndTurn
     | Pause
 )
@@ -164,8 +172,9 @@ def due_effects(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
         *_repetition_effects(state, limits),
         *_stop_effects(state),
         *_proposal_effects(state),
+        *_refresh_effects(state),
         *_execution_effects(state, limits),
-        *_undo_effects(state),
+        *_request_effects(state),
         *_turn_effects(state, limits),
     )
     # A foreign reply may name one call twice; there is one of it all the same.
@@ -210,9 +219,15 @@ def _proposal_effects(state: TurnState) -> Iterator[Effect]:
         yield Gate(call_id=ungated.id)
     elif unstacked is not None:
         yield Restack(call_id=unstacked.id)
+
+
+def _refresh_effects(state: TurnState) -> Iterator[Effect]:
     for action_id in state.refreshes:
         call = state.call_of(action_id)
-        if call and call.state == "pending" and call.is_stale and not _needs_restack(state, call):
+        if call is None or call.state != "pending" or not call.is_stale:
+            continue
+        is_open = state.is_active or call in state.unannounced_calls
+        if is_open and not _needs_restack(state, call):
             yield Refresh(action_id=action_id)
 
 
@@ -254,11 +269,16 @@ def _is_ready_to_run(state: TurnState, call: TurnCall) -> bool:
     return call.state == "approved" and call.verdict is not None and not _needs_restack(state, call)
 
 
-def _undo_effects(state: TurnState) -> Iterator[Effect]:
+def _request_effects(state: TurnState) -> Iterator[Effect]:
     """Yield the first request only: the next is computed on what it leaves behind."""
-    if state.undos and not state.unannounced_calls:
+    if state.is_request_running:
+        return
+    if state.undos:
         action_id, request_id, body = state.undos[0]
         yield Undo(action_id=action_id, request_id=request_id, body=body)
+    elif state.reopenings:
+        action_id, request_id = state.reopenings[0]
+        yield Reopen(action_id=action_id, request_id=request_id)
 
 
 def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:

@@ -9,6 +9,7 @@ from typing import Final, cast
 from msgspec import Struct
 
 from workbench.agents.state import (
+    AppliedRest,
     ConversationHistory,
     ModelReply,
     PromptItem,
@@ -91,9 +92,10 @@ def _merged_user_messages(conversation: Messages) -> Iterator[Message]:
         yield last
 
 
-def group_undone_changes(
-    items: Iterable[UserItem],
-) -> Iterator[PromptItem | ReplyNote | tuple[UndoneChange, ...]]:
+_Item = PromptItem | ReplyNote | AppliedRest | tuple[UndoneChange, ...]
+
+
+def group_undone_changes(items: Iterable[UserItem]) -> Iterator[_Item]:
     """Yield prompts one by one, and undone changes in a row as one group."""
     group: list[UndoneChange] = []
     for item in items:
@@ -126,12 +128,14 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         content = "\n\n".join(text for text in texts if text)
         return (Message(role="user", content=content),) if content else ()
 
-    def item_text(self, item: PromptItem | ReplyNote | tuple[UndoneChange, ...]) -> str:
+    def item_text(self, item: _Item) -> str:
         match item:
             case PromptItem(text=text, text_ref=ref):
                 return self.exact_text(text, ref)
             case ReplyNote(text=text):
                 return reply_note(text)
+            case AppliedRest():
+                return applied_note(item, self.wire_names)
             case _:
                 return undo_note(item, self.wire_names)
 
@@ -241,6 +245,18 @@ def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] =
 def reply_note(why: str) -> str:
     """Return what a model is told of a reply of its own that was cut."""
     return f"Note of the workbench: of your last reply not all was taken: {_sentence(why)}"
+
+
+def applied_note(applied: AppliedRest, wire_names: Callable[[str], str] = str) -> str:
+    """Return what a model is told of a change of its own that the user applied later."""
+    tool = f" ({wire_names(applied.tool)})" if applied.tool else ""
+    call = f"your call {applied.provider_call_id}{tool}" if applied.provider_call_id else "an earlier call"
+    extent = "all of it is in the file now" if applied.is_whole else "a part of it is still left out"
+    return "\n".join((
+        "Note of the workbench: the user applied what had been left out of your change, or had been undone.",
+        *(f"- {one_line(path, _MAX_PATH)}: the change of {call}; {extent}." for path in applied.paths),
+        "Read a file again before you build on it.",
+    ))  # fmt: skip
 
 
 def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from workbench.agents.compaction import CONTINUATION_HEAD
 from workbench.agents.prompt import result_digest
 from workbench.agents.state import (
     NOTHING_COUNTED,
+    AppliedRest,
     ConversationHistory,
     ModelReply,
     PromptItem,
@@ -68,7 +69,7 @@ from workbench.domain.machines import (
     PauseReason,
     may_move,
 )
-from workbench.domain.values import UNDO_TOOL, Body, ReplyCall
+from workbench.domain.values import REOPENS, UNDO_TOOL, Body, ReplyCall
 
 PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "interrupted": "user",
@@ -228,9 +229,15 @@ def _conversation_compacted(state: TurnState, _: Event, body: ConversationCompac
     )  # fmt: skip
 
 
-def _refresh_requested(state: TurnState, event: Event, _body: RefreshRequested) -> TurnState:
+def _refresh_requested(state: TurnState, event: Event, body: RefreshRequested) -> TurnState:
     if event.action_id is None or event.action_id in state.refreshes:
         return state
+    if body.is_approved:
+        asked = {action_id for action_id, _ in state.reopenings}
+        asked |= {call.reopens for call in state.unannounced_calls}
+        if event.action_id in asked:
+            return state
+        return replace(state, reopenings=(*state.reopenings, (event.action_id, event.id)))
     return replace(state, refreshes=(*state.refreshes, event.action_id))
 
 
@@ -320,7 +327,8 @@ def _turn_ended(state: TurnState, event: Event, body: TurnEnded) -> TurnState:
 
 def _call_proposed(state: TurnState, event: Event, body: CallProposed) -> TurnState:
     undos = tuple(undo for undo in state.undos if undo[1] != body.verdict.by)
-    state = _with_unannounced_call(replace(state, undos=undos), event.call_id, body)
+    reopenings = tuple(one for one in state.reopenings if one[1] != event.call_id)
+    state = _with_unannounced_call(replace(state, undos=undos, reopenings=reopenings), event.call_id, body)
     undoes = _undone_call_id(state, body) if body.tool == UNDO_TOOL else ""
     plan = body.files if body.tool == UNDO_TOOL else ()
 
@@ -384,9 +392,13 @@ def _call_finished(state: TurnState, event: Event, body: CallFinished) -> TurnSt
     call = state.call(event.call_id)
     after = _with_call_state(state, call, body.state, lambda c: replace(c, finished=body))
     after = after if after is state else _with_counted_call(after, event.call_id)
-    if after is state or call is None or call.tool != UNDO_TOOL or body.state != "succeeded":
+    if after is state or call is None or body.state != "succeeded":
         return after
-    return replace(after, untold_notes=(*after.untold_notes, _undone_change(after, call, body)))
+    if call.tool == UNDO_TOOL:
+        return replace(after, untold_notes=(*after.untold_notes, _undone_change(after, call, body)))
+    if call.reopens and body.files_affected:
+        return replace(after, untold_notes=(*after.untold_notes, _applied_rest(after, call, body)))
+    return after
 
 
 def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> UndoneChange:
@@ -396,6 +408,15 @@ def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> Undo
         removed=tuple(plan.path for plan in call.plan if plan.after is None),
         provider_call_id=undone.provider_call_id if undone else "", tool=undone.tool if undone else "",
         extent=call.undo_extent,
+    )  # fmt: skip
+
+
+def _applied_rest(state: TurnState, call: TurnCall, body: CallFinished) -> AppliedRest:
+    first = state.earlier_call(action_id=call.reopens)
+    is_whole = not body.hunks_left and not call.is_altered
+    return AppliedRest(
+        paths=body.files_affected, provider_call_id=first.provider_call_id if first else "", tool=call.tool,
+        is_whole=is_whole,
     )  # fmt: skip
 
 
@@ -445,9 +466,11 @@ def _with_every_call(state: TurnState, change: _CallChange) -> TurnState:
 
 
 def _action_opened(state: TurnState, event: Event, body: ActionOpened) -> TurnState:
-    is_stale = "stale" in body.warnings
+    is_stale, reopens = "stale" in body.warnings, str(body.subject.get(REOPENS, ""))
     return _with_call(
-        state, event.call_id, lambda c: replace(c, action_id=event.action_id, is_stale=is_stale)
+        state,
+        event.call_id,
+        lambda c: replace(c, action_id=event.action_id, is_stale=is_stale, reopens=reopens),
     )
 
 

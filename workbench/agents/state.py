@@ -19,7 +19,7 @@ from workbench.domain.events import (
     UndoRequested,
 )
 from workbench.domain.machines import SETTLED_CALL_STATES, CallState, PauseReason, SessionStatus
-from workbench.domain.values import UNDO_TOOL, BlobRef, FilePlan, GateVerdict, SelectedHunk
+from workbench.domain.values import BlobRef, FilePlan, GateVerdict, SelectedHunk
 
 # What starts the count again: another result of the call; a written file; and anything else that may have
 # changed the workspace, which is a command or an act that was not seen with this result before. So a
@@ -120,7 +120,18 @@ class ReplyNote(Struct, frozen=True, kw_only=True):
     text: str
 
 
-UserItem = PromptItem | UndoneChange | ReplyNote
+class AppliedRest(Struct, frozen=True, kw_only=True):
+    """A change of the agent of which the user applied more, or all again, by a call of its own."""
+
+    paths: tuple[str, ...]
+    provider_call_id: str = ""
+    """The agent's call under the id that the model knows; empty where it is not known any more."""
+    tool: str = ""
+    is_whole: bool = True
+    """Whether everything that was proposed of it the second time was taken."""
+
+
+UserItem = PromptItem | UndoneChange | ReplyNote | AppliedRest
 """What a model call says on the user's side."""
 
 
@@ -147,6 +158,8 @@ class TurnCall(Struct, frozen=True, kw_only=True):
     undo_extent: UndoExtent = "call"
     plan: tuple[FilePlan, ...] = ()
     """What it would do to files, kept for a call that takes a change back."""
+    reopens: str = ""
+    """The approved action of which it proposes what the files lack; empty for any other call."""
     revision: int = 0
     """Rises whenever the call is proposed with other bytes."""
     action_id: str | None = None
@@ -261,15 +274,17 @@ class TurnState(Struct, frozen=True, kw_only=True):
     """What belongs to the conversation and came after the newest reply."""
     queued_prompts: tuple[QueuedPrompt, ...] = ()
     """Prompts that no turn has taken up yet."""
-    untold_notes: tuple[UndoneChange | ReplyNote, ...] = ()
+    untold_notes: tuple[UndoneChange | ReplyNote | AppliedRest, ...] = ()
     """What happened to the agent's work and no model call has told yet."""
     unannounced_calls: tuple[TurnCall, ...] = ()
-    """Open calls that no reply announced: undo and its like."""
+    """Open calls that no reply announced: those that a human asked for."""
     leftover_calls: tuple[TurnCall, ...] = ()
     """Open calls of a reply that another one followed; nothing of them may run."""
     lease: tuple[str, int] | None = None
     is_released: bool = False
     refreshes: tuple[str, ...] = ()
+    reopenings: tuple[tuple[str, str], ...] = ()
+    """(approved action, request event id) of what a human wants proposed again and is not yet."""
     undos: tuple[tuple[str, str, UndoRequested], ...] = ()
     """(action id or nothing, request event id, request) not yet proposed."""
     used_exchanges: frozenset[int] = frozenset()
@@ -300,8 +315,13 @@ class TurnState(Struct, frozen=True, kw_only=True):
 
     @property
     def is_undoing(self) -> bool:
-        """Whether a change is being taken back: the model is asked after that."""
-        return bool(self.undos) or any(call.tool == UNDO_TOOL for call in self.unannounced_calls)
+        """Whether a human's request changes files now: the model is asked after that."""
+        return bool(self.undos) or self.is_request_running
+
+    @property
+    def is_request_running(self) -> bool:
+        """Whether a call that a human asked for runs or is about to; not one that waits for an answer."""
+        return any(call.state in ("approved", "executing") for call in self.unannounced_calls)
 
     @property
     def has_news(self) -> bool:

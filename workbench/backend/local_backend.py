@@ -160,6 +160,11 @@ class LocalBackend(LocalWorkspace, Backend):
 
         return asked_words(propose_again(self._journal, action_ids, self._actor))
 
+    def reopen_action(self, action_id: str) -> None:
+        from workbench.host.reopening import request_reopening
+
+        request_reopening(self._journal, action_id, self._actor)
+
     def undo_change(self, action_id: str) -> None:
         session_requests().request_undo(self._journal, action_id, self._actor)
 

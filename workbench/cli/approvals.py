@@ -1,4 +1,4 @@
-"""`workbench approvals approve, reject, answer, extend, refresh, undo`: answers to what is waiting."""
+"""`workbench approvals approve, reject, answer, extend, refresh, undo, reopen`: answers to the queue."""
 
 # An approval from the command line looks at the files first. Where nobody drives, nobody marks a row stale:
 # `approve` would be taken and the driver would ask anew. A host whose workspace is gone, or another folder
@@ -35,6 +35,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.path_files import read_bounded
 from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.reopening import request_reopening, wait_until_reopened
 from workbench.host.session_requests import request_refresh, request_undo
 from workbench.host.undo import wait_until_undone
 from workbench.journal import decisions
@@ -410,6 +411,26 @@ def execute_undo(options: Namespace, console: Console) -> int:
             return EXIT_OK
 
         return for_each_id(options.ids, console, undo_named)
+
+
+REOPEN_EXAMPLE = "workbench approvals reopen 3f2a"
+configure_reopen = add_actions_argument
+
+
+def execute_reopen(options: Namespace, console: Console) -> int:
+    with open_journal(human_only="reopen", expires_due=True) as journal:
+
+        def reopen_named(word: str) -> int:
+            action = find_action(journal, word)
+            what = f"not proposed: {action.verb} {action_target(action)}"
+            request = request_reopening(journal, action.id, user_actor())
+            start_hosts(journal, console, [action.session_id])
+            row = wait_until_reopened(journal, request, what)
+            short = short_id(journal, action.id, "action")
+            console.say(f"Proposed: {row.verb} {action_target(row)}, what {short} left. It is {row.id}.")
+            return EXIT_OK
+
+        return for_each_id(options.ids, console, reopen_named)
 
 
 def require_applied(journal: Journal, action: Action) -> None:

@@ -288,6 +288,9 @@ _APPROVALS = {
         "propose_again:", "ask the agent to propose again what expired before anybody answered"
     ),
     "undo": _command("approvals:undo", "undo an applied change"),
+    "reopen": _command(
+        "approvals:reopen", "propose what was left out of an approved change, or all of an undone one"
+    ),
     "watch": _command("approval_line_mode:watch", "follow the queue and type answers, without a screen"),
 }
 _SESSIONS = {

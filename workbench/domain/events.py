@@ -221,9 +221,11 @@ class CompactionRequested(RequestEvent, frozen=True, kw_only=True):
 
 
 class RefreshRequested(RequestEvent, frozen=True, kw_only=True):
-    """A human wants a stale action proposed anew (`action_id` of the envelope)."""
+    """A human wants a stale or an approved action proposed again (`action_id` of the envelope)."""
 
     KIND: ClassVar[str] = "refresh.requested"
+    is_approved: bool = False
+    """Whether it was approved: what its files lack of it is proposed by a call of its own."""
 
 
 class UndoRequested(RequestEvent, frozen=True, kw_only=True):

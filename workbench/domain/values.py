@@ -177,6 +177,8 @@ SeenExtent = Literal["all", "part", "by_id"]
 """What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""
 
 
+REOPENS: Final = "reopens"
+"""The member of an action's subject that names the approved action of which it proposes what files lack."""
 SPEND_LIMIT: Final = "spend_limit"
 """The member of an action's subject that says it asks whether to go on beyond a limit of tokens or cost."""
 

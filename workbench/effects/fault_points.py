@@ -20,6 +20,8 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "call.proposed": "The proposal and its action are committed.",
     "read.before_release": "A waiting read is allowed by a grant and that is not recorded yet.",
     "read.released": "The question of a read is withdrawn and its call allowed, in one transaction.",
+    "reopen.before_propose": "A human asked for an approved change again, and nothing is proposed yet.",
+    "reopen.proposed": "The call that proposes it again and its action are committed.",
     "call.before_executing": "The call is approved and checked again, not yet marked as executing.",
     "call.executing": "The call is durably marked as executing and nothing was done.",
     "call.started": "The command's process is prepared and process.started is not recorded.",

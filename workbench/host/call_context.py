@@ -1,12 +1,13 @@
 """What one call is judged and run with: its record, the gate's context, its hooks, what its tool is given."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct, field
 
+from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
 from workbench.config.types import ApprovalPattern, Config, LoadedConfig, ToolHook
 from workbench.domain.events import (
@@ -117,6 +118,19 @@ def _add_call_event(record: CallRecord, event: Event) -> None:
             record.finished = body
         case _:
             pass
+
+
+def edited_bytes(writer: SessionWriter, edited: Mapping[str, str] | None) -> dict[str, bytes] | None:
+    """Return the bytes that a user wrote instead of the proposed ones; may raise SealedBytesMissing."""
+    if not edited:
+        return None
+    edits: dict[str, bytes] = {}
+    for path, ref in edited.items():
+        data = writer.unseal(ref)
+        if data is None:
+            raise SealedBytesMissing(path)
+        edits[path] = data
+    return edits
 
 
 _COMMAND_TOOL = "run_in_terminal"

@@ -29,13 +29,14 @@ from workbench.host import redaction
 from workbench.host.call_context import (
     CallRecord,
     call_context,
+    edited_bytes,
     hook_rules,
     read_call_record,
     run_hooks_after_call,
 )
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
-from workbench.host.gate_runner import edited_bytes, recheck_before_execution, replace_stale_call
+from workbench.host.gate_runner import recheck_before_execution, replace_stale_call
 from workbench.host.governed_settings import GovernedSettings
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall

@@ -64,7 +64,7 @@ from workbench.domain.events import (
 from workbench.domain.fold import MemoryTables
 from workbench.domain.retired_prompts import retired_prompt_ids
 from workbench.domain.rows import Call, Session
-from workbench.domain.values import UNDO_TOOL, Actor, Body, GateVerdict, Json
+from workbench.domain.values import REOPENS, UNDO_TOOL, Actor, Body, GateVerdict, Json
 from workbench.host import redaction
 from workbench.host.session_requests import MAX_TITLE_LENGTH, SessionRefused
 from workbench.journal.journal import Journal
@@ -217,6 +217,7 @@ class _ConversationCopy:
             case CallFinished() as body:
                 if body.state == "succeeded":
                     yield from self._copied_undo(event, body)
+                    yield from self._copied_reopening(event)
             case (
                 InterruptRequested() | ContinueRequested() | CompactionRequested() | RefreshRequested()
                 | UndoRequested() | MarkAdded() | ForkRequested() | ContextCollected() | TextStreamed()
@@ -277,6 +278,13 @@ class _ConversationCopy:
         parameters: dict[str, Json] = {"call": self._new_id_of(call_id)} if call_id else {}
         yield from self._copied_undo_events(event, replace(proposed, parameters=parameters), body)
 
+    def _copied_reopening(self, event: Event) -> Iterator[Event]:
+        """Copy the call by which a human took up a change again; no reply announced it."""
+        call = self._calls.get(event.call_id or "")
+        action = self._actions.get(call.action_id or "") if call else None
+        if call is not None and action is not None and REOPENS in action.subject:
+            yield from self._copied_call(event, call.id, call)
+
     def _copied_joint_undo(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
         """Take over that several calls were undone; nothing of it can be undone in the fork."""
         parameters: dict[str, Json] = {"redo": bool(proposed.parameters.get("redo"))}
@@ -321,7 +329,10 @@ class _ConversationCopy:
         """Copy an answered question, without the bytes that could be written or undone, and its answer."""
         question = self._questions[answer.action_id]
         assert isinstance(question.body, ActionOpened)
-        opened = replace(question.body, files=(), supersedes=None, subject_ref=None)
+        subject = dict(question.body.subject)
+        if reopened := subject.get(REOPENS):
+            subject[REOPENS] = self._new_id_of(str(reopened))
+        opened = replace(question.body, files=(), supersedes=None, subject=subject, subject_ref=None)
         action_id = self._new_id_of(answer.action_id or "")
         for body, old in ((opened, question), (answer.body, answer)):
             yield replace(self._event(body, old, call_id), action_id=action_id)

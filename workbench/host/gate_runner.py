@@ -8,7 +8,7 @@ answered by a human or expires (ARCHITECTURE.md, decision 6).
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from typing import Final, Literal
 
@@ -39,7 +39,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import IllegalMoveError
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import RELEASED_PREFIX, FilePlan, GateVerdict, Hunk, JsonObject
+from workbench.domain.values import RELEASED_PREFIX, REOPENS, FilePlan, GateVerdict, Hunk, JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
@@ -47,12 +47,14 @@ from workbench.host import redaction, workspace_trust
 from workbench.host.call_context import (
     CallRecord,
     call_context,
+    edited_bytes,
     gate_context,
     read_call_record,
     run_hooks_before_call,
 )
 from workbench.host.driver_context import CallBytesMissing, DriverContext, SessionWriter
 from workbench.host.governed_settings import GovernedSettings
+from workbench.host.reopened_changes import reopened_changes
 from workbench.journal.errors import GuardFailed
 from workbench.policy.gate import (
     GateCall,
@@ -112,7 +114,7 @@ async def replace_stale_call(writer: SessionWriter, call_id: str, why: str) -> N
     record = read_call_record(writer.journal, call_id)
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
     row = replace(record.row, id=writer.new_id(), state="pending", proposed=False, action_id=None)
-    verdict, proposal = await judge_and_propose(writer, row, exact)
+    verdict, proposal = await judge_and_propose(writer, row, exact, reopens=_reopened_action(record))
     if verdict.outcome == "refused":
         why = f"{why}, and it can no longer be made: {verdict.reason}"
     ended = writer.call_event(CallFinished(state="cancelled", detail="stale", error=why), record.row)
@@ -134,7 +136,7 @@ async def replace_waiting_action(
     if row.state != "pending" or old_id is None:
         return
     exact = writer.exact(row.parameters, row.parameters_ref)
-    verdict, proposal = await judge_and_propose(writer, row, exact)
+    verdict, proposal = await judge_and_propose(writer, row, exact, reopens=_reopened_action(record))
     if verdict.outcome in ("refused", "denied") or proposal is None:
         await _withdraw_action(writer, row, old_id, verdict)
         return
@@ -142,6 +144,10 @@ async def replace_waiting_action(
     new_id = writer.new_id()
     superseded = writer.call_event(ActionSuperseded(successor=new_id, why=why), row, old_id)
     await writer.append(superseded, writer.call_event(ask_from_now(writer, body), row, new_id))
+
+
+def _reopened_action(record: CallRecord) -> str:
+    return str(record.opened.subject.get(REOPENS, "")) if record.opened else ""
 
 
 async def _withdraw_action(writer: SessionWriter, row: Call, action_id: str, verdict: GateVerdict) -> None:
@@ -162,6 +168,19 @@ class Proposal(Struct, frozen=True, kw_only=True):
     """The commit that the changes belong to."""
     refusal: str = ""
     """Why it cannot be done, where the agent is told so only after a human answered."""
+    reopens: str = ""
+    """The approved action of which it proposes what the files lack; empty for a call of an agent."""
+
+    @property
+    def subject(self) -> JsonObject:
+        if self.reopens:
+            return {REOPENS: self.reopens}
+        return self.draft.subject if self.draft else {}
+
+
+_ASKED_BY_HUMAN: Final = GateVerdict(
+    outcome="ask", step="ask", by="request", reason="you asked for it again, so its diff is shown first"
+)
 
 
 async def judge_and_propose(
@@ -171,10 +190,12 @@ async def judge_and_propose(
     hooks_ran: Sequence[HookRan] = (),
     *,
     is_new: bool = False,
+    reopens: str = "",
 ) -> tuple[GateVerdict, Proposal | None]:
     """Judge a call and, if it may go on, compute what it would do.
 
-    `is_new`: no human has seen it yet, so nothing may be told of a file that asks first.
+    `is_new`: no human has seen it yet, so nothing may be told of a file that asks first. `reopens`: the
+    approved action of which what the files lack is proposed; no grant answers that.
     """
 
     async def run_hooks(screened: ScreenedCall) -> GateVerdict | None:
@@ -200,6 +221,8 @@ async def judge_and_propose(
     if screened is None or verdict.outcome in ("denied", "refused"):
         return verdict, None
     try:
+        if reopens:
+            return _ASKED_BY_HUMAN, await asyncio.to_thread(_reopened_proposal, writer, screened, reopens)
         return verdict, await asyncio.to_thread(
             compute_proposal, writer, row, screened, call_context(writer, settings, gate=gate)
         )
@@ -302,6 +325,11 @@ def compute_proposal(
     return Proposal(screened=screened, changes=changes, on_top_of=tuple(dict.fromkeys(stack.used)))
 
 
+def _reopened_proposal(writer: SessionWriter, screened: ScreenedCall, action_id: str) -> Proposal:
+    changes = reopened_changes(writer, action_id)
+    return Proposal(screened=screened, changes=changes, reopens=action_id)
+
+
 class _StackedWorkspace:
     """The workspace as it will be when every earlier open call of the turn is taken as shown."""
 
@@ -342,19 +370,6 @@ def _expected_changes(writer: SessionWriter, record: CallRecord) -> tuple[FileCh
         return approval_outcome(record.opened, blobs, approved.selection if approved else None, edited)[0]
     except (SealedBytesMissing, ValueError):
         return ()
-
-
-def edited_bytes(writer: SessionWriter, edited: Mapping[str, str] | None) -> dict[str, bytes] | None:
-    """Return the bytes that a user wrote instead of the proposed ones; may raise SealedBytesMissing."""
-    if not edited:
-        return None
-    edits: dict[str, bytes] = {}
-    for path, ref in edited.items():
-        data = writer.unseal(ref)
-        if data is None:
-            raise SealedBytesMissing(path)
-        edits[path] = data
-    return edits
 
 
 # --- what is recorded of it ------------------------------------------------------------------------
@@ -414,7 +429,7 @@ def action_opened_body(
         created_at=0, expires_at=None, cwd=writer.context.workspace,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,
-        subject=proposal.draft.subject if proposal.draft else {},
+        subject=proposal.subject,
         subject_ref=proposal.draft.subject_ref if proposal.draft else None,
         warnings=tuple(_proposal_warnings(proposal, exact, was_scrubbed)),
     )  # fmt: skip

@@ -32,6 +32,7 @@ from workbench.agents.planner import (
     Pause,
     RecoverCall,
     Refresh,
+    Reopen,
     Restack,
     StopCall,
     StopModel,
@@ -67,6 +68,7 @@ from workbench.host.executor import execute_call
 from workbench.host.gate_runner import WaitingReads, gate_call, replace_stale_call, replace_waiting_action
 from workbench.host.governed_settings import GovernedSettings
 from workbench.host.model_call import ModelCall
+from workbench.host.reopening import propose_reopening
 from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo_proposal import propose_undo
@@ -283,6 +285,8 @@ class SessionRunner:
                 return self._refresh(effect.action_id)
             case Undo():
                 return propose_undo(self.writer, effect)
+            case Reopen():
+                return propose_reopening(self.writer, effect)
             case EndTurn():
                 return self._end_turn(effect)
             case Pause():

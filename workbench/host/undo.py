@@ -16,6 +16,7 @@ from workbench.domain.events import CallProposed, FileChanged, UndoRequested
 from workbench.domain.machines import SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import (
+    REOPENS,
     UNDO_TOOL,
     Actor,
     FilePlan,
@@ -47,7 +48,7 @@ def plan_undo(
     require_undoable(journal, session)
     written = _written_files(journal, session.id)
     calls = [call for call in journal.calls(session.id) if turn_id is None or call.turn_id == turn_id]
-    ids = {call.id for call in calls}
+    ids = _with_reopened(journal, session.id, {call.id for call in calls})
     own_writes = [write for write in written.writes if write.call_id in ids]
     sides = {
         is_undone: [w for w in own_writes if ((w.call_id, w.path) in written.undone) == is_undone]
@@ -90,6 +91,15 @@ def _subject(journal: Journal, session: Session, turn_id: str | None) -> str:
         return "the session"
     turns = session_turns(journal, session.id)
     return f"turn {turns.index(turn_id) + 1}" if turn_id in turns else "the turn"
+
+
+def _with_reopened(journal: Journal, session_id: str, call_ids: set[str]) -> set[str]:
+    """Return the ids of calls, with those by which a human took up their changes again."""
+    ids, asked_by = set(call_ids), {action.id: action.call_id for action in journal.actions(session_id)}
+    for action in journal.actions(session_id):
+        if action.call_id and asked_by.get(str(action.subject.get(REOPENS, ""))) in ids:
+            ids.add(action.call_id)
+    return ids
 
 
 class _WrittenFiles(Struct):

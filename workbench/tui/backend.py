@@ -540,6 +540,10 @@ class Backend:
         """Ask the agent of a session to propose expired actions of it again; return what to say."""
         raise BackendError(_NOTHING_SENT)
 
+    def reopen_action(self, action_id: str) -> None:
+        """Have what the files lack of an approved action proposed, as a row of its own."""
+        raise BackendError(_NOTHING_SENT)
+
     def undo_change(self, action_id: str) -> None:
         """Have an applied change taken back."""
         raise BackendError(_NOTHING_SENT)

@@ -36,6 +36,7 @@ from workbench.views.approvals import blocking_call, queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.propose_again import ProposeAgain, propose_again_of
+from workbench.views.reopening import Reopening, reopening_of
 from workbench.views.sessions import listed_id
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
@@ -359,6 +360,13 @@ class ScreenState:
         session_id, source = action.session_id, self.source
         session = self.sessions.get(session_id) or source.session(session_id)
         return propose_again_of(session, action, self.actions.values(), source.asked_again(session_id))
+
+    def reopening(self, action: Action) -> Reopening | None:
+        """Return what of an approved action can be proposed again without its agent; None of any other."""
+        if not self.source.is_live:
+            return None
+        session = self.sessions.get(action.session_id) or self.source.session(action.session_id)
+        return reopening_of(session, action, self.actions.values(), self.undone)
 
     def _note_undone(self, calls: Iterable[Call]) -> set[str]:
         """Note which actions calls have undone; return their ids."""

@@ -18,6 +18,7 @@ from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     MAX_EXTENSIONS,
+    REOPENS,
     SPEND_LIMIT,
     ActionKind,
     Choice,
@@ -43,6 +44,7 @@ from workbench.views.approvals import (
 from workbench.views.file_changes import FileDetail, file_details
 from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
+from workbench.views.reopening import Reopening
 from workbench.views.status_icons import StatusName, action_status, call_status
 
 # --- the trust question -----------------------------------------------------------------------------
@@ -301,6 +303,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Why no rule can ever cover it, as the gate said; empty where one may."""
     again: ProposeAgain | None = None
     """What its agent can be asked for; None for what did not expire, and in a recording."""
+    reopening: Reopening | None = None
+    """What of it can be proposed again without its agent; None where all was done, and in a recording."""
     folder: Folder = NO_FOLDER
     """Where it would be done."""
     finding: str = ""
@@ -326,6 +330,7 @@ def action_detail(
     finished: CallFinished | None = None,
     streamed: str = "",
     again: ProposeAgain | None = None,
+    reopening: Reopening | None = None,
     folder: Folder = NO_FOLDER,
     blocked_by: str = "",
     finding: str = "",
@@ -356,7 +361,8 @@ def action_detail(
         cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt, choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again),
-             *([f"It runs after {blocked_by}."] if blocked_by else [])), again=again,
+             *([f"It runs after {blocked_by}."] if blocked_by else [])),
+        again=again, reopening=reopening,
         warnings=_warnings(action, proposed, hunks),
         decision_sign=decided[0], decision_word=decided[1],
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
@@ -512,7 +518,7 @@ def _parameter_texts(
 
 def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
     """Return what a row is about; of questions of trust and limits their words say it all."""
-    if opened.action_kind == "trust" or SPEND_LIMIT in opened.subject:
+    if opened.action_kind == "trust" or SPEND_LIMIT in opened.subject or REOPENS in opened.subject:
         return ()
     # A finding is known by its rule and its place; ids of its list and its agent say nothing.
     hidden = _FINDING_IDS if opened.action_kind == "finding" else frozenset[str]()

@@ -8,6 +8,7 @@ from tests.unit.agents.turn_script import (
     CALLING,
     LIMITS,
     READY,
+    again,
     approved,
     asked,
     created,
@@ -28,6 +29,7 @@ from tests.unit.agents.turn_script import (
     refresh,
     rejected,
     released,
+    reopening,
     reply,
     stale,
     started,
@@ -46,6 +48,7 @@ from workbench.agents.planner import (
     Pause,
     RecoverCall,
     Refresh,
+    Reopen,
     Restack,
     StopCall,
     StopModel,
@@ -350,6 +353,8 @@ PAUSES = [
 
 ASKED_UNDO = [*APPLIED, status("ready"), undo("a-c1", "u1")]
 PROPOSED_UNDO = [*ASKED_UNDO, proposed("k1", "allowed", "undo", by="u1", turn=None)]
+ASKED_AGAIN = [*APPLIED, status("ready"), again("a-c1", "q1")]
+REOPENED = [*ASKED_AGAIN, *reopening("q1")]
 
 REQUESTS = [
     ("an action that is not stale", [*BOTH, refresh("a-c1")], []),
@@ -362,6 +367,21 @@ REQUESTS = [
     ("rejected instead", [*BOTH, stale("a-c1"), refresh("a-c1"), rejected("c1")], []),
     ("a stale one that was extended is still stale", [*BOTH, stale("a-c1"), superseded("a-c1", "a9", "extended"), opened("a9", "c1", warnings=("stale",)), refresh("a9")], [Refresh(action_id="a9")]),
     ("being withdrawn", [*BOTH, stale("a-c1"), refresh("a-c1"), interrupt()], [withdraw("c1"), withdraw("c2")]),
+    ("taken up again", ASKED_AGAIN, [Reopen(action_id="a-c1", request_id="q1")]),
+    ("taken up again by two screens", [*ASKED_AGAIN, again("a-c1", "q2")], [Reopen(action_id="a-c1", request_id="q1")]),
+    ("another one after it", [*REOPENED, again("a0", "q2")], [Reopen(action_id="a0", request_id="q2")]),
+    ("taken up again, refused", [*ASKED_AGAIN, proposed("q1", "refused", turn=None)], []),
+    ("taken up again, waits", REOPENED, []),
+    ("asked for once more while it waits", [*REOPENED, again("a-c1", "q2")], []),
+    ("asked for once more after it expired", [*REOPENED, expired("q1"), again("a-c1", "q2")], []),
+    ("a prompt does not wait for its answer", [*REOPENED, prompt()], [NEW_TURN]),
+    ("an undo does not either", [*REOPENED, undo("a-c1", "u1")], [Undo(action_id="a-c1", request_id="u1")]),
+    ("its answer is carried out", [*REOPENED, approved("q1", action="r1")], [run("q1")]),
+    ("the model is asked after it", [*REOPENED, approved("q1", action="r1"), prompt()], [run("q1")]),
+    ("an undo after it", [*REOPENED, approved("q1", action="r1"), undo("a-c1", "u1")], [run("q1")]),
+    ("stale, in a session without a turn", [*REOPENED, stale("r1"), refresh("r1")], [Refresh(action_id="r1")]),
+    ("stale, asked for by nobody", [*REOPENED, stale("r1")], []),
+    ("an interrupt does not withdraw it", [*REOPENED, interrupt()], []),
     ("undo", ASKED_UNDO, [Undo(action_id="a-c1", request_id="u1")]),
     ("undo while paused by the user", [*INTERRUPTED, undo("a1", "u1")], [Undo(action_id="a1", request_id="u1")]),
     ("undo proposed", PROPOSED_UNDO, [run("k1")]),

@@ -133,6 +133,21 @@ def refresh(action):
     return event(events.RefreshRequested(), action_id=action)
 
 
+def again(action, request):
+    """A human asks for what files lack of an approved action."""
+    return event(events.RefreshRequested(is_approved=True), action_id=action, id=request)
+
+
+def reopening(request, action="a-c1", opened_as="r1"):
+    """The call that answers such a request, in the queue."""
+    body = events.ActionOpened(
+        action_kind="tool", tool="create_file", target="x", digest="d", created_at=1, expires_at=2,
+        subject={"reopens": action},
+    )  # fmt: skip
+    asks = proposed(request, turn=None)
+    return [asks, event(body, action_id=opened_as, call_id=request)]
+
+
 def undo(action, request):
     return event(events.UndoRequested(), action_id=action, id=request)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _CONTEXT_SIZES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 200)
 """Equal lines around a change, step by step."""
+_REOPENED: Final = "What is left of it is being proposed, as a row of its own."
 
 
 class AnsweringPane(Protocol):
@@ -246,9 +247,12 @@ class ApprovalActions(AnswerActions):
             self._pane.main.tasks.extend(detail.id)
 
     def propose_again(self) -> None:
-        """Ask the agent to propose an expired action again."""
+        """Ask the agent for an expired action again, or the background process for what was left of one."""
         detail = self._pane.armed_for("p")
-        if detail is not None:
+        if detail is not None and detail.reopening is not None:
+            main = self._pane.main
+            main.tasks.ask(main.backend.reopen_action, detail.id, _REOPENED)
+        elif detail is not None:
             self._pane.main.tasks.propose_again((detail.id,))
 
     def propose_all_again(self) -> None:

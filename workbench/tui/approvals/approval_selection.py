@@ -398,12 +398,21 @@ def why_no_undo(detail: ActionDetail | None) -> str:
     return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
 
 
+_ONLY_EXPIRED: Final = "only what expired can be proposed again"
+
+
 def why_not_propose_again(detail: ActionDetail | None, *, is_all: bool = False) -> str:
     """Return why the agent cannot be asked to propose an action, or all like it, again."""
     if detail is None:
         return NO_ROW
+    if detail.reopening is not None and not is_all:
+        return detail.reopening.why_not
     if detail.again is None:
-        return "only what expired can be proposed again"
+        return (
+            _ONLY_EXPIRED
+            if is_all
+            else "only what expired, was undone or taken in part can be proposed again"
+        )
     is_one = is_all and not detail.again.why_not and len(detail.again.ids) <= 1
     return "only this one of its session expired; p asks for it" if is_one else detail.again.why_not
 
@@ -577,6 +586,8 @@ def approval_key_label(
         return "approve marked…" if is_batch else None
     if key_id in ("approvals.approve", "trust.answer"):
         return approve_label(detail, choosing)
+    if key_id == "approvals.propose-again" and detail.reopening is not None:
+        return detail.reopening.label
     if key_id == "approvals.propose-all-again" and detail.again is not None:
         return f"all {len(detail.again.ids)} again"
     if key_id == "approvals.hunk-toggle" and width < NARROW_LABEL_COLUMNS:

@@ -419,11 +419,12 @@ class ApprovalsPane(ActionDetailPane):
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()
-        is_expired = self.detail is not None and self.detail.again is not None
+        detail = self.detail
+        can_return = detail is not None and (detail.again or detail.reopening) is not None
         is_blocked = self.queue.cursor in (
             view.blocked if before is None else {*view.blocked, *before.blocked}
         )
-        if self.queue.cursor in view.changed or ((is_expired or is_blocked) and view.changed):
+        if self.queue.cursor in view.changed or ((can_return or is_blocked) and view.changed):
             self.post_message(DetailWanted(self.queue.cursor))
         if before is not None and not waited:
             self._go_to_first_waiting()
@@ -495,7 +496,8 @@ class ApprovalsPane(ActionDetailPane):
         if detail is None or detail.id != self.queue.cursor:
             return ()
         mode = (self.choosing.line is not None, self.is_full, bool(self.choosing.marks))
-        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, detail.again, mode)
+        returning = (detail.again, detail.reopening)
+        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, returning, mode)
 
     @property
     def is_answerable(self) -> bool:
