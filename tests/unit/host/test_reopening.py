@@ -1,10 +1,14 @@
 """An approved change taken up again: its rest, or all of it after an undo, as a call of its own."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+import workbench
 from tests.support.stage import USER, call, exchange, recording, text
 from tests.unit.host.test_time_and_loss import dying, reopened, requests_of
-from workbench.domain.events import ActionOpened, CallProposed, RefreshRequested, TurnStarted
+from workbench.domain.events import ActionOpened, CallProposed, RefreshRequested, ReplyCompleted, TurnStarted
 from workbench.domain.values import REOPENS
 from workbench.effects.clock import ManualClock
 from workbench.host.fork import default_fork_plan, fork_session
@@ -346,3 +350,31 @@ def test_what_cannot_be_taken_up_says_why(stage, staged):
     end_session(stage.journal, stage.session(), USER)
     with pytest.raises(SessionRefused, match="has ended"):
         request_reopening(stage.journal, stage.first.id, USER)
+
+
+EXAMPLE = Path(workbench.__file__).parent / "examples" / "demo"
+
+
+def test_a_demo_that_ended_red_turns_green_when_the_rest_is_taken(staged):
+    project = EXAMPLE / "project"
+    files = {
+        str(path.relative_to(project)): path.read_bytes() for path in project.rglob("*") if path.is_file()
+    }
+    stage = staged(json.loads((EXAMPLE / "recording.json").read_text()), files=files)
+    stage.trust().begin().drive()
+    edit, *others = stage.waiting()
+    assert stage.approve(edit, hunks=[1, 2]).ok
+    for action in others:
+        assert stage.approve(action).ok
+    stage.drive()
+    assert stage.calls()["tests"].exit_code == 1
+    assert "a a on the row of the edit takes the rest" in stage.bodies(ReplyCompleted)[-1].text
+    assert stage.approve(reopen(stage, edit)).ok
+    stage.drive()
+    stage.say("and now?")
+    stage.drive()
+    (again,) = stage.waiting()
+    assert stage.approve(again).ok
+    stage.drive()
+    assert stage.calls()["tests_again"].exit_code == 0
+    assert stage.bodies(ReplyCompleted)[-1].text.startswith("All three tests are green now")

@@ -171,15 +171,20 @@ class ApprovalActions(AnswerActions):
     # --- decisions ------------------------------------------------------------------------------
 
     def approve(self) -> None:
-        """Approve what is selected; open the batch with marks; first show what nobody has seen yet."""
+        """Approve what is selected; open the batch with marks; first show what nobody has seen yet.
+
+        On a row that was approved in part, or undone, have what is left of it proposed.
+        """
         if self._pane.choosing.marks:
             self._open_batch("approve")
             return
         detail = self._pane.armed_for("a")
         if detail is None:
             return
-        if detail.is_stale:
-            main = self._pane.main
+        main = self._pane.main
+        if detail.reopening is not None:
+            main.tasks.ask(main.backend.reopen_action, detail.id, _REOPENED)
+        elif detail.is_stale:
             main.tasks.ask(main.backend.refresh_action, detail.id, "The new diff is being made.")
         elif not self._shows_unseen_part(detail, "a") and not self._warns_of_hidden(detail):
             self._approve_selection(detail)
@@ -247,12 +252,9 @@ class ApprovalActions(AnswerActions):
             self._pane.main.tasks.extend(detail.id)
 
     def propose_again(self) -> None:
-        """Ask the agent for an expired action again, or the background process for what was left of one."""
+        """Ask the agent to propose an expired action again."""
         detail = self._pane.armed_for("p")
-        if detail is not None and detail.reopening is not None:
-            main = self._pane.main
-            main.tasks.ask(main.backend.reopen_action, detail.id, _REOPENED)
-        elif detail is not None:
+        if detail is not None:
             self._pane.main.tasks.propose_again((detail.id,))
 
     def propose_all_again(self) -> None:

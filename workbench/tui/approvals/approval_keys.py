@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from workbench.tui.approvals.batch_dialog import BatchDialog
 
 APPROVALS: Final[tuple[Key["ApprovalsPane"], ...]] = (
-    Key(id="approvals.approve", keys=("a",), label="approve", tooltip="approve what is taken",
-        aliases="accept yes allow apply ok", group="Decide",
-        footer=1, decides=True,
+    Key(id="approvals.approve", keys=("a",), label="approve",
+        tooltip="approve what is taken, or the rest of it", aliases="accept yes allow apply ok rest again",
+        group="Decide", footer=1, decides=True,
         answers=True, kinds=("tool", "gate", "question"), stays=True,
         action=lambda pane: pane.actions.approve(), why_off=lambda pane: pane.actions.why_not_approve()),
     Key(id="approvals.approve-unseen", keys=("ctrl+y",), label="approve unseen",
@@ -39,8 +39,8 @@ APPROVALS: Final[tuple[Key["ApprovalsPane"], ...]] = (
         answers=True, kinds=("tool", "gate", "question"), stays=True,
         action=lambda pane: pane.actions.extend(), why_off=lambda pane: pane.actions.why_not_extend()),
     Key(id="approvals.propose-again", keys=("p",), label="propose again",
-        tooltip="propose again what expired, was undone or left out", aliases="retry expired rest",
-        group="Decide", footer=3, decides=True, answers=True,
+        tooltip="ask the agent to propose it again", aliases="retry expired", group="Decide", footer=3,
+        decides=True, answers=True,
         action=lambda pane: pane.actions.propose_again(),
         why_off=lambda pane: pane.actions.why_not_propose_again()),
     Key(id="approvals.propose-all-again", keys=("P",), label="all of the session again",

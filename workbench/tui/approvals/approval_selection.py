@@ -196,7 +196,7 @@ class ApprovalSelection(Struct):
 
     def insists(self, detail: ActionDetail) -> bool:
         """Return whether `a` shows what was not on the screen before it approves."""
-        return bool(self.unseen(detail)) and (self.requires_seen or detail.must_see_all)
+        return detail.is_pending and bool(self.unseen(detail)) and (self.requires_seen or detail.must_see_all)
 
     def forget(self, kept: Collection[str]) -> None:
         """Forget what is not in the queue any more."""
@@ -231,6 +231,8 @@ def approve_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
     """Return what `a` does: `approve 2 of 3`, `see 2 more hunks`, `run once`, the chosen answer."""
     if choosing.marks:
         return f"approve {len(choosing.marks)} marked…"
+    if detail.reopening is not None:
+        return detail.reopening.label
     if detail.is_stale:
         return "new diff"
     if detail.kind == "question" and not detail.choices:
@@ -311,6 +313,8 @@ def why_not_approve(detail: ActionDetail | None, choosing: ApprovalSelection) ->
         return action_detail.why_not_answerable(detail, "approve") or TRUST_HINT
     if detail.is_stale and detail.is_pending:
         return ""
+    if detail.reopening is not None:
+        return detail.reopening.why_not
     return _why_nothing_taken(detail, choosing)
 
 
@@ -398,21 +402,12 @@ def why_no_undo(detail: ActionDetail | None) -> str:
     return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
 
 
-_ONLY_EXPIRED: Final = "only what expired can be proposed again"
-
-
 def why_not_propose_again(detail: ActionDetail | None, *, is_all: bool = False) -> str:
     """Return why the agent cannot be asked to propose an action, or all like it, again."""
     if detail is None:
         return NO_ROW
-    if detail.reopening is not None and not is_all:
-        return detail.reopening.why_not
     if detail.again is None:
-        return (
-            _ONLY_EXPIRED
-            if is_all
-            else "only what expired, was undone or taken in part can be proposed again"
-        )
+        return "only what expired can be proposed again"
     is_one = is_all and not detail.again.why_not and len(detail.again.ids) <= 1
     return "only this one of its session expired; p asks for it" if is_one else detail.again.why_not
 
@@ -586,8 +581,6 @@ def approval_key_label(
         return "approve marked…" if is_batch else None
     if key_id in ("approvals.approve", "trust.answer"):
         return approve_label(detail, choosing)
-    if key_id == "approvals.propose-again" and detail.reopening is not None:
-        return detail.reopening.label
     if key_id == "approvals.propose-all-again" and detail.again is not None:
         return f"all {len(detail.again.ids)} again"
     if key_id == "approvals.hunk-toggle" and width < NARROW_LABEL_COLUMNS:
