@@ -631,6 +631,7 @@ def test_keys_that_are_off_say_why(status, key, kind):
         await pilot.press(key)
         assert len(app.said(kind)) == 1
         assert ("paused" in app.lines()[0]) == (status == "paused")
+        assert "◆" not in app.lines()[0], "nothing waits for an answer"
 
     play(scene, act)
 

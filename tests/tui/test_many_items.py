@@ -41,7 +41,7 @@ def many(count):
 def test_ten_thousand_items_are_one_step_and_open_to_eight_lines(play):
     async def body(s):
         await s.press("z", "/", *"m", "enter")
-        assert "m x10000" in s.text
+        assert "m (10000)" in s.text
         assert "10000 run" in s.text
         await s.press("space")
         assert "9993 more" in s.text
@@ -185,7 +185,7 @@ def test_a_list_that_stands_in_the_file_is_counted_before_it_is_begun(play):
 
     async def body(s):
         await s.press("z")
-        assert "m x6" in s.text
+        assert "m (6)" in s.text
 
     play(body, make)
 

@@ -66,5 +66,6 @@ def test_a_failed_step_is_done_again(play):
     async def body(s):
         await s.press("z", "n", "R")
         assert asked == [(s.run.run, "plan")]
+        assert "plan runs again (2nd try" in s.main.rule.said
 
     play(body, failed, retry_step=lambda run, step: asked.append((run, step)))

@@ -145,6 +145,11 @@ def test_what_ended_while_no_screen_was_open_is_said_at_the_start(stage):
     play(stage, body, goes_to_queue=False, ends_since_left=lambda: ends)
 
 
+def test_a_title_that_ends_with_a_full_stop_brings_one_full_stop():
+    end = UnseenEnd(session_id="s", what="turn", state="ended", title="Make the tests pass.", at=1)
+    assert ends_sentence([end]) == "1 turn ended: “Make the tests pass”."
+
+
 def session(**facts):
     given = {
         "id": "s",

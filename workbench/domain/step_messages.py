@@ -84,6 +84,10 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     output_bytes: Count = 0
     reply: str = ""
     """The last words of an agent, scrubbed."""
+    rejected: tuple[str, ...] = ()
+    """The files that a human did not let it write, one for each rejected call."""
+    unanswered: tuple[str, ...] = ()
+    """The files of calls that nobody answered in time."""
     artifacts: tuple[ArtifactStored, ...] = ()
     """What a run below hands on."""
     links: tuple[RunLink, ...] = ()

@@ -235,7 +235,7 @@ class Picture(Struct, frozen=True, kw_only=True):
             yield StyledSpan(x=place.below_x, text=text, role="item", step=v)
 
     def _badge(self, v: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
-        phrases = badge_phrases(self.steps()[v], facts, place.room, is_ascii=self.is_ascii)
+        phrases = badge_phrases(facts, place.room, is_ascii=self.is_ascii)
         marked: Phrase = (place.mark, "plain")
         x = place.badge_x
         if place.aligned:
@@ -254,8 +254,7 @@ class Picture(Struct, frozen=True, kw_only=True):
     ) -> Iterator[StyledSpan]:
         left, right = place.start, place.end - 1
         room = right - 1 - place.name_x
-        step = self.steps()[v]
-        detail = self._detail(place, step, facts, room)
+        detail = self._detail(place, facts, room)
         content = 1 + bool(detail) + place.below
         frame = frame_glyphs(facts, is_ascii=self.is_ascii)
         number = y - place.y
@@ -280,17 +279,15 @@ class Picture(Struct, frozen=True, kw_only=True):
             yield StyledSpan(x=x, text=" " * (right - 1 - x), role="badge", step=v)
         yield StyledSpan(x=right - 1, text=" " + frame.right[bool(codes[right] & R)], role="frame", step=v)
 
-    def _detail(
-        self, place: StepPosition, step: GraphStep, facts: StepFacts, room: int
-    ) -> tuple[Phrase, ...]:
+    def _detail(self, place: StepPosition, facts: StepFacts, room: int) -> tuple[Phrase, ...]:
         if place.detail_y is None:
             return ()
         write = detail_phrases if place.room else only_line_phrases
-        return write(step, facts, room, is_ascii=self.is_ascii)
+        return write(facts, room, is_ascii=self.is_ascii)
 
     def _box_head(self, v: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
         """Yield the first line of a box: sign, name, and head phrases at the right."""
-        step, x = self.steps()[v], place.name_x + cell_width(place.name)
+        x = place.name_x + cell_width(place.name)
         room = place.end - 2 - x
         yield StyledSpan(x=place.sign_x, text=self._sign(v, facts) + " ", role="sign", step=v)
         yield StyledSpan(x=place.name_x, text=place.name, role="name", step=v)
@@ -298,7 +295,7 @@ class Picture(Struct, frozen=True, kw_only=True):
         remaining = room - cell_width(mark) - 1
         phrases: tuple[Phrase, ...] = ()
         if place.detail_y is None:
-            phrases = badge_phrases(step, facts, remaining, is_ascii=self.is_ascii)
+            phrases = badge_phrases(facts, remaining, is_ascii=self.is_ascii)
         elif place.room:
             phrases = head_phrases(facts, remaining, is_ascii=self.is_ascii)
         marked: tuple[Phrase, ...] = ((place.mark, "plain"),) if mark else ()

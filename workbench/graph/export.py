@@ -98,9 +98,8 @@ def _svg_back_edge(frame: BandFrame, u: int, v: int) -> str:
 
 
 def _svg_step(frame: BandFrame, v: int, label: StepLabel, facts: StepFacts) -> str:
-    step = frame.layout.graph.steps[v]
     x, y = frame.layer_x[frame.layout.net.layer[v]], _pixel_y(frame.y[frame.layout.row[v]])
-    words = f"{status_sign(facts)} {label.name} {badge_text(step, facts, label.slot)} {label.mark}"
+    words = f"{status_sign(facts)} {label.name} {badge_text(facts, label.slot)} {label.mark}"
     state = f"{FAILED_GOES_ON}; " if facts.state == "warned" else ""
     return (
         f'<g class="{facts.state}"><title>{escape(state + needs_and_feeds_text(frame.layout, v))}</title>'

@@ -86,7 +86,7 @@ def display_name(step: GraphStep) -> str:
     name = one_line(step.name or step.id, LONGEST_NAME).strip() or "·"
     if step.many is None:
         return name
-    return f"{name} x{step.many or '?'}"
+    return f"{name} ({step.many or '?'})"
 
 
 def topological_order(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) -> list[int]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from workbench.graph.model import GraphStep, StatusCounts, StepFacts
+from workbench.text.human import ordinal, try_text
 from workbench.text.width import cell_width, cut_to_width
 from workbench.views.status_icons import ICONS, STEP_STATUSES, StepStatus
 
@@ -21,7 +22,6 @@ ASKS_YOU = "asks you"
 HEAD_WIDTH = _DURATION_WIDTH = len("999 ms")
 """Cells for what stands at the right of a name: a time, or why it failed."""
 _COUNTS_WIDTH = len("99 ok 99 run 99 failed")
-_RETRY = ICONS["retries"].unicode
 _LEAST_BAR = 4
 """Cells of a bar that say anything."""
 _LEAST_ASKED = 8
@@ -42,15 +42,15 @@ def badge_width(step: GraphStep) -> int:
         return _COUNTS_WIDTH
     if step.asks:
         return len(ASKS_YOU)
-    retry = 1 + len(f"{_RETRY}{step.attempts}/{step.attempts}") if step.attempts > 1 else 0
-    return _DURATION_WIDTH + retry + (3 if step.contract else 0)
+    retry = 1 + len(f"{ordinal(step.attempts)} try") if step.attempts > 1 else 0
+    return _DURATION_WIDTH + retry
 
 
 def static_badge_width(step: GraphStep, facts: StepFacts) -> int:
     """Return the cells of a picture that does not live: what is said of a step is known and has room."""
     if facts.counts is not None:
         return badge_width(step)
-    return max(cell_width(_joined(phrases)) for phrases in _badge_choices(step, facts)[:1])
+    return max(cell_width(_joined(phrases)) for phrases in _badge_choices(facts)[:1])
 
 
 def status_sign(facts: StepFacts, *, is_ascii: bool = False) -> str:
@@ -59,19 +59,17 @@ def status_sign(facts: StepFacts, *, is_ascii: bool = False) -> str:
     return icon.ascii if is_ascii else icon.unicode
 
 
-def badge_text(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False) -> str:
+def badge_text(facts: StepFacts, room: int, *, is_ascii: bool = False) -> str:
     """Write what fits of duration, attempt, contract, counts, reason, or the time left to answer."""
-    return _joined(badge_phrases(step, facts, room, is_ascii=is_ascii))
+    return _joined(badge_phrases(facts, room, is_ascii=is_ascii))
 
 
-def badge_phrases(
-    step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False
-) -> tuple[Phrase, ...]:
+def badge_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tuple[Phrase, ...]:
     """Return the parts of a badge; a blank stands between two of them."""
     if facts.counts is not None:
         text = counts_text(facts.counts, room)
         return ((text, "plain"),) if text else ()
-    return _first_that_fits(_badge_choices(step, facts), room, is_ascii=is_ascii)
+    return _first_that_fits(_badge_choices(facts), room, is_ascii=is_ascii)
 
 
 def head_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tuple[Phrase, ...]:
@@ -89,9 +87,7 @@ def head_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tupl
     return _first_that_fits(choices, room, is_ascii=is_ascii)
 
 
-def detail_phrases(
-    step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False
-) -> tuple[Phrase, ...]:
+def detail_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tuple[Phrase, ...]:
     """Return the second line of a box; empty where the step has no more to say."""
     if facts.counts is not None:
         text = counts_text(facts.counts, room)
@@ -102,26 +98,23 @@ def detail_phrases(
     if facts.state in RUNNING_STATES and facts.share is not None and facts.attempt < 2:
         return bar_phrases(facts.share, room, is_ascii=is_ascii)
     if facts.state in FAILED_STATES:
-        return _failure_phrases(step, facts, room, is_ascii=is_ascii)
+        return _failure_phrases(facts, room, is_ascii=is_ascii)
     word = _BADGE_WORDS.get(facts.state, "") if facts.duration else ""
-    contract, short = _contract_phrases(facts)
-    retry: Phrase = (_retry_text(step, facts), "plain")
+    contract, retry = _contract_phrase(facts), _retry_phrase(facts)
     if facts.state in RUNNING_STATES and facts.share is not None:
         remaining = room - cell_width(retry[0]) - 1
         bar = bar_phrases(facts.share, remaining, is_ascii=is_ascii)
         return (*_first_that_fits([(retry,)], room, is_ascii=is_ascii), *bar)
     word_phrase: Phrase = (word, "plain")
     return _first_that_fits(
-        [(word_phrase, retry, contract), (retry, contract), (retry, short), (contract,), (short,), (retry,)],
+        [(word_phrase, retry, contract), (retry, contract), (contract,), (retry,)],
         room, is_ascii=is_ascii,
     )  # fmt: skip
 
 
-def only_line_phrases(
-    step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False
-) -> tuple[Phrase, ...]:
+def only_line_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tuple[Phrase, ...]:
     """Return the second line of a box in which nothing stands beside the name."""
-    phrases = badge_phrases(step, facts, room, is_ascii=is_ascii)
+    phrases = badge_phrases(facts, room, is_ascii=is_ascii)
     remaining = room - cell_width(_joined(phrases)) - 1
     if facts.counts is None and facts.state in RUNNING_STATES and facts.share is not None:
         return (*phrases, *bar_phrases(facts.share, remaining, is_ascii=is_ascii))
@@ -146,9 +139,9 @@ def exit_code(reason: str) -> str:
 
 
 def attempt_text(step: GraphStep, facts: StepFacts) -> str:
-    """Return `2 of 3`: which attempt of how many; empty for a first one."""
-    tried = _attempt(step, facts, " of ")
-    return f"attempt {tried}" if tried.isdigit() else tried
+    """Return `2nd try of 3`; `4th try` where a run went round more often; empty for a first one."""
+    tried, _ = _retry_phrase(facts)
+    return try_text(facts.attempt, step.attempts) if tried else ""
 
 
 def counts_text(counts: StatusCounts, room: int) -> str:
@@ -178,12 +171,11 @@ def _time(facts: StepFacts) -> tuple[Phrase, ...]:
     return ((text, "state" if facts.state in RUNNING_STATES else "plain"),)
 
 
-def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]]:
+def _badge_choices(facts: StepFacts) -> list[tuple[Phrase, ...]]:
     """Return the choices of badges for one line, the fullest first."""
     if facts.state == "waiting":
         return [((facts.left or ASKS_YOU, "state"),)]
-    retry: Phrase = (_retry_text(step, facts), "plain")
-    contract, short = _contract_phrases(facts)
+    retry, contract = _retry_phrase(facts), _contract_phrase(facts)
     word: Phrase = (_badge_word(facts), "plain")
     brief: Phrase = ("skip" if facts.state == "skipped" else "", "plain")
     time = _time(facts)
@@ -191,26 +183,16 @@ def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]
         code: Phrase = (exit_code(facts.reason), "state")
         failed: Phrase = (FAILED_GOES_ON if facts.state == "warned" else "", "state")
         on: Phrase = ("allowed" if failed[0] else "", "state")
-        words = [(code, failed, retry, contract), (code, short, failed), (code, short, on, retry)]
-        words += [(code, short, on), (code, on), (failed,), (code,), (short, on), (on,)]
-        return [(code, *time, failed, retry, contract), *words, (*time, retry, short), time, (short,)]
-    widest = [(*time, word, retry, contract), (*time, word, retry, short), (word, retry, short)]
-    less = [
-        (*time, retry, short),
-        (*time, retry),
-        (*time, short),
-        (word,),
-        (brief,),
-        (retry,),
-        time,
-        (short,),
-    ]
-    return [*widest, *less]
+        words = [(code, failed, retry, contract), (code, failed, retry), (code, failed), (code, on, retry)]
+        words += [(code, on), (failed,), (code,), (on,)]
+        return [(code, *time, failed, retry, contract), *words, (*time, retry), time]
+    widest = [(*time, word, retry, contract), (*time, word, retry), (word, retry)]
+    return [*widest, (*time, retry), (word,), (brief,), (retry,), time]
 
 
-def _failure_phrases(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool) -> tuple[Phrase, ...]:
-    contract, _ = _contract_phrases(facts)
-    tries = attempt_text(step, facts)
+def _failure_phrases(facts: StepFacts, room: int, *, is_ascii: bool) -> tuple[Phrase, ...]:
+    contract = _contract_phrase(facts)
+    tries, _ = _retry_phrase(facts)
     allowed_word = "allowed" if tries or contract[0] else FAILED_GOES_ON
     goes_on = allowed_word if facts.state == "warned" else ""
     short = ", ".join(part for part in (tries, goes_on) if part)
@@ -221,26 +203,18 @@ def _failure_phrases(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: 
     return _first_that_fits([(longer,), *choices] if reason else choices, room, is_ascii=is_ascii)
 
 
-def _contract_phrases(facts: StepFacts) -> tuple[Phrase, Phrase]:
-    """Return the contract's word and its short form."""
+def _contract_phrase(facts: StepFacts) -> Phrase:
     if not facts.contract:
-        return ("", "plain"), ("", "plain")
+        return "", "plain"
     mark = ICONS["ok" if facts.contract == "kept" else "failed"].unicode
     tone: Tone = "plain" if facts.contract == "kept" else "state"
-    return (f"contract {mark}", tone), (f"c{mark}", tone)
+    return f"contract {mark}", tone
 
 
-def _retry_text(step: GraphStep, facts: StepFacts) -> str:
-    tried = _attempt(step, facts, "/")
-    return f"{_RETRY}{tried}" if tried else ""
-
-
-def _attempt(step: GraphStep, facts: StepFacts, between: str) -> str:
-    """Return which attempt of how many; `4` where a run went round more often than a step is tried."""
-    if facts.attempt < 2 and facts.state != "retrying":
-        return ""
-    has_limit = facts.attempt <= step.attempts
-    return f"{facts.attempt}{between}{step.attempts}" if has_limit else str(facts.attempt)
+def _retry_phrase(facts: StepFacts) -> Phrase:
+    """Return `2nd try`; empty for a first one that is not tried again."""
+    is_again = facts.attempt > 1 or facts.state == "retrying"
+    return (f"{ordinal(facts.attempt)} try", "plain") if is_again else ("", "plain")
 
 
 def _first_that_fits(

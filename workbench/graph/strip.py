@@ -339,9 +339,7 @@ def _packed_rows(entries: Sequence[_Entry], room: NamesRoom, cells_each: int) ->
     """Return rows of several steps, each with `cells_each` cells of badges, and how many steps remain."""
     rows: list[_Row] = []
     for index, entry in enumerate(entries):
-        phrases = (
-            badge_phrases(entry.step, entry.facts, cells_each, is_ascii=entry.is_ascii) if cells_each else ()
-        )
+        phrases = badge_phrases(entry.facts, cells_each, is_ascii=entry.is_ascii) if cells_each else ()
         name = shorten_name(entry.name, max(4, room.width - 4), is_ascii=entry.is_ascii)
         needed = 3 + cell_width(name) + sum(1 + cell_width(text) for text, _ in phrases)
         if not rows or rows[-1].x + needed > room.x + room.width:

@@ -82,13 +82,32 @@ def collect_artifacts(
 
 def _missing_reason(output: ArtifactSpec, outcome: StepOutcome) -> str:
     if output.kind != "stdout":
-        return f"{output.name} was not left at {output.path}"
+        return f"it ended without writing {output.path}{_why_unwritten(output.path, outcome)}"
     if not outcome.stdout_bytes:
         return f"{output.name} was not left on its standard output"
     return (
         f"{output.name} is {size_text(outcome.stdout_bytes)}, and no more than {size_text(MOST_STDOUT)}"
         " are kept of a standard output; write it to a file and give the artifact its path"
     )
+
+
+_BY_YOU: Final = ": you rejected the write"
+
+
+def failure_for_agent(reason: str) -> str:
+    """Return why an attempt failed in words for its agent, for whom `you` is not the human."""
+    return reason.replace(_BY_YOU, ": the human rejected the write")
+
+
+def _why_unwritten(path: str, outcome: StepOutcome) -> str:
+    """Return which answer kept a file from being written: `: you rejected the write twice`."""
+    name = path.strip("/")
+    times = sum(one == name or one.startswith(f"{name}/") for one in outcome.rejected)
+    if times:
+        often = {1: "", 2: " twice"}.get(times, f" {times} times")
+        return f"{_BY_YOU}{often}"
+    is_late = any(one == name or one.startswith(f"{name}/") for one in outcome.unanswered)
+    return ": nobody answered about the write in time" if is_late else ""
 
 
 def _seal_output(

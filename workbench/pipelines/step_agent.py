@@ -124,10 +124,14 @@ def step_prompt(values: TemplateValues, mount_notes: Sequence[str]) -> str:
         f"You may work with up to {step.most_agents} agents of your own at once."
         if step.most_agents > 1
         else "",
-        f"Attempt {values.attempt}. The attempt before failed:\n{step_run.detail}"
+        f"Attempt {values.attempt}. The attempt before failed:\n"
+        + artifacts.failure_for_agent(step_run.detail)
         if step_run.detail and values.attempt > 1
         else "",
-        *(f"The step {name} failed:\n{why}" for name, why in values.run.earlier_failures(step, step_run)),
+        *(
+            f"The step {name} failed:\n{artifacts.failure_for_agent(why)}"
+            for name, why in values.run.earlier_failures(step, step_run)
+        ),
     ]
     parts = [*([thread] if thread else []), prompt, *filter(None, additions)]
     return "\n\n".join(part.rstrip() for part in parts)

@@ -93,8 +93,8 @@ class LaunchRows:
     def step(self, step: PlannedStep, columns: PlanColumns) -> Strip:
         """Draw a step: wave, id, who does it, what a human is asked, what it does, tries and time."""
         ink, glyphs = self._ink, self._glyphs
-        meaning = "failed" if step.cannot else "waiting" if step.is_asking else "todo"
-        says = ink.of("failed" if step.cannot else "waiting" if step.kind == "gate" else "muted")
+        meaning = "failed" if step.cannot else "todo"
+        says = ink.of("failed" if step.cannot else "foreground" if step.kind == "gate" else "muted")
         does = step.does if columns.does else ""
         facts = step.facts if columns.facts else ""
         return self._row(

@@ -9,7 +9,7 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import Ink
-from workbench.text.human import duration_text, token_text
+from workbench.text.human import duration_text, ordinal, token_text, try_text
 from workbench.views.run_comparison import ComparedStep, ComparisonRow, RunComparison
 
 _TIME_CELLS, _MIN_OUTCOME_CELLS, _MAX_OUTCOME_CELLS = 9, 11, 27
@@ -95,7 +95,7 @@ def _step_contents(
 ) -> tuple[Content, Content, Content]:
     if side is None:
         return styled("not in it", ink.of("faint")), Content(""), Content("")
-    tried = f" {glyphs.of('retries')}{side.attempt}" if side.attempt > 1 else ""
+    tried = f", {ordinal(side.attempt)} try" if side.attempt > 1 else ""
     word = styled(f"{glyphs.of(side.sign)} {side.word}{tried}", ink.sign(side.sign))
     muted = ink.of("muted")
     has_time = side.seconds >= 0.05
@@ -136,7 +136,7 @@ def comparison_text(row: ComparisonRow) -> str:
         if side is None:
             continue
         words = [f"{name}: {side.word}"]
-        words += [f"attempt {side.attempt} of {side.attempts}"] if side.attempts > 1 and side.attempt else []
+        words += [try_text(side.attempt, side.attempts)] if side.attempts > 1 and side.attempt else []
         words += [f"contract {side.contract}"] if side.contract else []
         words += [side.error] if side.error else []
         parts.append(", ".join(words))

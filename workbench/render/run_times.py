@@ -11,11 +11,11 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import Ink
-from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, ordinal
 from workbench.views.run_history import RunTimes, SpanKind, StepTimes
 from workbench.views.status_icons import StatusName
 
-_MOST_NAME, _LEAST_BAR, _STEP_TIME_CELLS = 28, 12, 9
+_MOST_NAME, _LEAST_BAR, _STEP_TIME_CELLS = 28, 12, 14
 _SPAN_STATUSES: Final[dict[SpanKind, StatusName]] = {
     "worked": "ok", "failed": "failed", "waited": "waiting", "works": "running",
 }  # fmt: skip
@@ -53,7 +53,7 @@ def times_strip(
 ) -> Strip:
     """Return the row of a step."""
     bar = cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=True).content
-    tried = f"{glyphs.of('retries')}{row.attempt} " if row.attempt > 1 else ""
+    tried = f"{ordinal(row.attempt)} try " if row.attempt > 1 else ""
     time = duration_text(row.seconds) if row.seconds >= 0.05 else ""
     columns = _columns(
         times, width, bar, styled(glyphs.of(row.sign), ink.sign(row.sign)),

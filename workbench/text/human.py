@@ -135,6 +135,17 @@ def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large} {large_unit} {small} {small_unit}" if small else f"{large} {large_unit}"
 
 
+def ordinal(number: int) -> str:
+    """Return `1st`, `2nd`, `11th`."""
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}th" if number % 100 in (11, 12, 13) else f"{number}{suffix}"
+
+
+def try_text(attempt: int, attempts: int) -> str:
+    """Return `2nd try of 3`; `4th try` beyond what was planned."""
+    return f"{ordinal(attempt)} try" + (f" of {attempts}" if 1 < attempts >= attempt else "")
+
+
 def counted(n: int, word: str) -> str:
     """Write a number of things whose plural ends in s: `1 rule`, `2,000 rules`."""
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"

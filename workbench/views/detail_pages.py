@@ -13,7 +13,7 @@ from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
-from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, iso_time, size_text
+from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, iso_time, size_text, try_text
 from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
@@ -286,9 +286,8 @@ def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -
     if subject is step and step.action_id is not None:
         return "asks you" + (f", {countdown_text(step.left)} left" if step.left is not None else "")
     words = [subject.status[1]]
-    if subject.attempt:
-        of = f" of {step.attempts}" if step.attempts > 1 else ""
-        words.append(f"attempt {subject.attempt}{of}")
+    if subject.attempt and max(subject.attempt, step.attempts) > 1:
+        words.append(try_text(subject.attempt, step.attempts))
     if subject.seconds >= 0.05:
         words.append(duration_text(subject.seconds))
     return ", ".join(words)
@@ -364,7 +363,7 @@ def _command_log(events: Iterable[e.Event], text_of: ReadBlobText) -> str:
                     done += _full_output(body, text_of)
                     live = ""
                 elif body.state == "running" and body.attempt > 1:
-                    done += f"── attempt {body.attempt}\n"
+                    done += f"── {try_text(body.attempt, 1)}\n"
             case _:
                 pass
     return done + live
@@ -393,7 +392,7 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     weight = "" if body.is_blocking else "   does not block"
     checked: tuple[str, LineTone] = ("   checked " if body.source else "", "muted")
     yield page_line(
-        icon_part(sign), " ", (one_line(name, 120), "strong"), (f"   attempt {body.attempt}", "muted"),
+        icon_part(sign), " ", (one_line(name, 120), "strong"), (f"   {try_text(body.attempt, 1)}", "muted"),
         checked, one_line(body.source, 300), (f"   {outcome}{weight}", "muted"),
     )  # fmt: skip
     if is_same:

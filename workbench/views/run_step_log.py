@@ -7,7 +7,7 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES
 from workbench.domain.values import StepKind, StepPlan
-from workbench.text.human import duration_text
+from workbench.text.human import duration_text, try_text
 from workbench.text.safe import one_line, reason_line
 from workbench.views.conversation_blocks import NoticeBlock, PromptBlock, StepBlock, TextBlock
 from workbench.views.status_icons import (
@@ -105,7 +105,7 @@ class RunStepLog:
             self.sessions[body.session_id] = step
         plan, before = self._plans.get(step), self._lines.get(step)
         meaning: StatusName = STEP_STATUSES[_step_status(body)][0]
-        again = f"attempt {body.attempt}   " if body.attempt > 1 else ""
+        again = f"{try_text(body.attempt, 1)}   " if body.attempt > 1 else ""
         return StepBlock(
             id=f"step:{self._round}:{step}", at=before.at if before else event.at, step=step,
             name=one_line(step, 100), what=_step_kind_text(plan), sign=meaning,

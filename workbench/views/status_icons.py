@@ -24,7 +24,7 @@ StatusName = Literal[
 ]  # fmt: skip
 """What a row means; the key of its icon and of its colour."""
 GlyphName = Literal[
-    "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "retries", "prompt", "gap",
+    "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "prompt", "gap",
     "typing", "caret", "playing", "paused", "new", "thumb", "change", "unseen",
     "shown",
 ]  # fmt: skip
@@ -73,7 +73,6 @@ ICONS: Final[Mapping[IconName, Icon]] = {
     "tick": _icon("▏", "'", "under a cell"),
     "folded": _icon("►", "+", "folded"),
     "open": _icon("▼", "-", "open"),
-    "retries": _icon("«", "r", "retries"),
     "prompt": _icon("›", ":", "prompt"),
     "gap": _icon("╱", "\\", "gap"),
     "typing": _icon("▍", "|", ""),

@@ -60,5 +60,5 @@ def ends_sentence(ends: Sequence[UnseenEnd]) -> str:
         if (count := counts[state, what])
     ]
     worst = max(ends, key=lambda end: (_STATES.index(end.state), end.at))
-    title = f": “{worst.title}”" if worst.title else ""
+    title = f": “{worst.title.rstrip('.')}”" if worst.title else ""
     return f"{', '.join(parts)}{title}."

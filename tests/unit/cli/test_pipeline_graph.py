@@ -65,5 +65,5 @@ def test_a_matrix_is_counted_from_its_definition(project, capsys):
     file.write_text(f"kind: WavePipeline\nmetadata: {{name: p}}\n{steps}")
     main(["pipeline", "graph", "p", "--width", "80"])
     said = capsys.readouterr()
-    assert "◯ m x3" in said.out, said
-    assert "◯ n x?" in said.out
+    assert "◯ m (3)" in said.out, said
+    assert "◯ n (?)" in said.out

@@ -42,7 +42,7 @@ def test_mermaid():
         "flowchart LR\n"
         '  s0["a<br/>8s"]:::completed\n'
         '  s1{{"b"}}\n'
-        '  s2[["c x3"]]\n'
+        '  s2[["c (3)"]]\n'
         "  s0 --> s1\n"
         "  s1 -. back .-> s0\n"
         "  classDef completed stroke:#2e7d32\n"

@@ -115,7 +115,7 @@ def test_a_frame_tells_what_waits_and_closes_where_there_is_no_more_to_say():
     assert picture.lines(facts) == [
         "╭──────────────────────────╮  ╔══════════════════════════╗  ╭──────────────────────────╮",
         f"│ ✓ a                1.4 s ├──╢ ◆ b                 6:50 ╟──┤ {FAILED} c               exit 3 │",
-        "╰──────────────────────────╯  ║   docs/review.md +2      ║  │   attempt 2              │",
+        "╰──────────────────────────╯  ║   docs/review.md +2      ║  │   2nd try                │",
         "                              ╚══════════════════════════╝  ╰──────────────────────────╯",
     ]
 
@@ -210,12 +210,12 @@ def test_wide_names_look_different_in_ascii(width):
         GraphStep(id="测试", needs=("部署",), many=3),
     ]
     picture = fit_picture(compute_layout(build_graph(steps), apart=True), width, is_ascii=True)
-    assert [place.name for place in picture.places] == ["????", "????~2", "???? x3"]
+    assert [place.name for place in picture.places] == ["????", "????~2", "???? (3)"]
 
 
 def test_labels_keep_the_count_of_a_fold():
     graph = build_graph([GraphStep(id="a-very-long-name-of-a-matrix", many=120)])
-    assert step_labels(graph, 13, badge_width)[0].name == "a-very…matrix x120"
+    assert step_labels(graph, 13, badge_width)[0].name == "a-very…matrix (120)"
 
 
 def test_two_steps_with_one_name_are_drawn_all_the_same():

@@ -28,12 +28,12 @@ def names(folded):
 @pytest.mark.parametrize(
     ("steps", "opened", "found"),
     [
-        (matrix(known=False), (), ["plan", "tests x?", "merge"]),
-        (matrix("a", "b"), (), ["plan", "tests x2", "merge"]),
+        (matrix(known=False), (), ["plan", "tests (?)", "merge"]),
+        (matrix("a", "b"), (), ["plan", "tests (2)", "merge"]),
         (matrix("a", "b"), ("tests",), ["plan", "tests[a]", "tests[b]", "merge"]),
-        (matrix("a", "a"), ("tests",), ["plan", "tests x2", "merge"]),
-        (matrix(*"abcdefghi"), ("tests",), ["plan", "tests x9", "merge"]),
-        (matrix(*map(str, range(10_000))), (), ["plan", "tests x10000", "merge"]),
+        (matrix("a", "a"), ("tests",), ["plan", "tests (2)", "merge"]),
+        (matrix(*"abcdefghi"), ("tests",), ["plan", "tests (9)", "merge"]),
+        (matrix(*map(str, range(10_000))), (), ["plan", "tests (10000)", "merge"]),
     ],
 )
 def test_matrices(steps, opened, found):
@@ -53,7 +53,7 @@ def test_a_long_matrix_opens_as_a_list_below_its_step():
     ]
     picture = fit_picture(compute_layout(build_graph(steps)), 80, slots=no_badge_width)
     lines = picture.lines(items={1: member_lines(items)})
-    assert lines[0] == " ◯ plan ── ▼ tests x9 ────────────────────────── ◯ merge"
+    assert lines[0] == " ◯ plan ── ▼ tests (9) ───────────────────────── ◯ merge"
     assert [line.strip() for line in lines[1:]] == ["× i", *(f"✓ {one}" for one in "abcdef"), "✓ 2 more"]
 
 
@@ -70,7 +70,7 @@ def packages(count):
 
 def test_chains_that_are_alike_fold_step_by_step():
     folded = fold_steps(packages(30))
-    assert names(folded) == ["start", "p-lint x30", "p-build x30", "p-test x30", "end"]
+    assert names(folded) == ["start", "p-lint (30)", "p-build (30)", "p-test (30)", "end"]
     assert build_graph(folded.steps).edges() == ((0, 1), (1, 2), (2, 3), (3, 4))
     assert folded.members[folded.steps[1].id] == tuple(f"p{at}-lint" for at in range(30))
 
@@ -86,7 +86,7 @@ def test_twins_fold_by_the_stem_of_their_id():
         *(GraphStep(id=f"test-{one}", needs=("src",)) for one in "abcdef"),
         GraphStep(id="x", needs=("src",)),
     ]
-    assert names(fold_steps(steps, alike=True)) == ["src", "test x6", "x"]
+    assert names(fold_steps(steps, alike=True)) == ["src", "test (6)", "x"]
     renamed = [GraphStep(id=s.id, needs=s.needs, name="same") for s in steps]
     assert [step.many for step in fold_steps(renamed, alike=True).steps] == [None, 6, None]
 

@@ -94,8 +94,8 @@ def test_without_implied_edges_the_same_is_reached_and_none_could_be_left_out(gr
     [
         (GraphStep(id="a"), "a"),
         (GraphStep(id="a", name="Plan"), "Plan"),
-        (GraphStep(id="a", many=12), "a x12"),
-        (GraphStep(id="a", many=0), "a x?"),
+        (GraphStep(id="a", many=12), "a (12)"),
+        (GraphStep(id="a", many=0), "a (?)"),
         (GraphStep(id=" "), "·"),
         (GraphStep(id="a\n\x1b[31mb"), "a⏎⟨ESC[31m⟩b"),
     ],

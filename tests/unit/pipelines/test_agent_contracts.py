@@ -101,8 +101,22 @@ def test_the_agent_is_told_the_contract_and_on_a_retry_what_failed(runs):
     assert row.status == "failed"
     first, second = prompts(here, row.pipeline_id)
     assert "Required: verdict." in first and '"verdict": "<value>"' in first
-    assert "Required: verdict." in second and "out was not left at out.json" in second
+    assert "Required: verdict." in second and "it ended without writing out.json" in second
     assert "Attempt 2" not in first
+
+
+def test_a_step_without_its_file_says_that_a_human_rejected_the_write(runs):
+    here = runs()
+    write = ("c1", "create_file", {"path": "out.json", "content": "{}"})
+    again = ("c2", "create_file", {"path": "out.json", "content": "{ }"})
+    here.record("a", said("", write), said("", again), said("Then not."))
+    run = here.run(ASKED % "builder").pipeline_id
+    for _ in range(4):  # two writes in each of two attempts
+        here.answer(run, "reject")
+        row = here.drive(run)
+    assert row.error_message == "a failed: it ended without writing out.json: you rejected the write twice"
+    *_, second = prompts(here, run)
+    assert "it ended without writing out.json: the human rejected the write twice" in second
 
 
 # --- reviews ------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def test_what_a_step_declares_itself_is_never_put_there_for_it(runs):
     output_artifacts: [{name: plan, path: .agents/output/plan.md}]
 """
     )
-    assert "plan was not left at .agents/output/plan.md" in row.error_message
+    assert "it ended without writing .agents/output/plan.md" in row.error_message
 
 
 @pytest.mark.parametrize("path", [".wave/pipelines/p.yaml", "src/a.txt", ".git/hooks/x", "../out.txt"])

@@ -134,7 +134,7 @@ def test_a_run_whose_workspaces_are_elsewhere_comes_to_the_same(runs, there):
     [
         ('validation: [{type: file_exists, target: no.txt}]\n    exec: {type: command, source: "true"}', "no.txt is not there"),
         ('exec: {type: command, source: "exit 3"}', "exit code 3"),
-        ('exec: {type: command, source: "true"}\n    output_artifacts: [{name: x, path: x.txt}]', "x was not left at x.txt"),
+        ('exec: {type: command, source: "true"}\n    output_artifacts: [{name: x, path: x.txt}]', "it ended without writing x.txt"),
         ('exec: {type: command, source: "echo [] > x.json"}\n    output_artifacts: [{name: x, path: x.json}]\n    handover: {contract: {type: json_schema, schema: {type: object}}}', "$: [] is not of type 'object'"),
     ],
 )  # fmt: skip

@@ -55,9 +55,9 @@ def test_an_earlier_attempt_with_the_same_problems_is_one_line():
     problems = ("$.a: '' is too short", "$.b: '' is too short")
     found = page("api", checked(*problems), checked(*problems, attempt=2), rows=[row("api", "failed")])
     lines = section(found, "Contract").lines
-    assert lines[0].startswith("× json_schema   attempt 2")
-    assert [line for line in lines if "attempt 1" in line] == [
-        "× json_schema   attempt 1   checked out.json   the same 2 problems"
+    assert lines[0].startswith("× json_schema   2nd try")
+    assert [line for line in lines if "1st try" in line] == [
+        "× json_schema   1st try   checked out.json   the same 2 problems"
     ]
     assert sum("too short" in line or "longer" in line for line in lines) == 2
 

@@ -29,7 +29,7 @@ def said(name):
 @pytest.mark.spec(211)
 def test_a_run_is_told_step_by_step():
     assert said("release-run") == [
-        ("plan", "ok", "attempt 2   752 ms"),
+        ("plan", "ok", "2nd try   752 ms"),
         ("pages", "ok", "3 of 3 items"),
         ("tests", "failed", "failed, allowed   3.0 s"),
         ("size", "ok", "5.5 s"),

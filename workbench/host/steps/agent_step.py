@@ -5,7 +5,7 @@ Every call of it passes the gate and names pipeline and step.
 
 import asyncio
 import os
-from typing import cast
+from typing import Literal, cast
 
 from msgspec.structs import replace
 
@@ -144,6 +144,8 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
         return StepOutcome(
             state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:],
             transcript_ref=_sealed_thread(context, session.id) if spec.thread else None,
+            rejected=_unwritten_files(context, session.id, "rejected"),
+            unanswered=_unwritten_files(context, session.id, "expired"),
         )  # fmt: skip
     if progress.last_outcome == "limit" and (detail := _full_context_detail(context, session.id)):
         text = session_transcript(context.journal.events(session.id))
@@ -153,6 +155,13 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
         )  # fmt: skip
     why, is_retryable = _failure_reason(context, session.id, progress.last_outcome)
     return StepOutcome(state="failed", reason=why, is_retryable=is_retryable, usage=usage)
+
+
+def _unwritten_files(
+    context: DriverContext, session_id: str, state: Literal["rejected", "expired"]
+) -> tuple[str, ...]:
+    actions = context.journal.actions(session_id, states=(state,))
+    return tuple(plan.path for action in actions for plan in action.files)
 
 
 def _sealed_thread(context: DriverContext, session_id: str) -> BlobRef:

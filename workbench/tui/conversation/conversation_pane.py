@@ -51,6 +51,7 @@ from workbench.views.conversation_blocks import (
 )
 from workbench.views.data_source import DataSource
 from workbench.views.sessions import session_title
+from workbench.views.status_icons import session_status
 
 if TYPE_CHECKING:
     from workbench.tui.state import ScreenState
@@ -250,7 +251,9 @@ class ConversationPane(Pane):
         if self._part:
             return new, Content.styled(self._part, ink.of("muted"))
         if self._session is not None and self._session.status == "paused":
-            return new, Content.assemble((glyphs.of("waiting"), ink.of("waiting")), " paused")
+            # The waiting sign is for what waits for a human to answer, and the header counts that.
+            sign, _ = session_status(self._session, facts.waiting if facts else 0)
+            return new, Content.assemble((glyphs.of(sign), ink.sign(sign)), " paused")
         if facts is None or not facts.turns:
             return (new,)
         turn = Content(f"turn {facts.turns}")

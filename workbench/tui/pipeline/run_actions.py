@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING
 
 from workbench.domain.rows import run_title
+from workbench.text.human import try_text
 from workbench.tui.pane import RunRequestKind
 
 if TYPE_CHECKING:
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
+    from workbench.views.pipeline import PipelineStep
 
 
 def ask_run(pane: "PipelinePane", what: RunRequestKind) -> None:
@@ -27,9 +29,15 @@ def ask_run(pane: "PipelinePane", what: RunRequestKind) -> None:
         case "cancel":
             main.tasks.ask(runs.cancel_run, run.id, "The run ends.")
         case "retry":
-            main.tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
+            main.tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, _runs_again(step, step_id))
         case "from":
             main.tasks.begin_run(lambda: runs.run_from(run.id, step_id), begun, folder)
+
+
+def _runs_again(step: "PipelineStep | None", step_id: str) -> str:
+    if step is None:
+        return f"{step_id} runs again."
+    return f"{step_id} runs again ({try_text(step.attempt + 1, step.attempts)})."
 
 
 def show_run_beside(pane: "PipelinePane", step: int) -> None:
