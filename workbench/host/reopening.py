@@ -98,7 +98,7 @@ async def propose_reopening(writer: SessionWriter, reopen: Reopen) -> None:
     verdict, proposal = await judge_and_propose(
         writer, row, exact, _hooks_that_ran(writer, row.id), reopens=reopen.action_id
     )
-    await writer.append(*proposal_events(writer, row, verdict, proposal, exact))
+    await writer.append(*await proposal_events(writer, row, verdict, proposal, exact))
     fault_point("reopen.proposed")
 
 
