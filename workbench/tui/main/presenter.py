@@ -123,8 +123,8 @@ class SessionPresenter:
     def _row_folders(self) -> dict[str, Folder]:
         """Return the folders of the queue's rows, where there are several or one of them is gone."""
         state = self.state
-        has_others = any(path not in ("", self.folders.here) for path in state.workspaces.values())
-        if not (state.is_wide or has_others or self.folders.gone):
+        folders = {self.folders.here if state.source.is_live else "", *state.workspaces.values()} - {""}
+        if not (state.is_wide or len(folders) > 1 or self.folders.gone):
             return {}
         self.folders.learn(state.workspaces.values())
         shown = self.folders.of(state.workspace_of(state.current))
