@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import App
 from textual.geometry import Offset
 from textual.message import Message
+from textual.screen import Screen
 
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
@@ -14,6 +15,7 @@ from workbench.domain.values import Actor
 from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.render.theme import own_theme, own_theme_ink
 from workbench.tui import pane
+from workbench.tui.compositor import LayoutCompositor
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 KINDS = tuple(
@@ -60,6 +62,12 @@ class Host(App):
         self.ink, self.glyphs, self.painter = own_theme_ink("workbench-dark"), glyphs, None
         self.cursor_position = Offset(0, 0)
         self.heard = []
+
+    def get_default_screen(self):
+        """Return a screen that lays out as those of the program do."""
+        screen = Screen(id="_default")
+        screen._compositor = LayoutCompositor()
+        return screen
 
     def get_theme_variable_defaults(self):
         return own_theme("workbench-dark").variables

@@ -11,6 +11,7 @@ from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.approvals.decision_writer import DecisionWriter
+from workbench.tui.compositor import LayoutCompositor
 from workbench.tui.replay.side_by_side import NOT_SIDE_BY_SIDE, SideBySideScreen
 from workbench.tui.replay_app import ReplayApp
 from workbench.views.replay import Player, SyncedReplay
@@ -86,6 +87,7 @@ def compared(folder, body, size=(120, 36), **more):
 
             await press()
             assert isinstance(app.screen, SideBySideScreen)
+            assert isinstance(app.screen._compositor, LayoutCompositor)
             await body(app, press)
             assert app.failure is None
 

@@ -132,6 +132,9 @@ def test_a_page_that_is_hidden_reads_when_it_is_shown_again():
         await until_true(lambda: page.reader._timer is None, pause)
         assert len(readings) == count
         page.display = True
+        # As a frame does that is due before the layout; then somebody asks where the page is.
+        host.screen._compositor.update_widgets({page})
+        assert page.region
         await until_true(lambda: len(readings) > count, pause)
 
     play(body, lambda: readings.append(1) or ())

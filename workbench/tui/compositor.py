@@ -1,24 +1,59 @@
-"""A compositor that draws only the parts of a screen that changed and are seen."""
+"""Compositors that tell each widget of its first layout, and draw only what changed and is seen."""
 
 # Of a part that changed only what is seen in it is drawn. The framework asks every widget for all of its
 # lines at every change, containers behind others included; `tui/compositor.py` asks from front to back and
 # stops where a part is covered. A line view hands out its strips without the cache that the framework keeps
 # for CSS. A test puts the parts together in a terminal of its own and compares them with the whole after
 # every key.
+#
+# Whoever asks for the place of a widget may get it from a map that the framework makes at that moment. The
+# next layout is compared with that map: a widget that was mounted or displayed in between is in it already,
+# and would be sent no `Resize` and no `Show`. The compositors of all screens compare with the layout before.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, CompositorMap, ReflowResult
 from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 _MAX_REGIONS: Final = 16
 """With more parts that changed, the rectangle around all of them is drawn."""
 
 
-class DirtyCompositor(Compositor):
+class LayoutCompositor(Compositor):
+    """A compositor that compares a layout with the one before, not with places asked for in between."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out: CompositorMap = {}
+        """The map of the last layout."""
+
+    def clear(self) -> None:
+        """Remove all references to widgets."""
+        super().clear()
+        self._laid_out = {}
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out and return the widgets that are hidden, shown and resized since the layout before."""
+        before, asked = self._laid_out, self._full_map
+        result = super().reflow(parent, size)
+        self._laid_out = now = self._full_map
+        if asked is before:
+            return result
+        places = (place.region.intersection(place.clip) for _, place in now.items() ^ before.items())
+        self._dirty_regions.update(region for region in places if region)
+        resized = {
+            widget
+            for widget in now.keys() & before.keys()
+            if now[widget].region.size != before[widget].region.size
+        }
+        return ReflowResult(hidden=result.hidden, shown=now.keys() - before.keys(), resized=resized)
+
+
+class DirtyCompositor(LayoutCompositor):
     """A compositor that asks only the widgets that are seen in what changed, and only for lines of it."""
 
     _changed: Sequence[Region] = ()

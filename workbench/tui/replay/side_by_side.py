@@ -19,6 +19,7 @@ from workbench.text.human import SECOND_MICROS
 from workbench.tui import pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend, ReplayBackend
+from workbench.tui.compositor import LayoutCompositor
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
 from workbench.tui.keyboard import keymap
@@ -225,6 +226,7 @@ class SideBySideScreen(Screen[None], KeyOwner, inherit_bindings=False):
             live: what reaches outside for sessions of the left one's journal; only fork and film are used.
         """
         super().__init__(id="beside")
+        self._compositor = LayoutCompositor()
         self.one, self.other = (
             ReplayColumn(*side, self.say, live if side[0] is one[0] else None) for side in (one, other)
         )

@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_line
+from workbench.tui.compositor import LayoutCompositor
 from workbench.tui.keyboard.arming import KeyArming
 from workbench.tui.keyboard.owner import KeyDialog
 from workbench.tui.render_context import context_of, glyphs, ink
@@ -66,6 +67,7 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
 
     def __init__(self, name: str) -> None:
         super().__init__(id=f"{name}-screen")
+        self._compositor = LayoutCompositor()
         self._box_id = f"{name}-box"
         self._subtitle = ""
         self._followed: LineView | None = None

@@ -98,8 +98,6 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.empty_page: Callable[[int], Sequence[Content]] | None = None
         """Returns what stands there in a width while there are no lines."""
         self._thumb: int | None = None
-        self._told_width = 0
-        """The width that `on_width` was last told."""
         self._extent_watchers: list[Callable[[], object]] = []
 
     # --- what subclasses say --------------------------------------------------------------------
@@ -170,7 +168,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def width(self) -> int:
         """Return the cells of a line."""
-        return self.scrollable_content_region.width or self._told_width or 1
+        return max(1, self.scrollable_content_region.width)
 
     @property
     def first_line(self) -> int:
@@ -290,18 +288,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips.clear()
         super().notify_style_update()
 
-    def _size_updated(
-        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
-    ) -> bool:
-        """Post the resize that Textual leaves out for a widget that was measured before its first layout."""
-        is_resized = super()._size_updated(size, virtual_size, container_size, layout)
-        if size.width != self._told_width:
-            self.post_message(events.Resize(size, virtual_size, container_size))
-        return is_resized
-
     def on_resize(self, event: events.Resize) -> None:
         """Wrap again in another width."""
-        self._told_width = event.size.width
         self._strips.clear()
         self.on_width(event.size.width)
         if self.is_following:
