@@ -61,10 +61,9 @@ def opened(shop):
 
 def test_a_crash_leaves_a_clean_terminal_and_a_scrubbed_log(shop, opened):
     terminal = opened([sys.executable, "-c", BREAKS])
-    terminal.pump(0.5)
     terminal.press("\x07")
     assert terminal.wait() == 1
-    terminal.pump(0.3)
+    terminal.read_to_end()
     for sequence in GIVEN_BACK:
         assert sequence in terminal.written
     after = terminal.written.rpartition("\x1b[?1049l")[2]
@@ -81,7 +80,7 @@ def test_a_signal_ends_the_screen_in_order(shop, opened, number):
     terminal = opened(shop.argv())
     os.kill(terminal.process.pid, number)
     assert terminal.wait() == 0, repr(terminal.written[-900:])
-    terminal.pump(0.3)
+    terminal.read_to_end()
     for sequence in GIVEN_BACK:
         assert sequence in terminal.written
     assert not re.search("Traceback|Error", terminal.written)

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 
 import pytest
 
@@ -43,18 +42,6 @@ def test_a_run_stops_when_its_working_time_is_over_and_a_human_lets_it_go_on(sho
     assert "Stopped at a limit. It worked for 1.0 s" in done.stderr
     again = json.loads(shop.call("run", "--continue", "-p", "now", "--output-format", "json").stdout)
     assert (again["reply"], again["exit"]) == ("Done.", 0)
-
-
-def test_waiting_for_an_answer_is_no_work(shop):
-    ask = exchange(call("c1", "create_file", path="n.txt", content="new\n"))
-    words = play(shop, ask, exchange(text("Done."), when=result("c1", "succeeded")))
-    process = shop.start(*words, "--timeout", "2")
-    (row,) = shop.waiting(1)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(4)
-    shop.call("approvals", "approve", row["id"])
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (json.loads(out)["reply"], process.returncode) == ("Done.", 0), err
 
 
 @pytest.mark.spec(137)

@@ -36,16 +36,16 @@ def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):
     trust(terminal)
     terminal.until("◆ 1 waiting")
     terminal.resize(3, 1)
-    terminal.pump(0.5)
+    terminal.until("◆…")
     terminal.resize(80, 24)
     terminal.until(TRUST, "ctrl+t trust", gone=("too small",))
     trust(terminal)
     terminal.until("3 waiting")
     terminal.resize(20, 5)
     terminal.until("3 waiting", "too small")
-    for _ in range(2):
-        terminal.press("q")
-        terminal.pump(0.3)
+    terminal.press("q")
+    terminal.rest()
+    terminal.press("q")
     assert terminal.wait() == 0
 
 

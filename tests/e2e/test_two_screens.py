@@ -81,7 +81,6 @@ def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_
     first.rest()
     decide(first, "a")
     first.until("✓ write hello.py")
-    first.rest()
     leave(first)
     assert "pid" in shop.call("host", "status").stdout
     (left,) = shop.waiting(1)

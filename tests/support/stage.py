@@ -86,14 +86,14 @@ class Stage:
 
     # --- the agent --------------------------------------------------------------------------------
 
-    def begin(self, prompt="do it", title="test", **more):
+    def begin(self, prompt="do it", title="test", configuration=None, **more):
         facts = {
             "path": str(self.recording),
             "sha256": hashlib.sha256(self.recording.read_bytes()).hexdigest(),
         }
         self.session_id = session_requests.create_session(
             self.journal, workspace=str(self.workspace), provider="recorded", model="recorded-test", actor=USER,
-            title=title, configuration={"recording": facts}, **more,
+            title=title, configuration={"recording": facts, **(configuration or {})}, **more,
         )  # fmt: skip
         self.say(prompt)
         return self

@@ -88,6 +88,10 @@ class Terminal:
                 return False
         return True
 
+    def read_to_end(self):
+        """Read what a program has drawn that has ended."""
+        assert not self.pump(PATIENCE), self.text()
+
     def rest(self, quiet=REST, most=MOST_REST):
         """Read what the program draws until it has answered the last key and then drawn nothing for a time."""
         end = time.monotonic() + most

@@ -11,7 +11,7 @@ from tests.support.waits import PATIENCE
 from workbench.domain import events
 from workbench.effects.clock import ManualClock
 from workbench.effects.process_table import read_process
-from workbench.host import model_call, session_requests
+from workbench.host import model_call, session_driver, session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.fork import default_fork_plan, fork_session
 from workbench.host.session_driver import drive_session
@@ -47,6 +47,31 @@ def test_what_nobody_answers_expires_and_the_session_pauses(staged):
     assert len(stage.bodies(events.ReplyCompleted)) == 1
     session_requests.continue_session(stage.journal, stage.session_id, USER)
     assert stage.drive().last_outcome == "done"
+
+
+@pytest.mark.spec(137)
+def test_waiting_for_an_answer_is_no_work(staged, monkeypatch):
+    monkeypatch.setattr(session_driver, "CLOCK_TICK_SECONDS", 0.01)
+    clock, stop, waited = ManualClock(), session_driver.stop_long_turn, []
+    script = recording(exchange(CREATE), exchange(text("Done."), when=result("c1", "succeeded")))
+    stage = staged(script, clock=clock).begin(configuration={"timeout": 2})
+
+    async def look(writer, state):
+        await stop(writer, state)
+        # The first look after the human has taken five minutes: had they counted, the turn is asked to stop.
+        if waited == ["long"]:
+            waited.append(stage.bodies(events.InterruptRequested))
+            stage.approve(*stage.waiting())
+
+    def until(progress):
+        if progress.is_resting and not waited:
+            clock.advance(5 * MINUTE)
+            waited.append("long")
+        return progress.is_idle
+
+    monkeypatch.setattr(session_driver, "stop_long_turn", look)
+    assert stage.drive(until).last_outcome == "done"
+    assert waited == ["long", []]
 
 
 def test_expiry_may_let_the_session_go_on(staged):
