@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 from argparse import ArgumentParser
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -74,22 +75,22 @@ class MessagePrinter:
     def see(self, events: Iterable[Event]) -> None:
         """Print what events say; those that were printed before are left out."""
         for event in events:
-            stream = self._stream(event.session_id)
+            stream = self._stream(event)
             if event.position <= stream.cursor:
                 continue
             stream.cursor = event.position
             if isinstance(event.body, IncidentsRequested):
                 stream.requested = event.body
-            for message in stream.messages.of(event):
-                self._print(message)
-                stream.last_message_at = self._journal.now()
+            self._print_messages(stream, stream.messages.of(event))
 
     def end(self, *_: object) -> None:
         """Print the sessions as they are now."""
-        for session_id in reversed(self._streams):
+        for session_id, stream in reversed(self._streams.items()):
+            self._print_messages(stream, stream.messages.rest())
             self._print_session(session_id)
 
-    def _stream(self, session_id: str) -> "_MessageStream":
+    def _stream(self, event: Event) -> "_MessageStream":
+        session_id = event.session_id
         stream = self._streams.get(session_id)
         if stream is None:
             journal = self._journal
@@ -97,8 +98,18 @@ class MessagePrinter:
                 connection_id=journal.clock.new_id(), established_at=journal.now(),
                 messages=KaiakMessages(journal.blobs.read),
             )  # fmt: skip
+            # The numbers of a session that is continued follow those of its earlier messages.
+            for earlier in journal.events(session_id):
+                if earlier.position >= event.position:
+                    break
+                deque(stream.messages.of(earlier), maxlen=0)
             self._print_session(session_id)
         return stream
+
+    def _print_messages(self, stream: "_MessageStream", messages: Iterable[JsonObject]) -> None:
+        for message in messages:
+            self._print(message)
+            stream.last_message_at = self._journal.now()
 
     def _print_session(self, session_id: str) -> None:
         session = self._journal.session(session_id)

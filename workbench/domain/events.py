@@ -463,6 +463,8 @@ class FileChanged(CallEvent, frozen=True, kw_only=True):
     removed: Count = 0
     hunks: tuple[Hunk, ...] = ()
     """What changed, where no action showed it: of imported sessions."""
+    moved_from: str | None = None
+    """The path from which the bytes came, which the same call deleted."""
 
 
 class CallFinished(CallEvent, frozen=True, kw_only=True):

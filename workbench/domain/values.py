@@ -103,6 +103,11 @@ class FilePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     mode: Count
     base_ref: BlobRef | None = None
     after_ref: BlobRef | None = None
+    moved_from: str | None = None
+    """The path from which the bytes come, which the same action deletes."""
+
+    LEFT_OUT_WHEN_EMPTY: ClassVar[frozenset[str]] = frozenset({"moved_from"})
+    """Members that came later: what is stored without them stays as it is, byte for byte."""
 
 
 class Choice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,7 +147,7 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cost_microdollars: Count = 0
     """What the service or the file itself said it cost, in millionths of a US dollar; 0: it said nothing."""
 
-    LEFT_OUT_AT_ZERO: ClassVar[frozenset[str]] = frozenset(
+    LEFT_OUT_WHEN_EMPTY: ClassVar[frozenset[str]] = frozenset(
         {"cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "cost_microdollars"}
     )
     """Members that came later: what is stored without them stays as it is, byte for byte."""

@@ -251,6 +251,7 @@ def _file_changed(change: r.FileEdit, hunks: tuple[Hunk, ...]) -> events.EventBo
         path=sanitize.sanitize_line(change.path, 1_000), change=change.change,
         before=None if change.change == "create" else "", hunks=mine, added=added,
         after=None if change.change == "delete" else "", removed=removed,
+        moved_from=change.moved_from and sanitize.sanitize_line(change.moved_from, 1_000),
     )  # fmt: skip
 
 

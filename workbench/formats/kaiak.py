@@ -4,7 +4,7 @@
 # is asked for in the reply before it, so a reply waits for the calls that follow it.
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ _KINDS: Final = {
     for kind in ("Progress", "AiResponse", "ToolCall", "Thinking", "UserInteraction", "FileModification",
                  "Error", "System")
 }  # fmt: skip
+_SOURCES: Final = ("GooseAgent", "ToolExecution", "SystemMonitoring", "UserInteraction")
 _CHANGES: Final = {"Create": "create", "Modify": "modify", "Delete": "delete", "Rename": "modify"}
 _ENDED: Final[dict[str, r.ResultState]] = {
     "action.rejected": "rejected", "action.expired": "expired", "action.cancelled": "cancelled",
@@ -106,7 +107,8 @@ class _MessageReader:
         self._reply: r.Reply | None = None
         """What was said last, which waits for its calls with what follows it."""
         self._behind: list[r.Record] = []
-        self._last = 0
+        self._last: int | None = None
+        self._ids: set[str] = set()
         self._has_begun = False
         self._changes: list[tuple[str, r.FileEdit]] = []
         self._failed = False
@@ -116,6 +118,8 @@ class _MessageReader:
             self._session = j.object_of(row, "session")
         elif "tool_call" in row:
             call = j.object_of(row, "tool_call")
+            if wrong := result_problem(j.object_of(call, "result")):
+                yield r.file_problem(number, wrong)
             self._calls[j.text_of(call, "id")] = call
             if action := j.text_of(call, "interaction_id"):
                 self._actions[action] = j.text_of(call, "id")
@@ -129,10 +133,9 @@ class _MessageReader:
         if not self._has_begun:
             self._has_begun = True
             yield self._head(row, time_us)
-        yield from self._sequence_problems(j.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
-        if wrong := payload_problem(kind, payload):
-            yield r.file_problem(number, wrong)
+        wrong = (self._order_problem(row), _source_problem(row), payload_problem(kind, payload))
+        yield from (r.file_problem(number, why) for why in wrong if why)
         if kind not in ("AiResponse", "Thinking"):
             yield from self._close_partial()
         match kind:
@@ -153,7 +156,8 @@ class _MessageReader:
     def _aside(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match kind:
             case "FileModification":
-                self._change(j.text_of(payload, "proposal_id"), _edit(payload))
+                for edit in _edits(payload):
+                    self._change(j.text_of(payload, "proposal_id"), edit)
             case "Error":
                 yield from self._flush()
                 yield from self._error(payload, time_us)
@@ -184,11 +188,21 @@ class _MessageReader:
         }  # fmt: skip
         return {name: value for name, value in facts.items() if value}
 
-    def _sequence_problems(self, number: int | None, line: int) -> Iterator[r.Record]:
-        if number is not None and self._last and number not in (self._last, self._last + 1):
-            problem = "comes again" if number < self._last else "follows a gap"
-            yield r.file_problem(line, f"sequence number {number} {problem} after {self._last}")
-        self._last = number if number is not None else self._last
+    def _order_problem(self, row: JsonObject) -> str:
+        """Return what is wrong with the number or the id of a message; both are unique in a session."""
+        number, key = j.integer_of(row, "sequence_number"), j.text_of(row, "id")
+        last, is_repeated = self._last, key in self._ids
+        self._ids |= {key} if key else set()
+        if number is None:
+            return f"the id {key[:80]} comes again" if is_repeated else ""
+        self._last = number
+        if last is None:
+            return "" if number == 1 else f"the first sequence number is {number}, not 1"
+        if number <= last:
+            return f"sequence number {number} comes again after {last}"
+        if number > last + 1:
+            return f"sequence number {number} follows a gap after {last}"
+        return f"the id {key[:80]} comes again" if is_repeated else ""
 
     def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         piece = j.first_text(payload, "text", "content")
@@ -378,6 +392,33 @@ def payload_problem(kind: str, payload: JsonObject) -> str:
     missing = [name for name in _MEMBERS.get(kind, ()) if payload.get(name) is None]
     if missing:
         return f"{kind} without {missing[0]}"
+    if kind in ("AiResponse", "FileModification", "ToolCall"):
+        return _value_problem(kind, payload) or _word_problem(kind, payload)
+    return _word_problem(kind, payload)
+
+
+def _value_problem(kind: str, payload: JsonObject) -> str:
+    match kind:
+        case "AiResponse":
+            share = payload.get("confidence")
+            is_good = share is None or (_is_number(share) and 0 <= share <= 1)
+            return "" if is_good else "AiResponse with a confidence that is not 0 to 1"
+        case "FileModification":
+            is_empty = not j.text_of(payload, "file_path").strip()
+            return "FileModification with an empty file_path" if is_empty else ""
+        case _:
+            is_failed = j.text_of(payload, "operation") == "Error"
+            return result_problem(j.object_of(payload, "result"), is_failed=is_failed)
+
+
+def result_problem(result: JsonObject, *, is_failed: bool = False) -> str:
+    """Return what a result of a call lacks: one that failed says why."""
+    if (is_failed or result.get("success") is False) and not j.text_of(result, "error").strip():
+        return "a failed result without an error"
+    return ""
+
+
+def _word_problem(kind: str, payload: JsonObject) -> str:
     name, text = _WORDS.get(kind, ("", frozenset[str]()))
     if name and (word := j.text_of(payload, name)) not in text:
         return f"{kind} with {name} “{word[:40]}”; there is {', '.join(sorted(text))}"
@@ -385,9 +426,20 @@ def payload_problem(kind: str, payload: JsonObject) -> str:
         return "a Choice without options"
     if kind == "Progress":
         share = payload["percentage"]
-        is_number = isinstance(share, int | float) and not isinstance(share, bool)
-        return "" if is_number and 0 <= share <= 100 else "Progress with a percentage that is not 0 to 100"
+        is_good = _is_number(share) and 0 <= share <= 100
+        return "" if is_good else "Progress with a percentage that is not 0 to 100"
     return ""
+
+
+def _is_number(value: Json) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _source_problem(row: JsonObject) -> str:
+    source = row.get("source")
+    if source is None or source in _SOURCES:
+        return ""
+    return f"source “{str(source)[:40]}”; there is {', '.join(_SOURCES)}"
 
 
 def tagged_union(value: Json) -> tuple[str, JsonObject]:
@@ -402,6 +454,15 @@ def tagged_union(value: Json) -> tuple[str, JsonObject]:
 
 def _kind(word: str) -> str:
     return _KINDS.get(word.replace("_", "").casefold(), word)
+
+
+def _edits(payload: JsonObject) -> tuple[r.FileEdit, ...]:
+    """Return the change of a file; of one that was moved both ends."""
+    edit, path = _edit(payload), j.text_of(payload, "original_path")
+    if j.text_of(payload, "change_type") != "Rename" or not path:
+        return (edit,)
+    created = r.FileEdit(path=edit.path, change="create", new=edit.new, moved_from=path)
+    return (r.FileEdit(path=path, change="delete", old=edit.old), created)
 
 
 def _edit(payload: JsonObject) -> r.FileEdit:

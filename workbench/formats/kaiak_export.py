@@ -6,6 +6,7 @@ Texts are the recorded, scrubbed ones: sealed bytes never leave the machine.
 # S2's messages are projections of events. What a message repeats of an earlier event (the tool of a call, the
 # text that was proposed) is kept while the events of its session go by: a stream and an export are alike.
 
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
@@ -14,7 +15,7 @@ import msgspec
 from workbench.domain import codec
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
+from workbench.domain.values import BlobRef, FilePlan, Hunk, Json, JsonObject
 from workbench.formats.wink_export import call_error
 from workbench.text.human import SECOND_MICROS, iso_time
 
@@ -29,6 +30,7 @@ _SOURCES: Final = {
 _CHANGE_TYPES: Final = {"create": "Create", "modify": "Modify", "delete": "Delete"}
 _MAX_CONTENT: Final = 1_000_000
 """Characters of a file's text in one message."""
+_MESSAGE_IDS: Final = uuid.UUID("3b0f5a58-3a55-5f0e-9f3f-9c1d6c0a7b42")
 _ENDED_STEPS: Final = frozenset({"completed", "completed_empty", "failed", "skipped", "cancelled"})
 
 
@@ -69,14 +71,33 @@ class KaiakMessages:
         """The action that asks about a call."""
         self._is_thought_told = False
         self._progress = _Progress()
+        self._deleted: e.Event | None = None
+        """The file that was deleted last, until it is known whether it was moved."""
+        self._last_number = 0
 
     def of(self, event: e.Event) -> Iterator[JsonObject]:
-        """Yield the messages of an event: one, and more where it says several things."""
-        for kind, payload in self._contents(event):
+        """Yield the messages of an event, one or more; that of a deleted file comes with the next event."""
+        if self._deleted is not None and not _is_move(self._deleted, event):
+            yield from self._messages(self._deleted)
+        is_deletion = isinstance(event.body, e.FileChanged) and event.body.change == "delete"
+        self._deleted = event if is_deletion else None
+        if not is_deletion:
+            yield from self._messages(event)
+
+    def rest(self) -> Iterator[JsonObject]:
+        """Yield the message of a deleted file that no event followed."""
+        deleted, self._deleted = self._deleted, None
+        if deleted is not None:
+            yield from self._messages(deleted)
+
+    def _messages(self, event: e.Event) -> Iterator[JsonObject]:
+        for index, (kind, payload) in enumerate(self._contents(event)):
+            self._last_number += 1
             source = "UserInteraction" if event.actor.kind == "user" else _SOURCES[kind]
             yield {
-                "id": event.id, "session_id": event.session_id, "timestamp": iso_time(event.at),
-                "sequence_number": event.sequence_number, "content": {kind: payload}, "source": source,
+                "id": _message_id(event, index), "session_id": event.session_id,
+                "timestamp": iso_time(event.at), "sequence_number": self._last_number,
+                "content": {kind: payload}, "source": source,
             }  # fmt: skip
 
     def _contents(self, event: e.Event) -> Iterator[MessageContent]:
@@ -154,11 +175,14 @@ class KaiakMessages:
             self._actions[event.call_id] = event.action_id or ""
         yield "UserInteraction", call
         hunks = self._hunks(body) if body.files else ()
+        moved = {plan.moved_from for plan in body.files}
         for plan in body.files:
-            change = "Create" if plan.base is None else "Delete" if plan.after is None else "Modify"
+            change = _change_type(plan)
             texts = _texts(plan.path, change, hunks)
             self._proposed[(event.call_id or "", plan.path)] = texts
-            yield "FileModification", _modification(event.action_id or "", plan.path, change, texts)
+            if plan.path not in moved:
+                proposal = event.action_id or ""
+                yield "FileModification", _modification(proposal, plan.path, change, texts, plan.moved_from)
 
     def _hunks(self, body: e.ActionOpened) -> Sequence[Hunk]:
         if body.hunks_ref is None:
@@ -170,9 +194,11 @@ class KaiakMessages:
             return ()
 
     def _changed(self, event: e.Event, body: e.FileChanged) -> JsonObject:
-        change, call = _CHANGE_TYPES[body.change], event.call_id or ""
+        change = "Rename" if body.moved_from else _CHANGE_TYPES[body.change]
+        call = event.call_id or ""
         texts = _texts(body.path, change, body.hunks) if body.hunks else self._proposed.get((call, body.path))
-        return _modification(self._actions.get(call) or event.id, body.path, change, texts or (None, None))
+        proposal = self._actions.get(call) or event.id
+        return _modification(proposal, body.path, change, texts or (None, None), body.moved_from)
 
     # --- all else ---------------------------------------------------------------------------------------
 
@@ -232,6 +258,12 @@ def _metadata(event: e.Event) -> JsonObject:
     return {"tool_call_id": event.call_id, **members} if event.call_id else members
 
 
+def _change_type(plan: FilePlan) -> str:
+    if plan.moved_from is not None:
+        return "Rename"
+    return "Create" if plan.base is None else "Delete" if plan.after is None else "Modify"
+
+
 def _texts(path: str, change: str, hunks: Sequence[Hunk]) -> tuple[str | None, str | None]:
     """Return a file's text before and after as far as the hunks show it: of a new file all of it."""
     mine = [hunk for hunk in hunks if hunk.path == path]
@@ -254,14 +286,30 @@ def _side(hunks: Sequence[Hunk], signs: str) -> str:
     return "".join(parts)
 
 
+def _message_id(event: e.Event, index: int) -> str:
+    """Return the id of a message: that of its event, and one made of it for each further message."""
+    return str(uuid.uuid5(_MESSAGE_IDS, f"{event.id} {index}")) if index else event.id
+
+
+def _is_move(deleted: e.Event, event: e.Event) -> bool:
+    """Tell whether an event says where the file of a deletion went."""
+    match deleted.body, event.body:
+        case e.FileChanged(path=path), e.FileChanged(moved_from=moved_from):
+            return path == moved_from and deleted.call_id == event.call_id
+        case _:
+            return False
+
+
 def _modification(
-    proposal_id: str, path: str, change: str, texts: tuple[str | None, str | None]
+    proposal_id: str, path: str, change: str, texts: tuple[str | None, str | None], moved_from: str | None
 ) -> JsonObject:
     document: dict[str, Json] = {
         "proposal_id": proposal_id, "file_path": path, "change_type": change,
         "original_content": texts[0], "proposed_content": texts[1],
     }  # fmt: skip
-    if change == "Modify" and texts != (None, None):
+    if moved_from:
+        document["original_path"] = moved_from
+    if change in ("Modify", "Rename") and texts != (None, None):
         document["is_excerpt"] = True  # the changed places with the lines around them
     return document
 
@@ -271,6 +319,7 @@ def kaiak_messages(events: Iterable[e.Event], read_blob: BlobReader = _nothing_k
     messages = KaiakMessages(read_blob)
     for event in events:
         yield from messages.of(event)
+    yield from messages.rest()
 
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import Hunk, JsonObject
 from workbench.formats.json_fields import as_objects, as_text, first_text
@@ -164,14 +166,15 @@ def parse_begin_patch(text: str) -> tuple[FileEdit, ...]:
             edits += move_edits(edits.pop().path, line.removeprefix(_PATCH_MOVE).strip())
         elif edits:
             last = edits[-1]
-            edits[-1] = FileEdit(path=last.path, change=last.change, patch=f"{last.patch}{line}\n")
+            edits[-1] = replace(last, patch=f"{last.patch}{line}\n")
     return tuple(edits)
 
 
 def move_edits(old: str, new: str, patch: str = "") -> tuple[FileEdit, ...]:
     if old in ("", new):
         return (FileEdit(path=new, patch=patch),)
-    return (FileEdit(path=old, change="delete"), FileEdit(path=new, change="create", patch=patch))
+    created = FileEdit(path=new, change="create", patch=patch, moved_from=old)
+    return (FileEdit(path=old, change="delete"), created)
 
 
 def parse_git_diff(patch: str) -> tuple[FileEdit, ...]:

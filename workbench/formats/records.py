@@ -93,6 +93,8 @@ class FileEdit(Struct, frozen=True, kw_only=True):
     """Both texts, or the parts of them that are known."""
     patch: str = ""
     """A unified diff instead, with or without headers."""
+    moved_from: str | None = None
+    """The path that the file had before; another edit deletes it."""
 
 
 class CallStart(Struct, frozen=True):

@@ -136,8 +136,15 @@ WINK_CALL: Final = {
 """S0 ToolCall.status."""
 
 
+_EXPIRED: Final = (
+    "nobody answered the question in time, so nothing was done; ask for it again or answer within its window"
+)
+
+
 def call_error(call: Call) -> str:
     """Return why a call has no result, never empty for one that failed (S0 ToolResult)."""
     if call.state == "interrupted":
         return call.error or "outcome unknown"
+    if call.state == "expired":
+        return call.error or _EXPIRED
     return call.error or call.detail or f"it was {call.state}"

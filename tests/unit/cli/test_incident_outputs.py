@@ -31,7 +31,7 @@ def worked(shell, *more):
     )
 
 
-@pytest.mark.spec(143, 150, 228)
+@pytest.mark.spec(140, 141, 143, 150, 228)
 def test_a_stream_of_s2_names_every_session_first_and_last_and_tells_progress(place):
     worked(place, "--output-format", "s2")
     rows = [json.loads(line) for line in place.out.splitlines()]
@@ -44,7 +44,12 @@ def test_a_stream_of_s2_names_every_session_first_and_last_and_tells_progress(pl
     assert last["stream_connection"]["last_message_at"]
     told = [row["content"]["Progress"] for row in rows if "Progress" in row.get("content", {})]
     assert [one["percentage"] for one in told] == [0, 100]
-    assert all(row["session_id"] in {one["id"] for one in sessions} for row in rows if "content" in row)
+    messages = [row for row in rows if "content" in row]
+    numbers = {one["id"]: [] for one in sessions}
+    for message in messages:
+        numbers[message["session_id"]].append(message["sequence_number"])
+    assert all(found == list(range(1, len(found) + 1)) for found in numbers.values())
+    assert len({message["id"] for message in messages}) == len(messages)
 
 
 def test_results_leave_as_sarif_with_every_incident_and_its_outcome(place):

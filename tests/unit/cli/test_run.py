@@ -108,10 +108,27 @@ def test_s2_is_every_message_between_two_lines_of_the_session_with_its_stream(sh
     assert {one["connection_id"] for one in streams} == {streams[0]["connection_id"]}
     assert streams[0]["established_at"] <= streams[1]["last_message_at"]
     numbers = [message["sequence_number"] for message in messages]
-    assert numbers == sorted(numbers) and numbers[0] == 1
+    assert numbers == list(range(1, len(messages) + 1))
+    assert len({message["id"] for message in messages}) == len(messages)
     kinds = [next(iter(message["content"])) for message in messages]
     assert {"System", "AiResponse"} <= set(kinds) and kinds.count("AiResponse") >= 2
     assert last["session"]["status"] == "Ready"
+
+
+@pytest.mark.spec(140, 141)
+def test_a_stream_of_a_session_that_is_continued_goes_on_counting_as_its_export_does(shell):
+    numbers, ids = [], []
+    first = ("-p", "x", "--recording", shell.recording(SAY, SAY))
+    for words in (first, ("--continue", "-p", "y")):
+        assert shell("run", *words, "--output-format", "s2") == 0, shell.err
+        messages = [json.loads(line) for line in shell.out.splitlines()][1:-1]
+        numbers += [message["sequence_number"] for message in messages]
+        ids += [message["id"] for message in messages]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert shell("sessions", "export", sessions(shell)[0]["id"], "--format", "kaiak") == 0
+    rows = [json.loads(line) for line in shell.out.splitlines()]
+    exported = [(row["sequence_number"], row["id"]) for row in rows if "content" in row]
+    assert [row for row in exported if row[1] in ids] == list(zip(numbers, ids, strict=True))
 
 
 def test_s2_shows_hidden_characters_as_escapes(shell):

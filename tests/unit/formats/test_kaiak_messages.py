@@ -15,11 +15,11 @@ from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.codec import to_json_value
 from workbench.domain.incidents import IncidentOptions
-from workbench.domain.rows import Session
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, ReplyCall, StepPlan
 from workbench.formats.input import JsonLine
 from workbench.formats.kaiak import payload_problem, read_lines, tagged_union
-from workbench.formats.kaiak_export import KaiakMessages, kaiak_messages, kaiak_session
+from workbench.formats.kaiak_export import KaiakMessages, kaiak_messages, kaiak_session, kaiak_tool_call
 
 VERDICT = GateVerdict(outcome="allowed", step="grants", by="default")
 HOST = Actor(kind="host", pid=1)
@@ -104,8 +104,8 @@ def test_what_the_gate_made_of_parameters_is_what_later_messages_name():
     assert found[0]["System"]["metadata"]["tool"] == "read_file"
 
 
-def plan(path="a.py", base="b", after="f"):
-    return FilePlan(path=path, base=base, after=after, mode=0o644)
+def plan(path="a.py", base="b", after="f", **more):
+    return FilePlan(path=path, base=base, after=after, mode=0o644, **more)
 
 
 @pytest.mark.spec(147)
@@ -338,7 +338,7 @@ def message_line(content, number=1):
     }  # fmt: skip
 
 
-@pytest.mark.spec(142, 143, 145, 146, 147)
+@pytest.mark.spec(142, 143, 144, 145, 146, 147, 157)
 @each_row(
     "content, why",
     [
@@ -361,6 +361,44 @@ def message_line(content, number=1):
         ({"FileModification": {"file_path": "a", "change_type": "Touch"}}, "Create, Delete, Modify, Rename"),
         ({"FileModification": {"change_type": "Create"}}, "without file_path"),
         ({"Error": {"error_code": "X"}}, "without message"),
+        ({"AiResponse": {"text": "t", "partial": False, "confidence": 0}}, ""),
+        ({"AiResponse": {"text": "t", "partial": False, "confidence": 1.0}}, ""),
+        ({"AiResponse": {"text": "t", "partial": False, "confidence": None}}, ""),
+        ({"AiResponse": {"text": "t", "partial": False, "confidence": 7}}, "confidence that is not 0 to 1"),
+        (
+            {"AiResponse": {"text": "t", "partial": False, "confidence": -0.1}},
+            "confidence that is not 0 to 1",
+        ),
+        (
+            {"AiResponse": {"text": "t", "partial": False, "confidence": True}},
+            "confidence that is not 0 to 1",
+        ),
+        ({"FileModification": {"file_path": " ", "change_type": "Create"}}, "empty file_path"),
+        (
+            {"ToolCall": {"tool_call_id": "c", "operation": "Error", "result": {"success": False}}},
+            "a failed result without an error",
+        ),
+        ({"ToolCall": {"tool_call_id": "c", "operation": "Error"}}, "a failed result without an error"),
+        (
+            {
+                "ToolCall": {
+                    "tool_call_id": "c",
+                    "operation": "Complete",
+                    "result": {"success": False, "error": " "},
+                }
+            },
+            "a failed result without an error",
+        ),
+        (
+            {
+                "ToolCall": {
+                    "tool_call_id": "c",
+                    "operation": "Error",
+                    "result": {"success": False, "error": "e"},
+                }
+            },
+            "",
+        ),
         ({"System": {"status": "s"}}, "without event"),
     ],
 )
@@ -400,13 +438,168 @@ def test_our_own_messages_match_their_kinds(played):
 @each_row("name", [name for name in golden.names() if name not in ("long-session", "busy-queue")])
 def test_every_recorded_session_is_told_in_messages_that_match_their_kinds(name):
     blobs = golden.blobs(name)
-    writers, told = {}, {}
+    writers, told, ids = {}, {}, []
     for one in golden.events(name):
         writer = writers.setdefault(one.session_id, KaiakMessages(blobs.get))
         for message in writer.of(one):
             kind, payload = tagged_union(message["content"])
             assert payload_problem(kind, payload) == "", message
-            assert message["sequence_number"] >= told.get(one.session_id, 0)
+            assert message["sequence_number"] == told.get(one.session_id, 0) + 1
             told[one.session_id] = message["sequence_number"]
+            ids.append(message["id"])
             json.dumps(message)
-    assert told
+    assert told and len(set(ids)) == len(ids)
+
+
+@pytest.mark.spec(140, 141)
+@each_row(
+    "numbers, ids, why",
+    [
+        ((1, 2, 3), "abc", []),
+        ((4, 5), "ab", ["the first sequence number is 4, not 1"]),
+        ((0, 1), "ab", ["the first sequence number is 0, not 1"]),
+        ((1, 2, 2), "abc", ["sequence number 2 comes again after 2"]),
+        ((1, 2, 1), "abc", ["sequence number 1 comes again after 2"]),
+        ((1, 3), "ab", ["sequence number 3 follows a gap after 1"]),
+        (
+            (4, 4, 9, 8),
+            "abcd",
+            [
+                "the first sequence number is 4, not 1",
+                "sequence number 4 comes again after 4",
+                "sequence number 9 follows a gap after 4",
+                "sequence number 8 comes again after 9",
+            ],
+        ),
+        ((1, 2), "aa", ["the id a comes again"]),
+    ],
+)
+def test_a_repeat_a_gap_and_another_first_number_are_named(numbers, ids, why):
+    rows = [
+        {**message_line({"Thinking": {"text": "t"}}, number), "id": key}
+        for number, key in zip(numbers, ids, strict=True)
+    ]
+    opened_file, _, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
+    assert [problem.message for problem in opened_file.summaries[0].problems] == why
+
+
+@pytest.mark.spec(149)
+@each_row(
+    "source, is_told", [("GooseAgent", False), ("UserInteraction", False), ("Nobody", True), ("", True)]
+)
+def test_a_source_that_s2_does_not_have_is_named(source, is_told):
+    row = {**message_line({"Thinking": {"text": "t"}}), "source": source}
+    opened_file, _, _ = imported(json.dumps(row).encode())
+    told = [problem.message for problem in opened_file.summaries[0].problems]
+    assert (
+        told
+        == [f"source “{source}”; there is GooseAgent, ToolExecution, SystemMonitoring, UserInteraction"]
+        * is_told
+    )
+
+
+SOURCES = {
+    "AiResponse": "GooseAgent", "Thinking": "GooseAgent", "ToolCall": "ToolExecution",
+    "FileModification": "ToolExecution", "UserInteraction": "UserInteraction", "Progress": "SystemMonitoring",
+    "Error": "SystemMonitoring", "System": "SystemMonitoring",
+}  # fmt: skip
+
+
+@pytest.mark.spec(149)
+def test_a_message_names_the_source_of_its_kind_and_what_a_human_did_is_theirs():
+    bodies = (
+        e.TextStreamed(block=0, offset=0, text="t"), e.ThinkingStreamed(block=0, offset=0, text="t"), e.CallExecuting(),
+        e.FileChanged(path="a", change="create", before=None, after="x"), opened(), e.TurnStarted(provider="p", model="m"),
+        e.ProgressReported(message="m"), e.ErrorRaised(code="c", message="m"),
+    )  # fmt: skip
+    found = list(kaiak_messages(event(body, number) for number, body in enumerate(bodies, 1)))
+    assert {next(iter(one["content"])): one["source"] for one in found} == SOURCES
+    human = e.Event(id="h", session_id="s", at=1, actor=Actor(kind="user"), body=e.PromptSubmitted(text="t"),
+                    sequence_number=1, position=1)  # fmt: skip
+    assert [one["source"] for one in kaiak_messages([human])] == ["UserInteraction"]
+
+
+def moved(path, old, number):
+    changed = e.FileChanged(path=path, change="create", before=None, after="f", moved_from=old)
+    return event(changed, number, call_id="c1")
+
+
+def deleted(path, number, call_id="c1"):
+    return event(e.FileChanged(path=path, change="delete", before="f", after=None), number, call_id=call_id)
+
+
+@pytest.mark.spec(157)
+def test_the_error_of_a_call_that_expired_says_what_happened_and_what_to_do():
+    row = Call(id="c", session_id="s", turn_id=None, ordinal=1, provider_call_id="c", tool="t", state="expired",
+               requested_at=1, finished_at=2, detail="expired")  # fmt: skip
+    result = kaiak_tool_call(row, None)["result"]
+    assert result["error"].startswith("nobody answered the question in time, so nothing was done; ask")
+    assert (result["success"], result["execution_time_ms"]) == (False, 0)
+
+
+@pytest.mark.spec(157)
+def test_a_call_whose_failed_result_has_no_error_is_named():
+    call = {"id": "c", "session_id": "ks", "tool_name": "t", "parameters": {}, "result": {"success": False}}
+    rows = [{"tool_call": call}, message_line({"Thinking": {"text": "t"}})]
+    opened_file, _, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
+    problems = [(problem.line, problem.message) for problem in opened_file.summaries[0].problems]
+    assert problems == [(1, "a failed result without an error")]
+
+
+@pytest.mark.spec(147)
+def test_a_file_that_was_moved_is_one_rename_with_both_paths():
+    files = (plan(path="old.py", after=None), plan(path="new.py", base=None, moved_from="old.py"))
+    asked = event(opened(files=files), action_id="a1", call_id="c1")
+    found = contents(asked, deleted("old.py", 2), moved("new.py", "old.py", 3))
+    told = [one["FileModification"] for one in found if "FileModification" in one]
+    assert told == [{
+        "proposal_id": "a1", "file_path": "new.py", "change_type": "Rename", "original_path": "old.py",
+        "original_content": None, "proposed_content": None,
+    }] * 2  # fmt: skip
+
+
+@pytest.mark.spec(147)
+@each_row(
+    "events, told",
+    [
+        ((deleted("old.py", 1),), [("old.py", "Delete")]),
+        ((deleted("old.py", 1), event(e.CallExecuting(), 2)), [("old.py", "Delete")]),
+        ((deleted("a", 1), deleted("b", 2)), [("a", "Delete"), ("b", "Delete")]),
+        ((deleted("old.py", 1), moved("n", "other.py", 2)), [("old.py", "Delete"), ("n", "Rename")]),
+        ((deleted("old.py", 1, "c2"), moved("n", "old.py", 2)), [("old.py", "Delete"), ("n", "Rename")]),
+    ],
+)
+def test_a_file_that_was_deleted_and_not_moved_is_told_as_deleted(events, told):
+    found = [one["FileModification"] for one in contents(*events) if "FileModification" in one]
+    assert [(one["file_path"], one["change_type"]) for one in found] == told
+
+
+PATCH = """*** Begin Patch
+*** Update File: src/old.py
+*** Move to: src/new.py
+@@
+-one
++two
+*** End Patch
+"""
+
+
+@pytest.mark.spec(147)
+def test_a_patch_that_renames_is_a_rename_and_comes_back_as_both_ends():
+    rows = [
+        message_line({"ToolCall": {"tool_call_id": "c1", "tool_name": "apply_patch", "operation": "Start",
+                                   "parameters": {"input": PATCH}}}),
+        message_line({"ToolCall": {"tool_call_id": "c1", "operation": "Complete",
+                                   "result": {"success": True, "data": "ok", "execution_time_ms": 1}}}, 2),
+    ]  # fmt: skip
+    _, events, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
+    written = list(kaiak_messages([one for one in events if not isinstance(one.body, e.Unknown)]))
+    (told,) = (one["content"]["FileModification"] for one in written if "FileModification" in one["content"])
+    assert (told["change_type"], told["original_path"], told["file_path"], told["is_excerpt"]) == (
+        "Rename", "src/old.py", "src/new.py", True,
+    )  # fmt: skip
+    assert (told["original_content"], told["proposed_content"]) == ("one\n", "two\n")
+    data = "".join(json.dumps(row) + "\n" for row in written).encode()
+    _, again, _ = imported(data)
+    ends = [(one.body.path, one.body.change) for one in again if isinstance(one.body, e.FileChanged)]
+    assert ends == [("src/old.py", "delete"), ("src/new.py", "create")]
