@@ -48,6 +48,9 @@ def _wink_texts(journal: Journal, session: Session) -> _Texts:
 
 def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
     events = _said_events(journal, session)
+    if rows := kaiak_export.imported_rows(session, events):
+        yield from map(_json_text, rows)
+        return
     requests = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
     yield _json_text(
         {"session": kaiak_export.kaiak_session(session, None, requests[-1] if requests else None)}

@@ -45,12 +45,13 @@ _AGENT: Final = Actor(kind="agent")
 _TOOL: Final = Actor(kind="tool")
 _USER: Final = Actor(kind="user", via="import")
 _SYSTEM: Final = Actor(kind="system", via="import")
-READ_AS: Final = 3
+READ_AS: Final = 4
 """How events are made from records: with a higher number, a file that is imported again replaces its session.
 
 2: calls start when they were asked for; cached tokens and costs stand apart. 3: kept records and long outputs
-are whole. Forks of Claude Code came without another number: what was read before is right, and becomes forks
-when its file changes or is read again.
+are whole. 4: rows of wink and kaiak are kept as they came; a file that was moved names the path that it had.
+Forks of Claude Code came without another number: what was read before is right, and becomes forks when its
+file changes or is read again.
 """
 IsPaid = Callable[[str, str], bool]
 """Tells of a session and a request whether another session has paid it; else it is this one's from now on."""
@@ -137,7 +138,7 @@ class Assembler:
         self._first_command = ""
         self._last_usage = Usage()
         self._last = self._now
-        self._newest = 0
+        self._newest = self._last_rows = 0
 
     def take(self, item: r.Record) -> list[Event]:
         """Return the events of one item; what comes before the first `SessionHead` waits for it."""
@@ -315,6 +316,8 @@ class Assembler:
                 yield self._event(body, _SYSTEM, time_us)
             case r.UnmappedRecord():
                 yield self._unmapped_event(item)
+            case r.KeptRows():
+                yield self._kept_event(item)
             case r.SessionEnd(is_failed=is_failed):
                 self._is_closed = is_failed
             case _:
@@ -331,6 +334,12 @@ class Assembler:
         content = sanitize.sanitize_record(item.content)
         body = events.Unknown(original_kind=f"{self._origin}.{kind}", content=content)
         return self._event(body, _SYSTEM, item.at)
+
+    def _kept_event(self, item: r.KeptRows) -> Event:
+        self._last_rows += item.is_last
+        content = sanitize.sanitize_record(item.rows)
+        body = events.Unknown(original_kind=f"{self._origin}.{item.part}", content=content)
+        return self._event(body, _SYSTEM, None, key=f"end.rows{self._last_rows}" if item.is_last else None)
 
     def _title_events(self, title: str, time_us: int | None) -> Iterator[Event]:
         line = _title_of(title)

@@ -158,7 +158,10 @@ class CallEvents:
         outcome = "ask" if is_asked else "allowed"
         return events.CallProposed(
             tool=sanitize.sanitize_line(call.asked.tool, 120),
-            verdict=GateVerdict(outcome=outcome, step="ask" if is_asked else "grants", by=self._origin),
+            verdict=GateVerdict(
+                outcome=outcome, step="ask" if is_asked else "grants", by=self._origin,
+                rule=None if is_asked else sanitize.sanitize_line(call.asked.rule, 200) or None,
+            ),
             parameters=call.arguments,
             provider_call_id=sanitize.sanitize_line(call.asked.id, 200), target=_target_of(call),
         )  # fmt: skip
@@ -201,7 +204,9 @@ class CallEvents:
         # What was released as running before its rejection was read cannot be rejected any more.
         state = "cancelled" if item.state in ("rejected", "expired") else item.state
         error = sanitize.sanitize_text(item.error) or (item.state if state != "succeeded" else "")
-        about: dict[str, Json] = {"child_session": child} if child else {}
+        about: dict[str, Json] = {**sanitize.sanitize_object(item.metadata)}
+        if child:
+            about["child_session"] = child
         if call.progress:
             about["progress"] = dict(call.progress)
         return events.CallFinished(

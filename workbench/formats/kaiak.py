@@ -14,9 +14,13 @@ from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.chat_messages import usage_within
 from workbench.formats.input import JsonLine, JsonLines
+from workbench.formats.kept_rows import RowBatches
 from workbench.formats.usage_records import join_usage_before
 from workbench.text.problems import Problem
 
+ORIGIN: Final = "kaiak"
+"""The name of the format, and the origin of sessions that were read from it."""
+ROWS: Final = "rows"
 _KINDS: Final = {
     kind.casefold(): kind
     for kind in ("Progress", "AiResponse", "ToolCall", "Thinking", "UserInteraction", "FileModification",
@@ -89,12 +93,14 @@ def _read_session(lines: JsonLines, name: str) -> Iterator[r.Record]:
         if isinstance(line, Problem):
             yield line
         else:
+            yield from reader.kept.add(line.value)
             yield from reader.line(j.as_object(line.value), line.number)
     yield from reader.ended()
 
 
 class _MessageReader:
     def __init__(self, name: str) -> None:
+        self.kept = RowBatches(ROWS)
         self._name = name
         self._session: JsonObject = {}
         self._calls: dict[str, JsonObject] = {}
@@ -238,6 +244,7 @@ class _MessageReader:
         usage = usage_within(j.object_of(self._session, "token_usage"), "input_tokens", "output_tokens")
         if usage != Usage() and self._has_begun:
             yield r.UsageRecord(usage=usage)
+        yield from self.kept.rest()
         if self._failed:
             yield r.SessionEnd(is_failed=True)
 

@@ -16,6 +16,9 @@ from workbench.domain import codec
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import BlobRef, FilePlan, Hunk, Json, JsonObject
+from workbench.formats import json_fields as j
+from workbench.formats.kaiak import ORIGIN, ROWS
+from workbench.formats.kept_rows import kept_rows, local_events
 from workbench.formats.wink_export import call_error
 from workbench.text.human import SECOND_MICROS, iso_time
 
@@ -60,8 +63,11 @@ class _Progress:
 class KaiakMessages:
     """Turns the events of one session, in their order, into S2 AgentMessages."""
 
-    def __init__(self, read_blob: BlobReader = _nothing_kept) -> None:
-        """Begin a session; `read_blob` reads recorded blobs, for changes too large for their event."""
+    def __init__(self, read_blob: BlobReader = _nothing_kept, last_number: int = 0) -> None:
+        """Begin a session, or continue it behind the message with the number `last_number`.
+
+        `read_blob` reads recorded blobs, for changes too large for their event.
+        """
         self._read_blob = read_blob
         self._calls: dict[str, tuple[str, JsonObject]] = {}
         """Tool and parameters, by call."""
@@ -73,7 +79,7 @@ class KaiakMessages:
         self._progress = _Progress()
         self._deleted: e.Event | None = None
         """The file that was deleted last, until it is known whether it was moved."""
-        self._last_number = 0
+        self._last_number = last_number
 
     def of(self, event: e.Event) -> Iterator[JsonObject]:
         """Yield the messages of an event, one or more; that of a deleted file comes with the next event."""
@@ -320,6 +326,19 @@ def kaiak_messages(events: Iterable[e.Event], read_blob: BlobReader = _nothing_k
     for event in events:
         yield from messages.of(event)
     yield from messages.rest()
+
+
+def imported_rows(session: Session, events: Sequence[e.Event]) -> list[Json]:
+    """Return the rows of the file that a session was read from, and what happened here as messages."""
+    rows = kept_rows(session, events, ORIGIN, ROWS)
+    if not rows:
+        return []
+    numbers = [j.count_of(row, "sequence_number") for row in j.as_objects(rows)]
+    messages = KaiakMessages(last_number=max(numbers, default=0))
+    session_id = j.text_of(_imported(session), "id") or session.id
+    for event in local_events(events):
+        rows += [{**message, "session_id": session_id} for message in messages.of(event)]
+    return rows
 
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:

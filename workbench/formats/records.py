@@ -63,6 +63,8 @@ class ToolCall(Struct, frozen=True):
     arguments: JsonObject = field(default_factory=dict[str, Json])
     starts_later: bool = False
     """A `CallStart` follows that says when it was asked for; else that was at the time of the reply."""
+    rule: str = ""
+    """The id of the rule that allowed it there."""
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -151,6 +153,7 @@ class CallResult(Struct, frozen=True, kw_only=True):
     """What a human said when it was rejected."""
     exit_code: int | None = None
     duration_ms: int | None = None
+    metadata: JsonObject = field(default_factory=dict[str, Json])
     changes: tuple[FileEdit, ...] = ()
     child: str = ""
     """The key of the session that an agent led for it."""
@@ -193,6 +196,16 @@ class UnmappedRecord(Struct, frozen=True):
     """False counts it as not understood; True is bookkeeping that is known and says nothing here."""
 
 
+class KeptRows(Struct, frozen=True, kw_only=True):
+    """Rows of the file as they came, which an export in the same format gives back."""
+
+    part: str
+    """What they are rows of, in one word."""
+    rows: list[Json]
+    is_last: bool = False
+    """Nothing follows them in the file so far; a longer file has more rows in this record."""
+
+
 class SessionEnd(Struct, frozen=True, kw_only=True):
     """The session is over; in words of ours."""
 
@@ -214,6 +227,7 @@ Record = (
     | TurnStop
     | ErrorRecord
     | UnmappedRecord
+    | KeptRows
     | Problem
     | SessionEnd
 )

@@ -11,14 +11,19 @@ from posixpath import normpath
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import json_fields as j
 from workbench.formats import records as r
+from workbench.formats.kept_rows import RowBatches
 
 # `sessions export --format wink` shows a session so; `kaiak_export` has S2, `assistant` S4.
 
 
+WINK: Final = "wink"
+"""The name of the format, and the origin of sessions that were read from it."""
+WINK_LISTS: Final = ("messages", "tool_results")
 WINK_ROLES: Final = ("user", "assistant", "system", "tool")
 WINK_STATUSES: Final = ("active", "paused", "completed", "errored")
 WINK_CALL_STATUSES: Final = ("pending", "approved", "rejected", "executed", "failed")
@@ -52,7 +57,18 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
     tool_messages = {j.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     for number, row in enumerate(messages, 1):
         yield from _read_wink_message(row, number, results, tool_messages)
+    yield from _kept_document(document)
     yield r.SessionEnd(is_failed=document.get("status") == "errored")
+
+
+def _kept_document(document: JsonObject) -> Iterator[r.KeptRows]:
+    lists = {name: j.as_array(document.get(name)) for name in WINK_LISTS}
+    no_rows: list[Json] = []
+    facts: Json = {**document, **{name: no_rows for name, rows in lists.items() if rows}}
+    for part, rows in {"document": [facts], **lists}.items():
+        batches = RowBatches(part)
+        yield from (replace(kept, is_last=True) for row in rows for kept in batches.add(row))
+        yield from batches.rest()
 
 
 def _read_wink_message(
@@ -70,7 +86,8 @@ def _read_wink_message(
                 usage=Usage(output_tokens=j.count_of(meta, "token_count")),
                 calls=tuple(
                     r.ToolCall(
-                        j.text_of(call, "id"), j.text_of(call, "tool_name"), j.object_of(call, "parameters")
+                        j.text_of(call, "id"), j.text_of(call, "tool_name"), j.object_of(call, "parameters"),
+                        rule=j.text_of(call, "approval_rule_id"),
                     )
                     for call in calls
                 ),
@@ -79,8 +96,7 @@ def _read_wink_message(
                 key = j.text_of(call, "id")
                 yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
-            if number > 1 and row.get("role") == "system":
-                yield r.UnmappedRecord("system", text, time_us, number)
+            pass
         case role:
             yield r.UnmappedRecord(f"message.{role}", row, time_us, number, is_understood=False)
 
@@ -103,6 +119,7 @@ def _read_wink_call(
     paths = j.as_texts(fields.get("files_affected"))
     yield r.CallResult(
         call=key, text=j.text_of(fields, "output") or text, state="failed" if is_bad else "succeeded",
+        metadata=j.object_of(fields, "metadata"),
         error=j.text_of(fields, "error"), duration_ms=j.integer_of(fields, "execution_time_ms"), at=time_us,
         line=number,
         changes=tuple(_wink_edit(call, path) for path in paths),

@@ -3,6 +3,7 @@
 Texts are the recorded, scrubbed ones. One table translates our states into the words of wink (SPEC part B).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -11,6 +12,9 @@ from msgspec import Struct, field
 from workbench.domain import events as e
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject
+from workbench.formats import json_fields as j
+from workbench.formats.kept_rows import kept_rows, local_events
+from workbench.formats.seed_files import WINK, WINK_LISTS
 from workbench.text.human import iso_time
 
 
@@ -20,9 +24,27 @@ class _WinkDocument(Struct):
     """Ids of the calls that a message of the model holds."""
     messages: list[JsonObject] = field(default_factory=list[JsonObject])
     results: list[JsonObject] = field(default_factory=list[JsonObject])
+    changed_lines: Counter[str] = field(default_factory=Counter[str])
+    """Added and removed lines of files, by call."""
 
 
 def wink_session(session: Session, events: Sequence[e.Event], calls: Sequence[Call]) -> JsonObject:
+    """Return a session as S0 has it; one that was read from such a file as it came."""
+    return _imported_document(session, events) or _written_document(session, events, calls)
+
+
+def _imported_document(session: Session, events: Sequence[e.Event]) -> JsonObject:
+    documents = kept_rows(session, events, WINK, "document")
+    document = dict(j.as_object(documents[-1])) if documents else {}
+    for part in WINK_LISTS:
+        if rows := kept_rows(session, events, WINK, part):
+            document[part] = rows
+    if document and local_events(events):
+        document["updated_at"] = iso_time(session.updated_at)
+    return document
+
+
+def _written_document(session: Session, events: Sequence[e.Event], calls: Sequence[Call]) -> JsonObject:
     writing = _WinkDocument(calls={call.id: call for call in calls})
     if session.system_prompt:
         writing.messages.append(_wink_message("system", session.system_prompt, session.created_at))
@@ -53,6 +75,8 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
                 writing.messages.append(
                     {**_wink_message("assistant", body.text, event.at), **tool_calls, "metadata": tokens}
                 )
+        case e.FileChanged() as body:
+            writing.changed_lines[event.call_id or ""] += body.added + body.removed
         case e.CallFinished() as body:
             call = writing.calls.get(event.call_id or "")
             if call is None or call.replaced_by is not None:
@@ -73,11 +97,12 @@ def _write_wink_result(writing: _WinkDocument, call: Call, body: e.CallFinished,
         {**_wink_message("tool", content, time_us), "tool_call_id": call.provider_call_id or call.id}
     )
     if body.state in ("succeeded", "failed", "interrupted"):
-        writing.results.append(wink_result(call, body))
+        writing.results.append(_wink_result(call, body, writing.changed_lines.get(call.id)))
 
 
-def wink_result(call: Call, body: e.CallFinished) -> JsonObject:
+def _wink_result(call: Call, body: e.CallFinished, changed_lines: int | None) -> JsonObject:
     """Return the one result of a call that ran; S0 ToolResult."""
+    lines: JsonObject = {} if changed_lines is None else {"lines_changed": changed_lines}
     is_success = body.state == "succeeded"
     return {
         "tool_call_id": call.provider_call_id or call.id,
@@ -86,7 +111,7 @@ def wink_result(call: Call, body: e.CallFinished) -> JsonObject:
         "error": "" if is_success else call_error(call),
         "execution_time_ms": body.duration_ms,
         "files_affected": list(body.files_affected),
-        "metadata": dict(body.metadata),
+        "metadata": {**lines, **body.metadata},
     }
 
 
