@@ -1,13 +1,13 @@
 """A session of the journal as the text of a format."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from workbench.domain.events import Event, IncidentsRequested
 from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.rows import Session
-from workbench.domain.values import Json, ToolDescriptor
+from workbench.domain.values import Json, JsonObject, ToolDescriptor
 from workbench.formats import (
     assistant,
     atif,
@@ -51,14 +51,29 @@ def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
     if rows := kaiak_export.imported_rows(session, events):
         yield from map(_json_text, rows)
         return
-    requests = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
-    yield _json_text(
-        {"session": kaiak_export.kaiak_session(session, None, requests[-1] if requests else None)}
-    )
+    yield _json_text({"session": kaiak_session_row(journal, session)})
     for call in journal.calls(session.id):
         action = journal.action(call.action_id) if call.action_id else None
         yield _json_text({"tool_call": kaiak_export.kaiak_tool_call(call, action)})
     yield from map(_json_text, kaiak_export.kaiak_messages(events, journal.blobs.read))
+
+
+def kaiak_session_row(
+    journal: Journal, session: Session, stream: Mapping[str, Json] | None = None
+) -> JsonObject:
+    """Return a session as S2 AgentSession, with its limits and how far its list of incidents is."""
+    from workbench.host.workspace_config import load_workspace_config
+    from workbench.incidents.result import processing_result
+
+    if session.origin is not None:
+        return kaiak_export.kaiak_session(session, stream)
+    limits = load_workspace_config(journal, session.workspace).config.limits
+    events = journal.events(session.id) if session.kind == "incidents" else []
+    requests = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
+    outcome = processing_result(session.id, events, lambda _: (), lambda _: None).status if requests else ""
+    return kaiak_export.kaiak_session(
+        session, stream, requests[-1] if requests else None, outcome=outcome, max_turns=limits.max_turns
+    )
 
 
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:

@@ -11,11 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.backend.session_export import kaiak_session_row
 from workbench.cli.console import Console
 from workbench.domain.codec import event_to_line
-from workbench.domain.events import Event, IncidentsRequested
+from workbench.domain.events import Event
 from workbench.domain.values import Json, JsonObject
-from workbench.formats.kaiak_export import KaiakMessages, kaiak_session
+from workbench.formats.kaiak_export import KaiakMessages
 from workbench.journal.journal import Journal
 from workbench.text.human import iso_time
 
@@ -79,8 +80,6 @@ class MessagePrinter:
             if event.position <= stream.cursor:
                 continue
             stream.cursor = event.position
-            if isinstance(event.body, IncidentsRequested):
-                stream.requested = event.body
             self._print_messages(stream, stream.messages.of(event))
 
     def end(self, *_: object) -> None:
@@ -115,7 +114,7 @@ class MessagePrinter:
         session = self._journal.session(session_id)
         stream = self._streams[session_id]
         if session is not None:
-            self._print({"session": kaiak_session(session, stream.connection(), stream.requested)})
+            self._print({"session": kaiak_session_row(self._journal, session, stream.connection())})
 
     def _print(self, value: Json) -> None:
         self._console.json_line(json.dumps(value, ensure_ascii=False))
@@ -127,7 +126,6 @@ class _MessageStream(Struct, kw_only=True):
     messages: KaiakMessages
     last_message_at: int | None = None
     cursor: int = 0
-    requested: IncidentsRequested | None = None
 
     def connection(self) -> JsonObject:
         """Return it as S2 StreamConnection."""

@@ -100,7 +100,7 @@ def result_json(journal: Journal, list_id: str) -> JsonFields:
         "metadata": {
             **row_fields(
                 metadata, "total_processing_time_ms tool_calls_count approval_requests_count "
-                "files_changed_count version model_used provider_used",
+                "files_changed_count version goose_version model_used provider_used",
             ),
             "token_usage": row_fields(metadata.token_usage, "input_tokens output_tokens total_tokens"),
         },

@@ -38,6 +38,7 @@ from workbench.cli.run_session import positive_number
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, IncidentOptions, IncidentSeverity
+from workbench.domain.values import JsonObject
 from workbench.effects.files import workspace_path
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, redaction
@@ -70,6 +71,7 @@ from workbench.views.incidents import IncidentList, IncidentRow, plan_incidents
 
 if TYPE_CHECKING:
     from workbench.formats.findings.read import FindingsFile
+    from workbench.incidents.request import IncidentPrompt
 
 _NOTHING: Final = "no incident was worked on"
 RUN_EXAMPLE = """workbench incidents run --checker 'ruff check --output-format json'
@@ -288,7 +290,7 @@ def _print_plan(
     prompts = [incident_prompt(row.incident, workspace) for row in rows]
     if options.output_format in ("json", "stream-json", "s2"):
         console.json(
-            [{**row_json(row), "prompt": p.prompt_text} for row, p in zip(rows, prompts, strict=True)]
+            [{**row_json(row), **_prompt_json(prompt)} for row, prompt in zip(rows, prompts, strict=True)]
         )
         return EXIT_OK
     for row, prompt in zip(rows, prompts, strict=True):
@@ -298,6 +300,12 @@ def _print_plan(
         console.note(f"{why[:1].upper()}{why[1:]}.")
     console.note(f"{counted(len(rows), 'incident')} would be asked about. Nothing was asked.")
     return EXIT_OK
+
+
+def _prompt_json(prompt: "IncidentPrompt") -> JsonObject:
+    """Return what an agent would be asked; S2 IncidentPrompt, whose text is named `prompt` here."""
+    files = list(prompt.context_files)
+    return {"prompt": prompt.prompt_text, "context_files": files, "workspace_path": prompt.workspace_path}
 
 
 def _nothing_to_do(journal: Journal, console: Console, list_id: str, options: Namespace) -> int:

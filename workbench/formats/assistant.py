@@ -65,13 +65,14 @@ def assistant_session(
     with. `provider_kind` stands for the provider's name where S4 knows the kind.
     """
     facts = _held_facts(row)
+    provider = provider_kind if provider_kind in PROVIDERS else row.provider
     waiting: list[Json] = [pending_action(action) for action in actions if _is_waiting_call(action)]
     return {
         "id": _original_id(row),
-        "provider": provider_kind if provider_kind in PROVIDERS else row.provider,
+        "provider": provider,
         "systemPrompt": row.system_prompt,
         "messages": list(assistant_turns(row, events)),
-        "activeTools": facts.get("activeTools", [tool_descriptor(tool) for tool in tools]),
+        "activeTools": facts.get("activeTools", [tool_descriptor(tool, provider) for tool in tools]),
         "pendingApprovals": facts.get("pendingApprovals", waiting),
         "telemetryId": facts.get("telemetryId", row.telemetry_id),
         "createdAt": iso_time(row.created_at),
@@ -94,14 +95,17 @@ def _is_waiting_call(action: Action) -> bool:
     return action.state == "pending" and bool(action.tool)
 
 
-def tool_descriptor(tool: ToolDescriptor) -> JsonObject:
-    """Return a tool as S4 ToolDescriptor; what fetches reads there, and `*` is every provider that S4 has."""
-    is_for_all = "*" in tool.allowed_providers
+def tool_descriptor(tool: ToolDescriptor, provider: str = "") -> JsonObject:
+    """Return a tool as S4 ToolDescriptor; what fetches reads there, and `*` is every provider that S4 has.
+
+    `provider` is that of a session that may call the tool, as the session names it: by S4 it sees the tool.
+    """
+    allowed = PROVIDERS if "*" in tool.allowed_providers else tool.allowed_providers
     return {
         "id": tool.id,
         "capability": "read" if tool.capability == "network" else tool.capability,
         "requiresApproval": tool.requires_approval,
-        "allowedProviders": list(PROVIDERS if is_for_all else tool.allowed_providers),
+        "allowedProviders": list(dict.fromkeys((*allowed, *filter(None, (provider,))))),
         "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema,
     }

@@ -363,22 +363,32 @@ def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
 
 
 def kaiak_session(
-    row: Session, stream: Mapping[str, Json] | None = None, requested: e.IncidentsRequested | None = None
+    row: Session,
+    stream: Mapping[str, Json] | None = None,
+    requested: e.IncidentsRequested | None = None,
+    *,
+    outcome: str = "",
+    max_turns: int | None = None,
 ) -> JsonObject:
-    """Return a session as S2 AgentSession; `requested` is what was last asked for of a list of incidents."""
+    """Return a session as S2 AgentSession.
+
+    Of a list of incidents, `requested` is what was last asked for and `outcome` the status of its result.
+    `max_turns` is the limit of the settings, for a session that was started here.
+    """
     usage, settings = row.usage, {**_imported(row), **row.configuration}
     options = requested.options if requested is not None else None
+    no_timeout = NO_TIMEOUT if row.origin is None else None
     return {
         "id": row.id,
         "incident_ids": list(requested.ids if requested is not None else settings.get("incident_ids") or ()),
         "workspace_path": row.workspace,
-        "status": session_status(row), "created_at": iso_time(row.created_at),
+        "status": BATCH_STATUSES.get(outcome) or session_status(row), "created_at": iso_time(row.created_at),
         "updated_at": iso_time(row.updated_at),
         "configuration": {
             "provider": row.provider or (options.provider if options else "") or None,
             "model": row.model or (options.model if options else "") or None,
-            "timeout": options.timeout_s if options else settings.get("timeout"),
-            "max_turns": options.max_turns if options else settings.get("max_turns"),
+            "timeout": options.timeout_s if options else settings.get("timeout", no_timeout),
+            "max_turns": options.max_turns if options else settings.get("max_turns", max_turns),
             "enable_tool_interception": True,
         },
         "goose_session_id": settings.get("goose_session_id"),
@@ -406,6 +416,12 @@ def session_status(row: Session) -> str:
     return "Failed" if row.status == "paused" and row.reason == "limit reached" else STATUSES[row.status]
 
 
+NO_TIMEOUT: Final = (1 << 32) - 1
+"""S2's `timeout` is a `u32` of seconds without a word for none: the largest one, 136 years."""
+BATCH_STATUSES: Final = {
+    "InProgress": "Processing", "Completed": "Completed", "Failed": "Failed", "Cancelled": "Terminated",
+}  # fmt: skip
+"""S2 AgentSession.status of a list of incidents, by the status of its ProcessingResult."""
 STATUSES: Final = {
     "created": "Created",
     "initializing": "Initializing",

@@ -53,7 +53,7 @@ class ProcessingError(Struct, frozen=True, kw_only=True):
 
 
 class ProcessingMetadata(Struct, kw_only=True):
-    """S2 ProcessingMetadata; `version` is this program's."""
+    """S2 ProcessingMetadata; `version`, and `goose_version` as S2 calls it, are this program's."""
 
     total_processing_time_ms: int = 0
     """What the incidents took, from the first question about each to its end."""
@@ -62,6 +62,7 @@ class ProcessingMetadata(Struct, kw_only=True):
     approval_requests_count: int = 0
     files_changed_count: int = 0
     version: str = __version__
+    goose_version: str = __version__
     model_used: str = ""
     provider_used: str = ""
 

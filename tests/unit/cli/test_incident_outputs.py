@@ -5,6 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from workbench import __version__
+
 RUFF = [
     {"filename": "a.py", "code": "F401", "message": "`os` imported but unused",
      "location": {"row": 1, "column": 8}, "end_location": {"row": 1, "column": 10}},
@@ -31,7 +33,7 @@ def worked(shell, *more):
     )
 
 
-@pytest.mark.spec(140, 141, 143, 150, 228)
+@pytest.mark.spec(134, 135, 136, 140, 141, 143, 150, 228)
 def test_a_stream_of_s2_names_every_session_first_and_last_and_tells_progress(place):
     worked(place, "--output-format", "s2")
     rows = [json.loads(line) for line in place.out.splitlines()]
@@ -42,6 +44,10 @@ def test_a_stream_of_s2_names_every_session_first_and_last_and_tells_progress(pl
     last = rows[-1]["session"]
     assert len(last["incident_ids"]) == 1 and last["configuration"]["max_turns"] == 3
     assert last["stream_connection"]["last_message_at"]
+    by_list = [one["status"] for one in sessions if one["id"] == last["id"]]
+    assert by_list == ["Processing", "Completed"], "the result says Completed as well"
+    child = next(one for one in reversed(sessions) if one["id"] != last["id"])
+    assert (child["configuration"]["timeout"], child["configuration"]["max_turns"]) == (600, 50)
     told = [row["content"]["Progress"] for row in rows if "Progress" in row.get("content", {})]
     assert [one["percentage"] for one in told] == [0, 100]
     messages = [row for row in rows if "content" in row]
@@ -84,3 +90,20 @@ def test_an_export_of_a_list_names_its_incidents_as_s2_does(place):
     session = json.loads(place.out.splitlines()[0])["session"]
     assert len(session["incident_ids"]) == 1
     assert (session["configuration"]["timeout"], session["configuration"]["max_turns"]) == (600, 3)
+    assert session["status"] == "Completed"
+
+
+@pytest.mark.spec(163)
+def test_a_result_names_the_version_as_s2_does_too(place):
+    worked(place)
+    metadata = place.json("incidents", "results", "--json")["metadata"]
+    assert metadata["goose_version"] == metadata["version"] == __version__
+
+
+@pytest.mark.spec(130, 229)
+def test_a_plan_names_the_files_and_the_folder_of_each_prompt(place):
+    file = str(place.workspace / "ruff.json")
+    plan = place.json("incidents", "run", file, "--dry-run", "--json")
+    assert [row["context_files"] for row in plan] == [["a.py"], ["b.py"]]
+    assert {row["workspace_path"] for row in plan} == {str(place.workspace)}
+    assert all(row["prompt"].startswith("Please help fix this code migration issue:") for row in plan)

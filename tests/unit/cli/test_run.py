@@ -96,7 +96,7 @@ def test_stream_json_is_every_event_of_the_session_and_nothing_else(shell):
     assert kinds[-1] == "session.status_changed" and events[-1]["body"]["reason"] == "run ended"
 
 
-@pytest.mark.spec(150, 228)
+@pytest.mark.spec(136, 140, 141, 150, 228)
 def test_s2_is_every_message_between_two_lines_of_the_session_with_its_stream(shell):
     recording = shell.recording({"reply": [ask()]}, SAY)
     words = ("run", "-p", "x", "--recording", recording, "--on-approval", "deny", "--output-format", "s2")
@@ -110,6 +110,8 @@ def test_s2_is_every_message_between_two_lines_of_the_session_with_its_stream(sh
     numbers = [message["sequence_number"] for message in messages]
     assert numbers == list(range(1, len(messages) + 1))
     assert len({message["id"] for message in messages}) == len(messages)
+    told = first["session"]["configuration"]
+    assert (told["timeout"], told["max_turns"]) == (4_294_967_295, 50), "S2 has no word for none"
     kinds = [next(iter(message["content"])) for message in messages]
     assert {"System", "AiResponse"} <= set(kinds) and kinds.count("AiResponse") >= 2
     assert last["session"]["status"] == "Ready"

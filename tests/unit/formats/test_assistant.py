@@ -10,6 +10,7 @@ from tests.support import golden
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
+from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.formats import assistant, detect
 from workbench.policy import schemas
@@ -188,6 +189,21 @@ def test_tools_leave_as_descriptors_of_s4():
         )
     narrow = replace(TOOLS[0], allowed_providers=("ollama",))
     assert assistant.tool_descriptor(narrow)["allowedProviders"] == ["ollama"]
+
+
+@pytest.mark.spec(187, 192)
+@pytest.mark.parametrize(
+    ("provider", "kind", "shown", "allowed"),
+    [
+        ("local", "openai-compatible", "local", ["azure-openai", "ollama", "local"]),
+        ("here", "ollama", "ollama", ["azure-openai", "ollama"]),
+    ],
+)
+def test_the_provider_of_a_session_sees_the_tools_of_the_session(provider, kind, shown, allowed):
+    row = Session(id="s", kind="chat", status="ready", created_at=1, updated_at=1, provider=provider)
+    found = assistant.assistant_session(row, (), (), TOOLS, kind)
+    assert found["provider"] == shown
+    assert [tool["allowedProviders"] for tool in found["activeTools"]] == [allowed] * len(TOOLS)
 
 
 def session(**more):

@@ -228,6 +228,28 @@ def test_a_session_names_its_incidents_options_and_the_session_of_its_agent():
     assert (found["configuration"]["timeout"], found["configuration"]["max_turns"]) == (7, 2)
 
 
+@pytest.mark.spec(136)
+def test_limits_of_settings_are_those_of_sessions_that_were_started_here():
+    limits = [
+        (found["timeout"], found["max_turns"])
+        for row in (session(), session(configuration={"timeout": 9, "max_turns": 4}), session(origin="codex"))
+        for found in (kaiak_session(row, max_turns=50)["configuration"],)
+    ]
+    assert limits == [(4_294_967_295, 50), (9, 4), (None, 50)]
+
+
+@pytest.mark.spec(134, 135)
+@each_row(
+    "outcome, status",
+    [
+        ("", "Ready"), ("InProgress", "Processing"), ("Completed", "Completed"), ("Failed", "Failed"),
+        ("Cancelled", "Terminated"),
+    ],
+)  # fmt: skip
+def test_a_list_of_incidents_is_where_its_result_is(outcome, status):
+    assert kaiak_session(session(), outcome=outcome)["status"] == status
+
+
 @each_row(
     "row, status",
     [
