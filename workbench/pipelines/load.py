@@ -166,9 +166,13 @@ def _read_pipeline(
     return pipeline
 
 
+_MANIFEST_FILES: Final = frozenset(Path(name).name for name in MANIFEST_NAMES)
+
+
 def is_manifest(file: str) -> bool:
-    """Return whether a document calls itself a manifest; recognised by content, not by name."""
-    return document_kind(file) == "manifest"
+    """Return whether a document calls itself a manifest; one that calls itself nothing known, by its name."""
+    kind = document_kind(file)
+    return kind == "manifest" or (kind is None and Path(file).name in _MANIFEST_FILES)
 
 
 def document_kind(file: str) -> Literal["pipeline", "manifest"] | None:
@@ -233,11 +237,12 @@ def _pipeline_entry(root: str, file: str) -> PipelineEntry:
     metadata, steps = place.present("metadata"), place.present("steps")
     name = scalar_text(metadata, "name")
     listed = list(steps.items()) if steps else []
+    is_of_kind = scalar_text(place, "kind") == PIPELINE_KIND
     named = [name, *(scalar_text(step, "id") for step in listed)]
     return PipelineEntry(
         file=file, name=one_line(name or stem, 120),
         description=one_line(scalar_text(metadata, "description"), 300), steps=_count_steps(listed),
-        is_broken=not (place.present("kind") and listed and all(text.strip() for text in named)),
+        is_broken=not (is_of_kind and listed and all(text.strip() for text in named)),
     )  # fmt: skip
 
 

@@ -11,7 +11,10 @@ MANIFEST_KIND: Final = "WaveManifest"
 
 
 def is_pipeline(place: DocumentPlace) -> bool:
-    """Return whether a document is a pipeline, reporting why it is none."""
+    """Return whether a document is read as a pipeline, reporting why it is not one.
+
+    One of a wrong kind is read nevertheless, so that all that is wrong with it is reported at once.
+    """
     kind, members = place.present("kind"), place.node.members or {}
     if kind is None and "steps" in members and "metadata" not in members:
         place.error(
@@ -21,9 +24,13 @@ def is_pipeline(place: DocumentPlace) -> bool:
         )
         return False
     if kind is not None and kind.node.value != PIPELINE_KIND:
-        kind.error("wrong_kind", f"kind has to be {PIPELINE_KIND}, not {one_line(text_at(kind), 60)}")
-        return False
-    return True
+        report_wrong_kind(kind, f"{PIPELINE_KIND} for a pipeline, or {MANIFEST_KIND} for a manifest")
+    return kind is None or kind.node.value != MANIFEST_KIND
+
+
+def report_wrong_kind(kind: DocumentPlace, kinds: str) -> None:
+    """Report the kind of a document, naming those that there are."""
+    kind.error("wrong_kind", f"kind has to be {kinds}, not {one_line(text_at(kind), 60)}")
 
 
 def step_kind(place: DocumentPlace) -> StepKind:

@@ -33,7 +33,7 @@ from workbench.pipelines.documents import (
     require_folder,
 )
 from workbench.pipelines.model import Adapter, Manifest, MetaLimits, Permissions, Persona, Runtime
-from workbench.pipelines.outline import MANIFEST_KIND
+from workbench.pipelines.outline import MANIFEST_KIND, PIPELINE_KIND, report_wrong_kind
 from workbench.pipelines.skills import SKILL_FOLDERS
 from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
@@ -180,7 +180,7 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
         return None
     kind = document.place_of("kind")
     if kind is not None and kind.node.value != MANIFEST_KIND:
-        kind.error("wrong_kind", f"kind has to be {MANIFEST_KIND}, not {one_line(text_at(kind), 60)}")
+        report_wrong_kind(kind, f"{MANIFEST_KIND} for a manifest, or {PIPELINE_KIND} for a pipeline")
     adapters = {name: _adapter(name, entry, files) for name, entry in document.adapters.items()}
     personas = {name: _persona(name, entry, adapters, files) for name, entry in document.personas.items()}
     manifest = document.to(

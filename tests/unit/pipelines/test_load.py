@@ -10,7 +10,7 @@ from tests.unit.pipelines.projects import MANIFEST, command, project, write
 from workbench.pipelines.attempt import retry_delay
 from workbench.pipelines.checks import steps_using_input
 from workbench.pipelines.documents import find_manifest
-from workbench.pipelines.load import find_pipeline, list_pipelines, load_manifest, load_pipeline
+from workbench.pipelines.load import find_pipeline, is_manifest, list_pipelines, load_manifest, load_pipeline
 from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_order import find_cycles, parallel_waves
 
@@ -468,3 +468,39 @@ def test_the_time_between_attempts_grows_as_the_file_says(tmp_path, words, secon
 def test_steps_that_use_the_input_are_known(tmp_path, step, is_used):
     loaded = load_pipeline(project(tmp_path, step))
     assert steps_using_input(loaded.pipeline) == (("a",) if is_used else ())
+
+
+@pytest.mark.spec(80, 98)
+def test_a_pipeline_of_a_wrong_kind_is_told_the_kinds_and_all_else_that_is_wrong(tmp_path):
+    file = project(tmp_path, command("a", dependencies="[q]", odd="1"))
+    Path(file).write_text(Path(file).read_text().replace("kind: WavePipeline", "kind: Deployment"))
+    loaded = load_pipeline(file)
+    assert {"wrong_kind", "unknown_key", "unknown_step"} <= codes(loaded) | codes(loaded, "warning"), (
+        problems(loaded)
+    )
+    (why,) = (problem.message for problem in loaded.report.errors if problem.code == "wrong_kind")
+    assert why == "kind has to be WavePipeline for a pipeline, or WaveManifest for a manifest, not Deployment"
+    assert not loaded.report.is_ok
+    sound = Path(project(tmp_path, command("a"))).read_text()
+    for kind, is_broken in (("WavePipeline", False), ("Deployment", True), ("WaveManifest", True)):
+        write(tmp_path, {".wave/pipelines/x.yaml": sound.replace("WavePipeline", kind)})
+        assert [entry.is_broken for entry in list_pipelines(str(tmp_path))] == [is_broken], kind
+
+
+@pytest.mark.spec(98)
+def test_a_manifest_that_is_named_as_a_pipeline_is_not_read_as_one(tmp_path):
+    file = project(tmp_path, command("a"))
+    loaded = load_pipeline(str(Path(file).parent / "p.yaml"))
+    assert loaded.report.is_ok
+    write(tmp_path, {"p.yaml": MANIFEST})
+    assert codes(load_pipeline(str(tmp_path / "p.yaml"))) == {"wrong_kind"}
+
+
+@pytest.mark.spec(74, 80)
+def test_a_manifest_of_a_wrong_kind_is_validated_as_the_manifest_that_its_name_says(tmp_path):
+    project(tmp_path, command("a"))
+    for name, kind, is_one in (
+        ("wave.yaml", "Deployment", True), ("p.yaml", "Deployment", False), ("wave.yaml", "WavePipeline", False),
+    ):  # fmt: skip
+        write(tmp_path, {name: f"kind: {kind}\n"})
+        assert is_manifest(str(tmp_path / name)) == is_one, (name, kind)
