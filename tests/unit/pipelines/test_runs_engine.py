@@ -867,6 +867,30 @@ def test_a_trace_is_kept_when_it_is_asked_for(runs):
     assert row.status == "completed"
 
 
+@pytest.mark.spec(96, 187)
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_trace_of_a_command_names_each_file_that_changed_while_it_ran(runs, is_on):
+    from tests.unit.pipelines.projects import MANIFEST
+
+    audit = f"  audit: {{log_all_file_operations: {str(is_on).lower()}, log_all_tool_calls: true}}\n"
+    here = runs(manifest=MANIFEST + audit)
+    for name in ("kept", "edited", "gone"):
+        (here.root / f"{name}.txt").write_text(name)
+    script = "echo made > made.txt; echo more >> edited.txt; rm gone.txt; touch kept.txt"
+    row = here.run(f"\n  - {{id: w, exec: {{type: command, source: '{script}'}}, workspace: {{root: ./}}}}")
+    assert row.status == "completed"
+    (path,) = (here.root / ".wave/traces").iterdir()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    files = [(line["step"], line["body"]) for line in lines if line["kind"] == "file.changed"]
+    assert {step for step, _ in files} == ({"w"} if is_on else set())
+    assert [(body["path"], body["change"]) for _, body in files] == [
+        ("edited.txt", "modify"), ("gone.txt", "delete"), ("made.txt", "create"),
+    ] * is_on  # fmt: skip
+    assert {body["detail"] for _, body in files} <= {"changed while the command ran"}
+    telemetry_id = here.journal.session(row.pipeline_id).telemetry_id
+    assert telemetry_id and {line["telemetry_id"] for line in lines} == {telemetry_id}
+
+
 def test_no_move_of_any_run_is_illegal(runs):
     here = runs()
     row = here.run(MATRIX % "y")

@@ -14,7 +14,6 @@ Nested runs stay within depth, steps, tokens and time (S1 meta_pipeline). Writes
 # counted each time: they are what is paid.
 
 import asyncio
-import contextlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -26,20 +25,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.config.windows import approval_window_minutes
-from workbench.domain.codec import event_to_object
 from workbench.domain.events import (
     ArtifactStored,
-    CallExecuting,
-    CallFinished,
-    CallProposed,
     ContinueRequested,
-    ContractChecked,
     Event,
-    FileChanged,
     RunCancelRequested,
-    RunChanged,
     RunRequested,
-    RunStarted,
     SessionCreated,
     SessionStatusChanged,
     StepChanged,
@@ -48,12 +39,10 @@ from workbench.domain.machines import ENDED_RUN_STATES, PauseReason
 from workbench.domain.rows import PipelineState, run_title
 from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import BlobRef, Json, RunLink
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.folders import make_folder
-from workbench.effects.path_files import open_append
 from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, host_actor, ignore_events
 from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, set_on_change
+from workbench.host.steps.audit_trace import AuditTrace
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -77,7 +66,6 @@ from workbench.pipelines.state import fold_run
 from workbench.pipelines.step_order import repeated_step_sets
 from workbench.pipelines.step_slots import StepSlots
 from workbench.pipelines.workspaces import Workspaces
-from workbench.text.safe import escape_json
 
 
 def _never(coordinator: Coordinator) -> bool:
@@ -164,11 +152,12 @@ def _run_row(context: DriverContext, run_id: str) -> PipelineState:
 async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, started_run: StartedRun) -> None:
     context, changed = options.context, asyncio.Event()
     hand_on, cursor = options.on_events, started_run.state.cursor
+    trace = AuditTrace(_trace_of(started_run), started_run.manifest, context.journal, writer.run_id)
     options = replace(
         options, slots=options.slots or _new_slots(context, writer.run_id, started_run.manifest),
-        on_events=_traced(options, started_run),
+        on_events=_traced(options, trace),
     )  # fmt: skip
-    executor = options.executor(_embedded_executor(options, writer, started_run))
+    executor = options.executor(_embedded_executor(options, writer, started_run, trace))
     await take_over_steps(context, writer, options.driver, started_run, executor)
     hand_on(context.journal.events(writer.run_id, after=cursor))
     coordinator = _make_coordinator(options, writer, started_run, executor, changed)
@@ -184,9 +173,8 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
         await _record_pause(writer, coordinator)
 
 
-def _traced(options: RunDriverOptions, started_run: StartedRun) -> OnEvents:
+def _traced(options: RunDriverOptions, trace: AuditTrace) -> OnEvents:
     """Return what is told of events, and writes the trace of the run besides."""
-    trace = AuditTrace(_trace_of(started_run), started_run.manifest)
 
     def see(events: Sequence[Event]) -> None:
         trace.see(events)
@@ -201,17 +189,17 @@ def _trace_of(started_run: StartedRun) -> str:
 
 
 def _embedded_executor(
-    options: RunDriverOptions, writer: RunWriter, started_run: StartedRun
+    options: RunDriverOptions, writer: RunWriter, started_run: StartedRun, trace: AuditTrace
 ) -> EmbeddedExecutor:
-    context, definition, trace = options.context, started_run.definition, _trace_of(started_run)
+    context, definition = options.context, started_run.definition
     meta = started_run.manifest.runtime.meta if started_run.manifest else MetaLimits()
     return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
         nested=_NestedRuns(options, writer, started_run, meta),
-        on_events=options.on_events, journal=writer, files=definition.files(),
+        on_events=options.on_events, journal=writer, files=definition.files(), trace=trace,
         workspaces=Workspaces(
             project=definition.root, base=started_run.base, environment=context.environment,
-            trace_folder=str(Path(trace).parent) if trace else "",
+            trace_folder=str(Path(trace.path).parent) if trace.path else "",
             is_over=lambda run_id: _is_over(context.journal, run_id),
         ),
     )  # fmt: skip
@@ -464,40 +452,3 @@ def nested_run_tokens(journal: Journal, run_id: str) -> dict[str, int]:
     below = journal.sessions(parent_id=run_id, kinds=("pipeline",))
     rows = (journal.pipeline_state(child.id) for child in below)
     return {row.pipeline_id: row.usage.total_tokens for row in rows if row is not None}
-
-
-_STEP_EVENTS = (StepChanged, ContractChecked, ArtifactStored, RunChanged, RunStarted)
-_CALL_EVENTS = (CallProposed, CallExecuting, CallFinished)
-
-
-class AuditTrace:
-    """The trace of one run; without a path it writes nothing."""
-
-    def __init__(self, path: str, manifest: Manifest | None) -> None:
-        self.path = path
-        runtime = manifest.runtime if manifest else None
-        self._kinds = (
-            *_STEP_EVENTS, *(_CALL_EVENTS if runtime and runtime.log_calls else ()),
-            *((FileChanged,) if runtime and runtime.log_files else ()),
-        )  # fmt: skip
-
-    def see(self, events: Sequence[Event]) -> None:
-        """Write the events that belong to the trace; a trace that cannot be written stops nothing."""
-        if not self.path:
-            return
-        lines = [_trace_line(event) for event in events if isinstance(event.body, self._kinds)]
-        if not lines:
-            return
-        with contextlib.suppress(FileRefused, OSError):
-            make_folder(str(Path(self.path).parent))
-            with open_append(Path(self.path)) as file:
-                file.write("".join(lines).encode())
-
-
-def _trace_line(event: Event) -> str:
-    line = event_to_object(event)
-    body = line.get("body")
-    if isinstance(body, dict):
-        members = cast("dict[str, Json]", body).items()
-        line["body"] = {key: value for key, value in members if not key.endswith(("_ref", "_refs"))}
-    return escape_json(json.dumps(line, ensure_ascii=False, separators=(",", ":"))) + "\n"

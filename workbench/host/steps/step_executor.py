@@ -29,6 +29,7 @@ from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.spend_limits import held_back_step
 from workbench.host.steps import agent_step, step_session
 from workbench.host.steps.adapter_session import AdapterSession, adapter_session_events
+from workbench.host.steps.audit_trace import AuditTrace
 from workbench.journal.leases import DriverIdentity
 from workbench.journal.usage_queries import session_usage
 from workbench.pipelines.artifacts import MOST_STDOUT
@@ -60,6 +61,7 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
     recordings: str
     nested: NestedRunner
     on_events: OnEvents
+    trace: AuditTrace
     _stops: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     _sessions: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -99,12 +101,15 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
         if spec.kind == "aggregate":
             return await self.write_aggregate(spec)
         if spec.kind == "command":
-            return (await run_command_step(self.context, spec, (*SHELL, spec.source), on_event, stop)).outcome
+            async with self.trace.command_files(spec):
+                argv = (*SHELL, spec.source)
+                return (await run_command_step(self.context, spec, argv, on_event, stop)).outcome
         self._sessions[str(spec.id)] = spec.session_id or ""
         if spec.kind == "pipeline":
             return await self.nested.run(spec)
         if spec.adapter:
-            outcome = await self._run_adapter(spec, on_event, stop)
+            async with self.trace.command_files(spec):
+                outcome = await self._run_adapter(spec, on_event, stop)
         else:
             outcome = await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
         outcome = replace(outcome, usage=_with_cost(self.context, spec.session_id, outcome.usage))
