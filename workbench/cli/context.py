@@ -88,13 +88,24 @@ def find_action(journal: Journal, word: str) -> Action:
 
 
 def find_session(journal: Journal, word: str) -> Session:
-    """Return the session that an id or any beginning names that only one id has."""
+    """Return the session that an id, any beginning that only one id has, or a telemetry id names."""
+
+    def read_row(key: str) -> Session | None:
+        session = journal.session(key)
+        if session is None and len(key) == _TELEMETRY_ID_LENGTH:
+            return journal.session_of_telemetry(key)
+        return session
+
     return _row_by_id(
-        journal, word, "session", journal.session, lambda session: f"“{one_line(session.title, 40)}”", 1
+        journal, word, "session", read_row, lambda session: f"“{one_line(session.title, 40)}”", 1
     )
 
 
-SESSION_ID_HELP = "the session: its id, or a beginning of it that no other session has"
+_TELEMETRY_ID_LENGTH: Final = 36
+"""Characters of a UUID."""
+SESSION_ID_HELP = (
+    "the session: its id, or a beginning of it that no other session has, or its whole telemetry id"
+)
 
 
 def session_label(journal: Journal, session: Session) -> str:

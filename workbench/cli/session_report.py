@@ -1,5 +1,6 @@
 """`workbench sessions show`: one session in full."""
 
+import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping
 
@@ -22,6 +23,7 @@ from workbench.cli.row_json import (
 )
 from workbench.cli.rows import action_line, call_line, clock_time, session_line
 from workbench.domain import events as e
+from workbench.domain.codec import event_to_object
 from workbench.domain.events import Event
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import asked_models
@@ -34,17 +36,26 @@ from workbench.views.agent_tree import is_imported_fork
 from workbench.views.library import below_words
 from workbench.views.status_icons import SESSION_STATUSES
 
-SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
+SHOW_EXAMPLE = """workbench sessions show 3f2a --json
+workbench sessions show 3f2a --events"""
 
 
 def configure_show(parser: ArgumentParser) -> None:
     add_session_argument(parser)
     add_json_option(parser)
+    parser.add_argument(
+        "--events", action="store_true", help="print each event as a line of JSON that names the telemetry id"
+    )
 
 
 def execute_show(options: Namespace, console: Console) -> int:
     with open_journal(expires_due=True) as journal:
         session = find_session(journal, options.id)
+        if options.events:
+            for event in journal.events(session.id):
+                fields = {"telemetry_id": session.telemetry_id, **event_to_object(event)}
+                console.json_line(json.dumps(fields, ensure_ascii=False, allow_nan=False))
+            return EXIT_OK
         if options.json:
             console.json(session_report_json(journal, session))
             return EXIT_OK

@@ -265,6 +265,7 @@ class Assembler:
             workspace=sanitize.sanitize_line(head.workspace, 4_000),
             provider=self._provider, model=self._model,
             system_prompt=sanitize.sanitize_text(head.system_prompt),
+            telemetry_id=sanitize.sanitize_line(head.telemetry_id, 120),
             configuration={"import": {**facts, **sanitize.sanitize_object(head.facts)}}, origin=self._origin,
             origin_status=sanitize.sanitize_line(head.status, 80) if head.status else None,
             active_tools=tuple(sanitize.sanitize_line(tool, 120) for tool in head.active_tools[:_MOST_TOOLS]),

@@ -304,6 +304,7 @@ def _read_session(document: JsonObject, name: str, records: "_Records") -> Itera
     fact_names = ("activeTools", "pendingApprovals", "telemetryId", *_LATER_MEMBERS)
     yield r.SessionHead(
         key=j.text_of(document, "id") or name, provider=j.text_of(document, "provider"), at=start,
+        telemetry_id=j.text_of(document, "telemetryId"),
         facts={key: document[key] for key in fact_names if key in document},
         system_prompt=j.text_of(document, "systemPrompt"), model=j.text_of(document, "model"),
         active_tools=tuple(filter(None, map(_tool_id, j.as_array(document.get("activeTools"))))),

@@ -34,6 +34,8 @@ class SessionHead(Struct, frozen=True, kw_only=True):
     at: int | None = None
     status: str | None = None
     """Its status in the words of the file."""
+    telemetry_id: str = ""
+    """The id of its log stream (S4)."""
     facts: JsonObject = field(default_factory=dict[str, Json])
     """What is worth knowing besides: versions, branches, parents."""
     active_tools: tuple[str, ...] = ()

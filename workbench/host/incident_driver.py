@@ -50,7 +50,13 @@ from workbench.host.incident_sessions import (
     request_turn_undo,
     waiting_ids,
 )
-from workbench.host.session_driver import SessionProgress, drive_session, running_clock, set_on_change
+from workbench.host.session_driver import (
+    SessionProgress,
+    drive_session,
+    running_clock,
+    session_log_name,
+    set_on_change,
+)
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
 from workbench.host.workspace_digests import WorkspaceDigests
@@ -154,7 +160,8 @@ class _ListDriver:
             return
         reason: PauseReason = "host lost"
         try:
-            async with set_on_change(self._journal, self._changed), running_clock(self._id, self._tick):
+            clock = running_clock(session_log_name(self._journal.session(self._id)), self._tick)
+            async with set_on_change(self._journal, self._changed), clock:
                 await self._begin_work()
                 await self._work_through()
                 reason = "run ended"

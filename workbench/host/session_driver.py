@@ -466,7 +466,7 @@ async def drive_session(
 
     try:
         expire_due_actions(context.journal)
-        async with running_clock(session_id, tick):
+        async with running_clock(session_log_name(context.journal.session(session_id)), tick):
             await _run_until_given_back(runner, lease, lambda driven: until(_session_progress(driven)))
     finally:
         release_lease(context.journal, lease)
@@ -488,9 +488,9 @@ async def _run_until_given_back(
 
 
 @contextlib.asynccontextmanager
-async def running_clock(session_id: str, tick: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
-    """Call `tick` every `CLOCK_TICK_SECONDS`."""
-    clock = asyncio.create_task(_run_clock(session_id, tick), name="clock")
+async def running_clock(name: str, tick: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
+    """Call `tick` every `CLOCK_TICK_SECONDS`; `name` is that of the session in the log."""
+    clock = asyncio.create_task(_run_clock(name, tick), name="clock")
     try:
         yield
     finally:
@@ -498,13 +498,18 @@ async def running_clock(session_id: str, tick: Callable[[], Awaitable[None]]) ->
         await asyncio.gather(clock, return_exceptions=True)
 
 
-async def _run_clock(session_id: str, tick: Callable[[], Awaitable[None]]) -> None:
+def session_log_name(session: Session | None) -> str:
+    """Return how lines of a log name a session: by its id and its telemetry id."""
+    return f"session {session.id} (telemetry {session.telemetry_id})" if session else "a deleted session"
+
+
+async def _run_clock(name: str, tick: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
             await tick()
         except JournalError as error:
             # A disk that is full for a moment must not stop the clock for the life of the driver.
-            LOG.warning("session %s: %s", session_id, error)
+            LOG.warning("%s: %s", name, error)
         await asyncio.sleep(CLOCK_TICK_SECONDS)
 
 

@@ -40,7 +40,7 @@ from workbench.host.incident_driver import IncidentDriverOptions, drive_incident
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
 from workbench.host.pipeline_watch import PipelineWatch, log_pipeline_change
 from workbench.host.provider_keys import key_variables
-from workbench.host.session_driver import SessionProgress, drive_session, set_on_change
+from workbench.host.session_driver import SessionProgress, drive_session, session_log_name, set_on_change
 from workbench.host.session_provider import background_provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
@@ -176,15 +176,15 @@ class Supervisor:
         try:
             await self._driving(session)
         except SessionDriven as error:
-            LOG.info("%s", error)
+            LOG.info("%s: %s", session_log_name(session), error)
         except JournalError as error:
             # A disk that was full may have room in a while, and nothing else would ring for that.
-            LOG.error("session %s: %s", session_id, error)
+            LOG.error("%s: %s", session_log_name(session), error)
             self._considered_versions.pop(session_id, None)
             await asyncio.sleep(RETRY_SECONDS)
         except Exception:
             # Whatever it is, it would be met again: not before somebody has done something about the session.
-            LOG.exception("session %s", session_id)
+            LOG.exception("%s", session_log_name(session))
             row = self._context.journal.session(session_id)
             self._broken_at[session_id] = row.updated_at if row is not None else 0
         finally:

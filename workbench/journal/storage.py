@@ -233,6 +233,11 @@ class JournalReader(RowReader):
             Session, f"{where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?", *where.bindings, *page
         )
 
+    def session_of_telemetry(self, telemetry_id: str) -> Session | None:
+        """Return the session that has a telemetry id (S4)."""
+        rows = self._rows(Session, "WHERE telemetry_id = ? LIMIT 1", telemetry_id)
+        return rows[0] if rows else None
+
     def driving_session(self, session_id: str) -> Session | None:
         """Return the session whose driver acts for a session: of a step its run, else itself; None: deleted.
 

@@ -6,8 +6,9 @@ import pytest
 
 from tests.support.stage import Stage, call, exchange, recording
 from tests.support.waits import PATIENCE
-from workbench.host.session_driver import SessionRunner
+from workbench.host.session_driver import SessionRunner, running_clock, session_log_name
 from workbench.host.supervisor import Supervisor
+from workbench.journal.errors import JournalError
 
 
 def hosted(stage):
@@ -44,3 +45,43 @@ def test_a_defect_is_met_once_and_again_when_somebody_goes_on(tmp_path, monkeypa
     assert len(met) == 2
     assert stage.kinds().count("lease.taken") == 2
     assert stage.kinds().count("error.raised") == 2
+
+
+@pytest.mark.spec(187)
+def test_the_log_names_a_broken_session_by_its_id_and_its_telemetry_id(tmp_path, monkeypatch, caplog):
+    stage = Stage(tmp_path, recording())
+    stage.begin("x")
+    row = stage.session()
+
+    async def broken(_self, _session):
+        raise KeyError("within")
+
+    monkeypatch.setattr(Supervisor, "_driving", broken)
+    hosted(stage)
+    (line,) = {record.getMessage() for record in caplog.records if "session" in record.getMessage()}
+    assert row.telemetry_id and line == f"session {row.id} (telemetry {row.telemetry_id})"
+    stage.close()
+
+
+@pytest.mark.spec(187)
+def test_the_log_names_the_session_whose_clock_could_not_be_read(tmp_path, caplog):
+    stage = Stage(tmp_path, recording())
+    stage.begin("x")
+    row = stage.session()
+
+    async def run():
+        ticked = asyncio.Event()
+
+        async def tick():
+            ticked.set()
+            raise JournalError("nothing was expired", "the disk is full", "make room")
+
+        async with running_clock(session_log_name(row), tick):
+            await asyncio.wait_for(ticked.wait(), PATIENCE)
+
+    asyncio.run(run())
+    told = (
+        f"session {row.id} (telemetry {row.telemetry_id}): nothing was expired: the disk is full; make room"
+    )
+    assert told in [record.getMessage() for record in caplog.records]
+    stage.close()

@@ -41,7 +41,7 @@ from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import BlobRef, Json, RunLink
 from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, host_actor, ignore_events
 from workbench.host.host_locks import SharedPlaces
-from workbench.host.session_driver import running_clock, set_on_change
+from workbench.host.session_driver import running_clock, session_log_name, set_on_change
 from workbench.host.steps.audit_trace import AuditTrace
 from workbench.host.steps.run_requests import (
     RunRefused,
@@ -167,7 +167,8 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
             changed.set()
 
     try:
-        async with set_on_change(context.journal, changed), running_clock(writer.run_id, tick):
+        clock = running_clock(session_log_name(context.journal.session(writer.run_id)), tick)
+        async with set_on_change(context.journal, changed), clock:
             await coordinator.run(options.until)
     finally:
         await _record_pause(writer, coordinator)
