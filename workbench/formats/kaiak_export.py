@@ -79,16 +79,24 @@ class KaiakMessages:
         self._progress = _Progress()
         self._deleted: e.Event | None = None
         """The file that was deleted last, until it is known whether it was moved."""
+        self._left: set[tuple[str, str]] = set()
+        """Paths from which files were moved, by call: the message of the new path says so."""
         self._last_number = last_number
 
     def of(self, event: e.Event) -> Iterator[JsonObject]:
         """Yield the messages of an event, one or more; that of a deleted file comes with the next event."""
         if self._deleted is not None and not _is_move(self._deleted, event):
             yield from self._messages(self._deleted)
-        is_deletion = isinstance(event.body, e.FileChanged) and event.body.change == "delete"
-        self._deleted = event if is_deletion else None
-        if not is_deletion:
+        self._deleted = event if self._may_be_moved(event) else None
+        if self._deleted is None:
             yield from self._messages(event)
+
+    def _may_be_moved(self, event: e.Event) -> bool:
+        match event.body:
+            case e.FileChanged(change="delete", path=path):
+                return (event.call_id or "", path) not in self._left
+            case _:
+                return False
 
     def rest(self) -> Iterator[JsonObject]:
         """Yield the message of a deleted file that no event followed."""
@@ -120,7 +128,7 @@ class KaiakMessages:
             case e.ActionOpened() as body:
                 yield from self._question(event, body)
             case e.FileChanged() as body:
-                yield "FileModification", self._changed(event, body)
+                yield self._changed(event, body)
             case e.ErrorRaised() as body:
                 yield "Error", {
                     "error_code": body.code, "message": body.message, "details": body.details or None,
@@ -199,12 +207,17 @@ class KaiakMessages:
         except msgspec.MsgspecError:
             return ()
 
-    def _changed(self, event: e.Event, body: e.FileChanged) -> JsonObject:
+    def _changed(self, event: e.Event, body: e.FileChanged) -> MessageContent:
         change = "Rename" if body.moved_from else _CHANGE_TYPES[body.change]
         call = event.call_id or ""
+        if body.change == "delete" and (call, body.path) in self._left:
+            return self._system(event)
+        if body.moved_from is not None:
+            self._left.add((call, body.moved_from))
         texts = _texts(body.path, change, body.hunks) if body.hunks else self._proposed.get((call, body.path))
         proposal = self._actions.get(call) or event.id
-        return _modification(proposal, body.path, change, texts or (None, None), body.moved_from)
+        texts = texts or (None, None)
+        return "FileModification", _modification(proposal, body.path, change, texts, body.moved_from)
 
     # --- all else ---------------------------------------------------------------------------------------
 

@@ -572,12 +572,15 @@ def test_a_call_whose_failed_result_has_no_error_is_named():
 def test_a_file_that_was_moved_is_one_rename_with_both_paths():
     files = (plan(path="old.py", after=None), plan(path="new.py", base=None, moved_from="old.py"))
     asked = event(opened(files=files), action_id="a1", call_id="c1")
-    found = contents(asked, deleted("old.py", 2), moved("new.py", "old.py", 3))
-    told = [one["FileModification"] for one in found if "FileModification" in one]
-    assert told == [{
-        "proposal_id": "a1", "file_path": "new.py", "change_type": "Rename", "original_path": "old.py",
-        "original_content": None, "proposed_content": None,
-    }] * 2  # fmt: skip
+    for done in (
+        (deleted("old.py", 2), moved("new.py", "old.py", 3)),
+        (moved("new.py", "old.py", 2), deleted("old.py", 3)),
+    ):
+        told = [one["FileModification"] for one in contents(asked, *done) if "FileModification" in one]
+        assert told == [{
+            "proposal_id": "a1", "file_path": "new.py", "change_type": "Rename", "original_path": "old.py",
+            "original_content": None, "proposed_content": None,
+        }] * 2  # fmt: skip
 
 
 @pytest.mark.spec(147)
