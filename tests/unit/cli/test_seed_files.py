@@ -5,7 +5,11 @@ import json
 
 import pytest
 
+from workbench.domain.events import Event, PromptSubmitted
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor
 from workbench.formats.kept_rows import MOST_ROWS
+from workbench.formats.wink_export import wink_session
 
 WINK = {
     "id": "uuid",
@@ -202,3 +206,13 @@ def test_rows_that_are_kept_hold_no_secret(shell):
         key = imported(shell, text, f"{form}.jsonl")
         for kind in (form, "events"):
             assert token not in exported(shell, key, kind), (form, kind)
+
+
+def test_a_wink_session_that_an_earlier_version_imported_is_written_from_its_events():
+    row = Session(
+        id="s", kind="import", status="completed", created_at=1, updated_at=2, origin="wink", model="m"
+    )
+    said = Event(id="e", session_id="s", at=1, actor=Actor(kind="user"), body=PromptSubmitted(text="hi"))
+    found = wink_session(row, [said], ())
+    assert (found["id"], found["status"]) == ("s", "completed")
+    assert [message["content"] for message in found["messages"]] == ["hi"]
