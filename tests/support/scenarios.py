@@ -15,6 +15,7 @@ from workbench.host import driver_context, session_requests, undo, workspace_tru
 from workbench.journal.decisions import expire_due_actions
 from workbench.tools.execution import RunInTerminal
 from workbench.tools.file_edit import CreateFile, ReplaceString
+from workbench.tools.file_move import DeleteFile, MoveFile
 from workbench.tools.file_read import ReadFile
 from workbench.tools.registry import ToolRegistry
 
@@ -52,7 +53,9 @@ class ChangeFiles:
         return tuple(found)
 
 
-TOOLS = ToolRegistry((CreateFile(), ReadFile(), ReplaceString(), RunInTerminal(), ChangeFiles()))
+TOOLS = ToolRegistry((
+    CreateFile(), ReadFile(), ReplaceString(), RunInTerminal(), ChangeFiles(), MoveFile(), DeleteFile(),
+))  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,6 +138,8 @@ def decided_changes(
     unknown = sorted(set(edits) - {change.path for change in changes})
     if unknown:
         raise ValueError(f"{unknown[0]} is not a file of this action")
+    if edits and any(change.moved_from is not None for change in changes):
+        raise ValueError("a move is taken as a whole: its text cannot be edited")
     if selection is not None:
         picked_lines(hunks, selection)
     decided = [_decided_change(change, hunks, selection, edits) for change in changes]
@@ -153,6 +155,7 @@ def file_plans(changes: Sequence[FileChange], keyed: KeyedDigest) -> tuple[FileP
             base=image_digest(change.before, keyed),
             after=image_digest(change.after, keyed),
             mode=change.mode,
+            moved_from=change.moved_from,
         )
         for change in changes
     )
@@ -203,6 +206,7 @@ def sealed_changes(files: Sequence[FilePlan], blobs: SealedBytes) -> tuple[FileC
             before=_sealed_image(plan.path, plan.base, plan.base_ref, blobs),
             after=_sealed_image(plan.path, plan.after, plan.after_ref, blobs),
             mode=plan.mode,
+            moved_from=plan.moved_from,
         )
         for plan in files
     )

@@ -23,6 +23,8 @@ class FileChange(Struct, frozen=True, kw_only=True):
     after: bytes | None
     mode: int
     """Permission bits after the change."""
+    moved_from: str | None = None
+    """The path from which these bytes come, which the same action deletes."""
 
 
 def refuse_repeated_paths(paths: Iterable[str]) -> None:
@@ -252,11 +254,15 @@ _CONTROLS: Final = bytes({*range(0x20), 0x7F} - set(b"\t\n\f\r\x1b"))
 def make_hunks(changes: Sequence[FileChange], context: int = 3) -> tuple[Hunk, ...]:
     """Return the hunks of all files, numbered from 1; binary files and those without changed lines have none.
 
-    `context` equal lines are shown around a change; hunks whose context would touch are one.
+    Neither end of a move has one. `context` equal lines are shown around a change; hunks whose context would
+    touch are one.
     """
     refuse_repeated_paths(change.path for change in changes)
     hunks: list[Hunk] = []
+    left = {change.moved_from for change in changes}
     for change in changes:
+        if change.moved_from is not None or change.path in left:
+            continue
         hunks.extend(_file_hunks(change, context, len(hunks) + 1))
     return tuple(hunks)
 

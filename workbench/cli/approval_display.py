@@ -194,7 +194,12 @@ def detail_json(
         "choices": to_json_value(opened.choices),
         "parameters": to_json_value(parameters),
         "files": [
-            {"path": file.path, "change": _change_kind(file.base, file.after), "mode": file.mode}
+            {
+                "path": file.path,
+                "change": _change_kind(file.base, file.after),
+                "mode": file.mode,
+                **({"moved_from": file.moved_from} if file.moved_from is not None else {}),
+            }
             for file in opened.files
         ],
         "hunks": to_json_value(tuple(hunks)),
@@ -281,7 +286,7 @@ def _all_parameter_lines(
 
 def _parameter_lines(name: str, text: str, longest: int | None) -> list[str]:
     head, rest = f"  {one_line(name, 40)}: ", ""
-    text = marked_spaces(text) if name in ("command", "path") else text
+    text = marked_spaces(text) if name in ("command", "path", "new_path") else text
     if longest is not None and len(text) > longest:
         text, rest = text[:longest], f"… {len(text)} characters, the rest is in --json"
     if "\n" not in text:
@@ -363,9 +368,13 @@ def hunk_headings(hunks: Sequence[Hunk]) -> list[str]:
 
 
 def file_change_lines(changes: Iterable[FileChange]) -> list[str]:
-    """Return a line for every file that is new, deleted, binary or changes no line."""
+    """Return a line for every file that is new, moved, deleted, binary or changes no line."""
     lines: list[str] = []
-    for change in changes:
+    rows = tuple(changes)
+    left = {change.moved_from for change in rows}
+    for change in rows:
+        if change.path in left:
+            continue
         fact = _file_fact(change)
         if fact:
             lines.append(f"{one_line(change.path, PATH_CELLS)}: {fact}")
@@ -391,6 +400,9 @@ def _first_change(hunk: Hunk) -> str:
 
 def _file_fact(change: FileChange) -> str:
     before, after = change.before, change.after
+    if change.moved_from is not None:
+        kind = ", binary" if is_binary_content(after) else ""
+        return f"moved from {one_line(change.moved_from, PATH_CELLS)}{kind}, {_size_text(after)}"
     if is_binary_content(before) or is_binary_content(after):
         return f"binary, {_size_text(before)} before, {_size_text(after)} after"
     if before is None:

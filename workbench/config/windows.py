@@ -8,7 +8,8 @@ from typing import Final
 from workbench.config.types import ApprovalSettings, ApprovalWindow, WindowKind
 
 _KIND_OF_VERB: Final[Mapping[str, WindowKind]] = {
-    "read": "read", "edit": "edit", "write": "edit", "run": "command", "fetch": "fetch", "gate": "gate",
+    "read": "read", "edit": "edit", "write": "edit", "move": "edit", "del": "edit", "run": "command",
+    "fetch": "fetch", "gate": "gate",
 }  # fmt: skip
 GATE_MINUTES: Final = 24 * 60.0
 """Minutes that a gate of a pipeline waits where neither its file nor a window of the user says it."""

@@ -11,8 +11,9 @@ from typing import Final
 class BuiltInTool(Enum):
     """A tool that is always there.
 
-    The second value is one of `edit write run fetch read`. The third is the name by which permissions of the
-    field cover it, for example `Read` in `deny: Read(secrets/**)`; "" where only its own id names it.
+    The second value is one of `edit write move del run fetch read`. The third is the name by which
+    permissions of the field cover it, for example `Read` in `deny: Read(secrets/**)`; "" where only its own
+    id names it. A fourth is a further name whose denials, and only those, cover it.
     """
 
     CREATE_FILE = "create_file", "write", "Write"
@@ -28,11 +29,14 @@ class BuiltInTool(Enum):
     CONTEXT_READ = "context.read", "read", "Read"
     PREPARE_PR = "git.preparePr", "write", ""
     RUN_PIPELINE = "pipeline.run", "run", ""
+    MOVE_FILE = "move_file", "move", "Write", "Edit"
+    DELETE_FILE = "delete_file", "del", "Write", "Edit"
 
-    def __init__(self, tool_id: str, verb: str, pattern_name: str) -> None:
+    def __init__(self, tool_id: str, verb: str, pattern_name: str, denial_name: str = "") -> None:
         self.id = tool_id
         self.verb = verb
         self.pattern_name = pattern_name
+        self.denial_name = denial_name
 
     @property
     def wire_name(self) -> str:
@@ -52,3 +56,8 @@ def tool_verb(tool_id: str) -> str:
 def tools_of_pattern(name: str) -> frozenset[str]:
     """Return the ids of the tools that a name in permissions covers."""
     return frozenset(tool.id for tool in BuiltInTool if tool.pattern_name == name)
+
+
+def tools_of_denial(name: str) -> frozenset[str]:
+    """Return the ids of the tools that only a denial of that name covers, and no grant."""
+    return frozenset(tool.id for tool in BuiltInTool if tool.denial_name == name)

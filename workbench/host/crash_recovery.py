@@ -128,11 +128,10 @@ def _recovered_bodies(record: CallRecord, settled: SettledExecution) -> list[Fil
 
 
 def _file_changed_body(record: CallRecord, step: PlannedWrite) -> FileChanged:
-    after_ref = next(
-        (row.after_ref for row in record.files if row.path == step.path and row.after == step.after), None
-    )
+    row = next((row for row in record.files if row.path == step.path and row.after == step.after), None)
     return FileChanged(
         path=step.path, change=change_kind(step.base, step.after), before=step.base, after=step.after,
         before_ref=step.base_ref,
-        after_ref=after_ref, mode=step.mode,
+        after_ref=row.after_ref if row else None, mode=step.mode,
+        moved_from=row.moved_from if row else None,
     )  # fmt: skip

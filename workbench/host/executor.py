@@ -270,17 +270,27 @@ def file_changed_bodies(
 ) -> list[FileChanged]:
     """Return what was written, one body a file, with both images sealed for undo and restore."""
     bodies: list[FileChanged] = []
+    line_totals = _line_totals(changes)
     for change, step in zip(changes, plan, strict=True):
-        added, removed = changed_line_totals(make_hunks([change]))
+        added, removed = line_totals.get(change.path, (0, 0))
         bodies.append(
             FileChanged(
                 path=change.path, change=change_kind(change.before, change.after),
                 before=step.base, after=step.after,
                 before_ref=step.base_ref, after_ref=seal_image(writer, change.after),
-                mode=change.mode, added=added, removed=removed,
+                mode=change.mode, added=added, removed=removed, moved_from=change.moved_from,
             )
         )  # fmt: skip
     return bodies
+
+
+def _line_totals(changes: Sequence[FileChange]) -> dict[str, tuple[int, int]]:
+    """Return the added and removed lines of each file that has any."""
+    hunks = make_hunks(changes)
+    return {
+        path: changed_line_totals([hunk for hunk in hunks if hunk.path == path])
+        for path in {hunk.path for hunk in hunks}
+    }
 
 
 def change_kind(before: object, after: object) -> Literal["create", "modify", "delete"]:
@@ -312,10 +322,16 @@ def _alteration_detail(record: CallRecord) -> str:
 def _written_summary(changes: tuple[FileChange, ...]) -> str:
     if not changes:
         return "nothing was taken, so nothing was written"
+    left = {change.moved_from for change in changes}
+    return "; ".join(_written_words(change) for change in changes if change.path not in left)
+
+
+def _written_words(change: FileChange) -> str:
+    if change.moved_from is not None:
+        return f"moved {change.moved_from} to {change.path} ({len(change.after or b'')} bytes)"
     words = {"create": "created", "modify": "changed", "delete": "deleted"}
-    return "; ".join(
-        f"{words[change_kind(c.before, c.after)]} {c.path} ({len(c.after or b'')} bytes)" for c in changes
-    )
+    word = words[change_kind(change.before, change.after)]
+    return f"{word} {change.path} ({len(change.after or b'')} bytes)"
 
 
 # --- appending -------------------------------------------------------------------------------------

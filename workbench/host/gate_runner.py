@@ -304,6 +304,8 @@ async def proposal_events(
     return events
 
 
+PATH_ARROW: Final = " -> "
+"""Between the paths of a call that has two."""
 MAX_INLINE_HUNK_BYTES = 262_144
 """Bytes of hunks kept in the event itself; larger ones go to a recorded blob."""
 
@@ -469,11 +471,10 @@ def _proposal_target(proposal: Proposal) -> str:
     name = screened.descriptor.target_parameter
     if name is None:
         return screened.descriptor.id
-    exact = (
-        screened.targets[name].relative
-        if name in screened.targets
-        else str(screened.parameters.get(name, ""))
-    )
+    if name in screened.targets:
+        exact = PATH_ARROW.join(target.relative for target in screened.targets.values())
+    else:
+        exact = str(screened.parameters.get(name, ""))
     return redaction.redact_target(exact)
 
 
@@ -491,7 +492,8 @@ def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool
         yield "binary"
     elif any(decode_content(side)[1] for side in sides):
         yield "latin-1"
-    if any(change.after is None for change in proposal.changes):
+    moved = {change.moved_from for change in proposal.changes}
+    if any(change.after is None and change.path not in moved for change in proposal.changes):
         yield "deletes"
 
 

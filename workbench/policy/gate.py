@@ -13,7 +13,13 @@ from msgspec.structs import replace
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, GateVerdict, JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
-from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path, resolve_path
+from workbench.policy.paths import (
+    PathRefused,
+    ResolvedPath,
+    refuse_link,
+    refuse_protected_path,
+    resolve_path,
+)
 from workbench.policy.permissions import (
     UNRELATED_WORD,
     first_matching_permission,
@@ -37,6 +43,8 @@ from workbench.text.safe import one_line
 _READ_TOOL: Final = "read_file"
 _CREATE_TOOLS: Final = frozenset({"create_file", "create_directory"})
 """Tools that may create a file that may not be read; only a human's answer lets them say that it exists."""
+_NAME_TOOLS: Final = frozenset({"move_file", "delete_file"})
+"""Tools that act on a name, so that what a link leads to is not what they were asked for."""
 
 
 class GateCall(Struct, frozen=True, kw_only=True):
@@ -227,6 +235,8 @@ def resolve_targets(
     try:
         for name in descriptor.path_parameters:
             if name in parameters:
+                if descriptor.id in _NAME_TOOLS:
+                    refuse_link(context.workspace, str(parameters[name]))
                 targets[name] = resolve_path(context.workspace, str(parameters[name]))
         governing = (*_hook_named_paths(context.workspace), *context.hook_files) if writes and targets else ()
         for target in targets.values():
@@ -472,7 +482,7 @@ def _path_denial_test(
         ][:1]
     ]
     if not patterns and not any(
-        rules.rule_names_tool(rule.tool, rule.pattern_kind, tool)
+        rules.rule_names_tool(rule.tool, rule.pattern_kind, tool, "deny")
         for rule in standing
         for tool in tools.values()
     ):

@@ -103,6 +103,14 @@ def resolve_path(workspace: str, path: str) -> ResolvedPath:
     )
 
 
+def refuse_link(workspace: str, path: str) -> None:
+    """Raise `PathRefused` for a path whose last name is a symbolic link, whatever it leads to."""
+    _require_possible(path)
+    look = _stat_identity(os.path.join(os.path.realpath(workspace), path).rstrip("/"))  # noqa: PTH118
+    if look is not None and stat.S_ISLNK(look.st_mode):
+        raise PathRefused(path, "is a symbolic link; name the file itself")
+
+
 def refuse_protected_path(
     target: ResolvedPath,
     workspace: str,

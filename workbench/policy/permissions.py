@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from workbench.domain.tools import BUILT_IN_TOOLS, BuiltInTool, tools_of_pattern
+from workbench.domain.tools import BUILT_IN_TOOLS, BuiltInTool, tools_of_denial, tools_of_pattern
 from workbench.domain.values import JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.paths import ResolvedPath
@@ -34,6 +34,10 @@ TOOL_ALIASES: Final[dict[str, frozenset[str]]] = {
     "Write": tools_of_pattern("Write") | tools_of_pattern("Edit"),
 }
 """A name that permissions of the field use, and the tools that it covers."""
+_DENIED_TOOLS: Final[dict[str, frozenset[str]]] = {
+    name: tools_of_denial("Edit") for name in ("Edit", "MultiEdit", "NotebookEdit")
+}
+"""The tools that a name covers only where it denies or asks: a file closed to edits is not moved either."""
 SEARCH_TOOLS: Final = TOOL_ALIASES["Grep"] | TOOL_ALIASES["Glob"] | TOOL_ALIASES["LS"]
 """What a bare `Read` in a deny list covers besides reading."""
 FOREIGN_TOOLS: Final = frozenset({
@@ -126,11 +130,18 @@ def permission_names_tool(
     name, ids = parsed.name, (descriptor.id, descriptor.wire_name)
     if name in ids or descriptor.id in TOOL_ALIASES.get(name, ()):
         return True
+    if purpose == "deny" and only_denial_covers(name, descriptor):
+        return True
     if purpose == "deny" and name == "Read" and parsed.is_bare and descriptor.id in SEARCH_TOOLS:
         return True
     if name.startswith(MCP_PREFIX) and name.count("__") == 1:
         return any(tool_id.startswith(f"{name}__") for tool_id in ids)
     return "*" in name and any(wildcard_matches(name, tool_id) for tool_id in ids)
+
+
+def only_denial_covers(name: str, descriptor: ToolDescriptor) -> bool:
+    """Return whether a name covers a tool where it denies or asks, although it grants nothing of it."""
+    return descriptor.id in _DENIED_TOOLS.get(name, ())
 
 
 # --- which calls ---------------------------------------------------------------------------------

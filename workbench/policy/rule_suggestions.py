@@ -1,5 +1,6 @@
 """Rules that a call suggests, from exactly this call to wider ones, and backtests on recorded calls."""
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -273,6 +274,9 @@ def _target_drafts(subject: rules.RuleSubject) -> tuple[str, list[_RuleDraft]]:
             ("glob", f"{name}(domain:{host})", f"every page of {host}"),
             ("glob", name, "every page there is"),
         ]
+    if len(subject.targets) > 1:
+        paths = [target.relative for target in subject.targets.values()]
+        return " -> ".join(paths), list(_move_drafts(subject, name, paths))
     if subject.targets:
         path = next(iter(subject.targets.values())).relative
         return path, list(_path_drafts(name, path))
@@ -280,6 +284,15 @@ def _target_drafts(subject: rules.RuleSubject) -> tuple[str, list[_RuleDraft]]:
         ("regex", exact_regex(subject.parameters), "exactly these parameters"),
         ("glob", name, f"every call of {descriptor.id}"),
     ]  # fmt: skip
+
+
+def _move_drafts(subject: rules.RuleSubject, name: str, paths: Sequence[str]) -> Iterator[_RuleDraft]:
+    """Yield what covers every path of a call: a rule about one of them would not."""
+    yield "regex", exact_regex(subject.parameters), "exactly these paths"
+    folder = posixpath.commonpath([posixpath.dirname(path) for path in paths])
+    if folder and not _WILDCARD_SIGNS & set(folder):
+        yield "glob", f"{name}({folder}/**)", f"everything in {folder}/ and below it"
+    yield "glob", name, "every path there is"
 
 
 def _path_drafts(name: str, path: str) -> Iterator[_RuleDraft]:

@@ -46,9 +46,14 @@ class RuleMoment(Struct, frozen=True, kw_only=True):
     """The turn of the session that is not over; None between turns."""
 
 
-def rule_names_tool(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
+def rule_names_tool(
+    tool: str, kind: PatternKind, descriptor: ToolDescriptor, effect: RuleEffect = "allow"
+) -> bool:
+    """Return whether a rule is about a tool; a name denies more than it allows."""
     if kind == "glob":
-        return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor)
+        return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor) or (
+            effect != "allow" and permissions.only_denial_covers(tool, descriptor)
+        )
     return tool in (descriptor.id, descriptor.wire_name)
 
 
@@ -70,7 +75,7 @@ def is_rule_in_force(rule: Rule, moment: RuleMoment) -> bool:
 
 def rule_covers(rule: Rule, subject: RuleSubject) -> bool:
     """Say whether a rule matches a call, whatever its effect is."""
-    if not rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor):
+    if not rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor, rule.effect):
         return False
     if rule.effect != "allow":
         return _obstructs_call(rule, subject)

@@ -314,7 +314,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
 
     def _file(self, file: FileDetail) -> Strip:
         ink = self.ink
-        words = {"create": "new file", "delete": "deleted"}.get(file.change, "")
+        words = {"create": "new file", "delete": "deleted", "rename": "moved"}.get(file.change, "")
         columns = [
             Column(
                 content=safe_content(file.path, ink.of("foreground", bold=True), ink), grows=True, cut="path"

@@ -16,6 +16,7 @@ from workbench.tools.create_directory import CreateDirectory
 from workbench.tools.execution import RunInTerminal, RunPipeline, TerminalLastCommand
 from workbench.tools.fetch_webpage import FetchWebpage
 from workbench.tools.file_edit import CreateFile, ReplaceString
+from workbench.tools.file_move import DeleteFile, MoveFile
 from workbench.tools.file_read import ContextRead, ReadFile
 from workbench.tools.file_search import FileSearch
 from workbench.tools.grep_search import GrepSearch
@@ -105,6 +106,7 @@ def every_tool() -> tuple[AnyTool, ...]:
     return (
         CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
         TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(), RunPipeline(),
+        MoveFile(), DeleteFile(),
     )  # fmt: skip
 
 

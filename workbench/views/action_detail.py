@@ -444,7 +444,9 @@ def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject
     if verdict == "edit":
         if detail.is_stale:
             return "the file changed; make the new diff first"
-        can_edit = any(file.change != "delete" and file.note != "binary" for file in detail.files)
+        can_edit = any(
+            file.change not in ("delete", "rename") and file.note != "binary" for file in detail.files
+        )
         return "" if can_edit else "only the text of a file can be edited"
     return ""
 

@@ -179,7 +179,8 @@ def _call_words(about: str, body: e.CallBody) -> str:
         case e.OutputStreamed():
             return body.text or f"output of {about}"
         case e.FileChanged():
-            return f"{body.change} {body.path}"
+            moved = f", moved from {body.moved_from}" if body.moved_from is not None else ""
+            return f"{body.change} {body.path}{moved}"
         case e.CallFinished():
             code = "" if body.exit_code in (None, 0) else f"exit {body.exit_code}"
             took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""

@@ -14,7 +14,7 @@ from workbench.domain.values import FilePlan, Hunk
 
 # --- file by file -----------------------------------------------------------------------------------
 
-ChangeKind = Literal["create", "modify", "delete"]
+ChangeKind = Literal["create", "modify", "delete", "rename"]
 
 
 class FileDetail(Struct, frozen=True, kw_only=True):
@@ -30,15 +30,19 @@ class FileDetail(Struct, frozen=True, kw_only=True):
     """Its lines as they are now, for more context than hunks hold; may be empty."""
     note: str = ""
     """Why there are no hunks to see: `binary`, `new and empty`, `deleted`, `only its mode changes`."""
+    old_path: str = ""
+    """Of a file that is moved: where it was."""
 
 
 def file_details(opened: ActionOpened, hunks: Sequence[Hunk]) -> tuple[FileDetail, ...]:
     by_path: dict[str, list[Hunk]] = {}
     for hunk in hunks:
         by_path.setdefault(hunk.path, []).append(hunk)
+    left = {plan.moved_from for plan in opened.files}
     details = [
         _planned_file(plan, by_path.pop(plan.path, []), is_binary="binary" in opened.warnings)
         for plan in opened.files
+        if plan.path not in left
     ]
     return (*details, *(_file_detail(path, "modify", rest, "") for path, rest in by_path.items()))
 
@@ -61,6 +65,9 @@ def change_details(opened: ActionOpened | None, changed: Iterable[FileChanged]) 
 
 
 def _planned_file(plan: FilePlan, hunks: Sequence[Hunk], *, is_binary: bool) -> FileDetail:
+    if plan.moved_from is not None:
+        note = f"{'binary, ' if is_binary else ''}moved from {plan.moved_from}; its bytes stay the same"
+        return FileDetail(path=plan.path, change="rename", note=note, old_path=plan.moved_from)
     change = "create" if plan.base is None else "delete" if plan.after is None else "modify"
     if hunks:
         note = ""

@@ -12,7 +12,7 @@ from workbench.text.safe import one_line
 SESSIONS_PANE, CONVERSATION_PANE, APPROVALS_PANE = "sessions", "conversation", "approvals"
 """Names of places of the screen."""
 _MAX_TOAST_CELLS: Final = 400
-_WRITE_VERBS: Final = ("edit", "write")
+_WRITE_VERBS: Final = ("edit", "write", "move", "del")
 
 
 class Toast(Struct, frozen=True, kw_only=True):

@@ -296,7 +296,7 @@ _ALSO_FOUND: Final = {
     "shell": ("run_in_terminal",),
     "read": ("read_file",),
     "edit": ("replace_string_in_file",),
-    "write": ("create_file",),
+    "write": ("create_file", "move_file", "delete_file"),
     "search": (
         "grep_search", "file_search", "list_dir", "search_web", "web_search", "websearch",
         "google_web_search",

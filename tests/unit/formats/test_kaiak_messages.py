@@ -449,6 +449,17 @@ def test_each_end_of_a_rename_is_a_deleted_and_a_created_file():
     assert [(body.path, body.change) for body in changed] == [("old.py", "delete"), ("new.py", "create")]
 
 
+@pytest.mark.spec(147)
+def test_a_rename_that_names_its_old_path_is_both_ends():
+    rename = {"proposal_id": "p", "file_path": "new.py", "change_type": "Rename", "original_path": "old.py"}
+    done = {"tool_call_id": "c1", "operation": "Complete", "result": {"data": "ok"}}
+    told = ({"ToolCall": {**done, "operation": "Start"}}, {"FileModification": rename}, {"ToolCall": done})
+    rows = [message_line(content, number) for number, content in enumerate(told, 1)]
+    _, again, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
+    changed = [one.body for one in again if isinstance(one.body, e.FileChanged)]
+    assert [(body.path, body.change) for body in changed] == [("old.py", "delete"), ("new.py", "create")]
+
+
 def test_our_own_messages_match_their_kinds(played):
     events = played.journal.events(played.session_id)
     for message in kaiak_messages(events, played.journal.blobs.read):

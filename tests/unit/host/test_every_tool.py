@@ -20,6 +20,8 @@ PLAN = (
     ("context_read", {"path": "a.py"}),
     ("replace_string_in_file", {"path": "a.py", "old_string": "one", "new_string": "two"}),
     ("create_file", {"path": "b.py", "content": "new\n"}),
+    ("move_file", {"path": "b.py", "new_path": "c.py"}),
+    ("delete_file", {"path": "c.py"}),
     ("create_directory", {"path": "empty"}),
     ("run_in_terminal", {"command": "cat a.py"}),
     ("terminal_last_command", {}),
@@ -80,7 +82,7 @@ def test_every_tool_asks_runs_and_is_seen_afterwards(staged, web):
 def test_the_catalogue_is_complete_as_data(staged):
     stage = staged(recording(exchange(text("x"))))
     found = json.loads(program(stage, "tools", "schema", "--json"))
-    assert len(found) == 13
+    assert len(found) == 15
     for tool in found:
         assert tool["input_schema"]["type"] == tool["output_schema"]["type"] == "object"
         assert tool["examples"] and tool["allowed_providers"] and tool["risk_level"] and tool["capability"]

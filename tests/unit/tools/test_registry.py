@@ -40,6 +40,8 @@ def test_the_catalogue_has_its_tools_with_their_risks():
         "git.preparePr": ("git", "dangerous", True),
         "context.read": ("read", "read_only", True),
         "pipeline.run": ("execute", "dangerous", True),
+        "move_file": ("write", "dangerous", True),
+        "delete_file": ("write", "dangerous", True),
     }
 
 

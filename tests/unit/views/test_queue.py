@@ -255,5 +255,5 @@ def test_only_rows_of_what_changed_are_made_again():
 def test_a_call_has_the_verb_of_its_tool():
     verbs = {tool.descriptor.id: tool.descriptor.verb for tool in every_tool()}
     assert {tool: tool_verb(tool) for tool in verbs} == verbs
-    assert set(verbs.values()) == {"edit", "write", "run", "fetch", "read"}
+    assert set(verbs.values()) == {"edit", "write", "move", "del", "run", "fetch", "read"}
     assert tool_verb("mcp__tracker__search") == "run"

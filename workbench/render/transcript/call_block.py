@@ -146,14 +146,26 @@ def _call_summary(call: Call, action: Action | None, hunks: Sequence[Hunk]) -> s
 
 def _hunks_of_call(source: TranscriptSource, records: CallRecords) -> Sequence[Hunk]:
     written = [
-        hunk for changed in records.changes for hunk in changed.hunks or source.hunks_of_change(changed)
+        hunk
+        for changed in _without_moves(records.changes)
+        for hunk in changed.hunks or source.hunks_of_change(changed)
     ]
     return written or [hunk for _, opened in records.questions for hunk in source.hunks(opened)]
 
 
-def _unseen_changes(changes: Iterable[e.FileChanged], hunks: Sequence[Hunk]) -> Iterator[str]:
+def _without_moves(changes: Sequence[e.FileChanged]) -> list[e.FileChanged]:
+    """Return the changes without both ends of each move, whose bytes stay the same."""
+    left = {changed.moved_from for changed in changes}
+    return [changed for changed in changes if changed.moved_from is None and changed.path not in left]
+
+
+def _unseen_changes(changes: Sequence[e.FileChanged], hunks: Sequence[Hunk]) -> Iterator[str]:
     shown = {hunk.path for hunk in hunks}
-    for changed in changes:
+    moves = [changed for changed in changes if changed.moved_from is not None]
+    for moved in moves:
+        old, new = safe_html(moved.moved_from or ""), safe_html(moved.path)
+        yield f'<p class="note">moved <code>{old}</code> to <code>{new}</code></p>\n'
+    for changed in _without_moves(changes):
         if changed.path not in shown:
             words, path = CHANGE_WORDS[changed.change], safe_html(changed.path)
             yield f'<p class="note">{words} <code>{path}</code> +{changed.added} −{changed.removed}</p>\n'

@@ -39,7 +39,7 @@ _WIDE_BOX = 84
 """Cells of a line that holds all keys with what they do."""
 _MIN_TARGET_CELLS = 12
 _MIN_LEFT_CELLS = 6
-_EFFECT_OF_APPROVAL = {"edit": "whole", "write": "new file", "run": "runs"}
+_EFFECT_OF_APPROVAL = {"edit": "whole", "write": "new file", "move": "moves", "del": "deletes", "run": "runs"}
 
 
 class BatchRow(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from workbench.views.hunk_selection import HunkState
 _FILE_HINT = ("[ ]", "other file")
 _DIFF_HINTS = (("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))
 _LINE_HINTS = (("j k", "more, fewer"), ("space", "take or leave"), ("esc", "whole hunks"))
-_CHANGE_WORDS = {"create": "new", "delete": "gone", "modify": ""}
+_CHANGE_WORDS = {"create": "new", "delete": "gone", "modify": "", "rename": "moved"}
 _MIN_NAME_CELLS: Final = 10
 
 
