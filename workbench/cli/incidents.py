@@ -32,7 +32,7 @@ from workbench.cli.headless_run import (
 from workbench.cli.incident_lists import find_list, read_list, result_json, result_lines, row_line
 from workbench.cli.journal_access import open_journal
 from workbench.cli.rows import waiting_lines
-from workbench.cli.run import ask_trust
+from workbench.cli.run import ask_trust, recording_provider_maker
 from workbench.cli.run_printers import print_error
 from workbench.cli.run_session import positive_number
 from workbench.domain import events as e
@@ -78,7 +78,8 @@ RUN_EXAMPLE = """workbench incidents run --checker 'ruff check --output-format j
 workbench incidents run report.sarif --severity error --path src --dry-run
 workbench incidents run report.sarif --checker 'semgrep scan --sarif' --batch one --on-approval park
 workbench incidents run kantra/output.yaml --root /opt/input/source --only 481034a8cb0f
-workbench incidents run report.json --baseline last-week.json --json"""
+workbench incidents run report.json --baseline last-week.json --json
+workbench incidents run report.sarif --batch one --record batch.json"""
 _EXIT_CODES: Final = """exit codes:
   0    every incident that was asked for is fixed: the checker does not find it any more
   1    not all of them; the result says how each ended
@@ -128,6 +129,7 @@ def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--recording", default="", metavar="FILE", help="play a recording instead of asking a model"
     )
+    parser.add_argument("--record", metavar="FILE", help="write what the models say as a recording")
     parser.add_argument("--root", default="", metavar="DIR", help="what the paths in FILE start with")
     parser.add_argument("--baseline", metavar="FILE", help="leave out what this file has: only what is new")
     parser.add_argument(
@@ -139,6 +141,9 @@ def configure_run(parser: ArgumentParser) -> None:
 def execute_run(options: Namespace, console: Console) -> int:
     """Make a list, let agents work it off, and return the exit code."""
     is_wanted = _filter(options)
+    if options.record and options.recording:
+        why = "a recording is played from its file and asks nobody"
+        raise UsageError(_NOTHING, why, "leave --record or --recording out")
     workspace = workspace_path(options.directory)
     with open_journal(human_only=_NOTHING, expires_due=True) as journal:
         context = _open_context(journal, workspace, options, console)
@@ -223,8 +228,10 @@ def _open_context(journal: Journal, workspace: str, options: Namespace, console:
     register_secrets(loaded.config)
     driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
     ask_trust(journal, workspace, console)
+    record = getattr(options, "record", None)
+    provider = recording_provider_maker(record, _NOTHING, has_sessions=True) if record else provider_of
     return open_driver_context(
-        journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter,
+        journal.home, journal, workspace, provider=provider, pipelines=SessionPipelineStarter,
         can_ask=options.on_approval != "deny",
     )  # fmt: skip
 
@@ -422,6 +429,8 @@ def _drive(
         asyncio.run(run())
     except SessionDriven as driven:
         console.note(f"Another process (pid {driven.pid}) works on it; what it does is printed here.")
+        if getattr(options, "record", None):
+            console.note("Nothing is recorded: only the process that asks the models can.")
         stop.is_wanted = _follow(journal, list_id, see, start, parks=options.on_approval == "park")
     finally:
         console.clear_status()

@@ -437,20 +437,23 @@ def _ending(progress: SessionProgress) -> RunEnding:
     return "parked" if progress.waiting and not progress.is_idle else "finished"
 
 
-def recording_provider_maker(name: str) -> ProviderMaker:
-    """Return a maker of providers whose replies go into a file."""
+def recording_provider_maker(
+    name: str, what: str = "nothing was run", *, has_sessions: bool = False
+) -> ProviderMaker:
+    """Return a maker of providers whose replies go into a file; `what` says that nothing was done.
+
+    `has_sessions`: several sessions are recorded in it.
+    """
     try:
         path = Path(name).expanduser().absolute()
         exists, has_folder = path.exists() or path.is_symlink(), path.parent.is_dir()
     except (OSError, ValueError, RuntimeError):
-        raise Refusal(
-            "nothing was run", f"{name} is not a name for a recording", "give --record a path"
-        ) from None
+        raise Refusal(what, f"{name} is not a name for a recording", "give --record a path") from None
     if exists:
-        raise Refusal("nothing was run", f"{path} is there already", "name a new file with --record")
+        raise Refusal(what, f"{path} is there already", "name a new file with --record")
     if not has_folder:
-        raise Refusal("nothing was run", f"there is no folder {path.parent}", "make it, or name another file")
-    recorder = ReplyRecorder(lambda data: write_atomic(path, data))
+        raise Refusal(what, f"there is no folder {path.parent}", "make it, or name another file")
+    recorder = ReplyRecorder(lambda data: write_atomic(path, data), has_sessions=has_sessions)
 
     def make(session: Session, config: Config) -> Provider:
         return recorder.recorded_provider(provider_of(session, config))

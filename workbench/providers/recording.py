@@ -437,26 +437,59 @@ RecordedItem = dict[str, object]
 class ReplyRecorder:
     """Keeps the exchanges of one run and writes them whole after each."""
 
-    def __init__(self, write: WriteBytes, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start a recording; `write` puts all bytes of the file in its place, `clock` gives seconds."""
-        self._write, self._clock = write, clock
+    def __init__(
+        self, write: WriteBytes, clock: Callable[[], float] = time.monotonic, *, has_sessions: bool = False
+    ) -> None:
+        """Start a recording; `write` puts all bytes of the file in its place, `clock` gives seconds.
+
+        `has_sessions`: several sessions are recorded, each of which plays the file from its beginning, so
+        every exchange says what it answers.
+        """
+        self._write, self._clock, self._has_sessions = write, clock, has_sessions
         self._exchanges: list[RecordedItem] = []
+        self._session_by_call: dict[str, str] = {}
+        """The session that used the id of a call first."""
 
     def recorded_provider(self, provider: Provider) -> Provider:
         return _RecordingProvider(provider, self)
 
     async def replied(self, provider: Provider, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
         """Pass a reply on and keep it; one that was cancelled is kept as far as it came."""
-        recorder = _ExchangeRecorder(self._clock)
+        recorder = _ExchangeRecorder(self._clock, lambda call: self._unique_call(request.session_id, call))
         try:
             async with aclosing(provider.reply(request)) as parts:
                 async for part in parts:
                     recorder.take(part)
                     yield part
         finally:
-            self._exchanges.append({"reply": recorder.items()})
+            self._exchanges.append({**self._condition(request), "reply": recorder.items()})
+            self._exchanges.sort(key=lambda exchange: self._has_sessions and "when" not in exchange)
             document = {"recording": RECORDING_VERSION, "model": request.model, "exchanges": self._exchanges}
             self._write(json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace") + b"\n")
+
+    def _unique_call(self, session_id: str, call: str) -> str:
+        """Return an id of a call that no other session of the recording has."""
+        text = scrub(call).text
+        if not self._has_sessions or self._session_by_call.setdefault(text, session_id) == session_id:
+            return text
+        return f"{text}-{session_id[-8:]}"
+
+    def _condition(self, request: ModelRequest) -> RecordedItem:
+        """Return what an exchange answers: the last result of a call, else the prompt."""
+        if not self._has_sessions or not request.fresh:
+            return {}
+        results = [message for message in request.fresh if message.role == "tool"]
+        if results and (call := results[-1].tool_call_id):
+            return {"when": {"tool_result": {"id": self._unique_call(request.session_id, call)}}}
+        prompts = [message.content for message in request.fresh if message.role == "user"]
+        return {"when": {"prompt_contains": _text_without_secrets(prompts[-1])}} if prompts else {}
+
+
+def _text_without_secrets(prompt: str) -> str:
+    """Return a prompt, or the longest line of one in which secrets are replaced: it has to match again."""
+    if scrub(prompt).text == prompt:
+        return prompt
+    return max((line for line in prompt.splitlines() if scrub(line).text == line), key=len, default="")
 
 
 class _RecordingProvider:
@@ -490,8 +523,8 @@ class _RecordingProvider:
 class _ExchangeRecorder:
     """One reply as it is kept: texts in blocks of timed pieces, so that a block is scrubbed as a whole."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float], call_id: Callable[[str], str]) -> None:
+        self._clock, self._call_id = clock, call_id
         self._last = clock()
         self._blocks: list[tuple[str, list[tuple[float, str]]]] = []
         self._others: dict[int, list[tuple[float, ReplyPart]]] = {}
@@ -519,11 +552,14 @@ class _ExchangeRecorder:
             pieces.append((wait, text))
 
     def items(self) -> list[RecordedItem]:
-        items: list[RecordedItem] = [_written_part(part, wait) for wait, part in self._others.get(0, [])]
+        items: list[RecordedItem] = [self._written(part, wait) for wait, part in self._others.get(0, [])]
         for number, (name, pieces) in enumerate(self._blocks, 1):
             items += [_with_wait({name: text}, wait) for wait, text in _scrubbed_pieces(pieces)]
-            items += [_written_part(part, wait) for wait, part in self._others.get(number, [])]
+            items += [self._written(part, wait) for wait, part in self._others.get(number, [])]
         return items
+
+    def _written(self, part: ReplyPart, wait: float) -> RecordedItem:
+        return _written_part(part, wait, self._call_id)
 
 
 def _scrubbed_pieces(pieces: list[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -533,10 +569,10 @@ def _scrubbed_pieces(pieces: list[tuple[float, str]]) -> list[tuple[float, str]]
     return pieces if clean == whole else [(sum(wait for wait, _ in pieces), clean)]
 
 
-def _written_part(part: ReplyPart, wait: float) -> RecordedItem:
+def _written_part(part: ReplyPart, wait: float, call_id: Callable[[str], str]) -> RecordedItem:
     match part:
         case ToolCallPart():
-            call = {"id": scrub(part.id).text, "name": scrub(part.name).text}
+            call = {"id": call_id(part.id), "name": scrub(part.name).text}
             return _with_wait({"tool_call": {**call, "arguments": _written_arguments(part.arguments)}}, wait)
         case UsagePart(usage=usage):
             counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

@@ -3,10 +3,12 @@
 import json
 import re
 import uuid
+from contextlib import closing
 
 import pytest
 from msgspec.structs import replace
 
+from tests.support.chat_server import ChatServer, called, said
 from tests.support.incident_lists import FAULTS, FIX_NONE, FIX_OS, FIX_SYS, RUFF, edit
 from tests.support.tables import each_row
 from workbench.host.host_locks import driver_identity
@@ -399,3 +401,51 @@ def test_a_list_that_came_from_a_file_dismisses_nothing_and_runs_nothing(project
     project("incidents", "run", report(project, *entries), *agents(project), "--dry-run")
     (own,) = [one for one in project.json("incidents", "show", "--json")]
     assert not own["dismissed"] and not (project.workspace / "made").exists()
+
+
+@pytest.mark.spec(165)
+def test_what_is_recorded_of_a_batch_plays_again_without_a_model(project):
+    """Every session of the batch has the same ids of calls, as models without ids of their own have."""
+    edits = [("import os\n", ""), ("import sys\n", ""), ("x == None", "x is None")]
+    answers = [
+        part
+        for old, new in edits
+        for part in (
+            called(
+                "replace_string_in_file", json.dumps({"path": "a.py", "old_string": old, "new_string": new})
+            ),
+            said("Done."),
+        )
+    ]
+    kept, before = project.folder / "kept.json", (project.workspace / "a.py").read_text()
+    words = ("incidents", "run", "--checker", RUFF, "--batch", "one", "--json")
+    with closing(ChatServer(*answers)) as server:
+        local = {"kind": "openai-compatible", "base_url": server.base_url, "model": "m"}
+        allow({**ALLOW, "providers": {"local": local}})
+        first = project.json(*words, "--provider", "local", "--record", str(kept))
+        assert len(server.asked) == 6
+    fixed = (project.workspace / "a.py").read_text()
+    assert (first["counts"], fixed) == ({"fixed": 3}, "\n\ndef f(x):\n    return x is None\n")
+    (project.workspace / "a.py").write_text(before)
+    again = project.json(*words, "--recording", str(kept))
+    assert (project.workspace / "a.py").read_text() == fixed
+    assert [again[name] for name in ("counts", "files_modified")] == [
+        first[name] for name in ("counts", "files_modified")
+    ]
+    assert again["metadata"]["tool_calls_count"] == first["metadata"]["tool_calls_count"] == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "said_why"),
+    [
+        (["--record", "there.json"], 1, "is there already"),
+        (["--record", "no/folder.json"], 1, "there is no folder"),
+        (["--record", "new.json", "--recording", "there.json"], 2, "leave --record or --recording out"),
+    ],
+)
+def test_where_nothing_can_be_recorded_no_incident_is_worked_on(project, monkeypatch, more, code, said_why):
+    monkeypatch.chdir(project.folder)
+    (project.folder / "there.json").write_text("{}")
+    assert project("incidents", "run", "--checker", RUFF, *more) == code
+    told = project.err.casefold()
+    assert said_why in told and "no incident was worked on" in told

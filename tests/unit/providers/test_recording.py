@@ -1,16 +1,28 @@
 """The recording format: what is read, and what is refused with file, line and key."""
 
+import asyncio
 import hashlib
 import json
 
 import pytest
 
-from workbench.domain.messages import FailurePart, TextPart, ThinkingPart, ToolCallPart, UsagePart
+from workbench.domain.messages import (
+    ExchangePart,
+    FailurePart,
+    Message,
+    ModelRequest,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UsagePart,
+)
 from workbench.domain.values import Usage
 from workbench.providers.recording import (
     Exchange,
     ExchangeCondition,
+    RecordedProvider,
     RecordingBroken,
+    ReplyRecorder,
     TimedPart,
     load_recording,
 )
@@ -178,3 +190,67 @@ def test_which_recorded_errors_may_be_tried_again(tmp_path, status, recoverable)
     failure = load_recording(written(tmp_path, text)).exchanges[0].reply[0].part
     assert failure.recoverable is recoverable
     assert failure.code == ("provider_error" if status is None else f"http_{status}")
+
+
+class Talking:
+    """A provider that answers with a call of the same id, then with the session's name."""
+
+    name = "talking"
+    endpoint = None
+
+    async def reply(self, request):
+        if any(message.role == "tool" for message in request.fresh):
+            yield TextPart(text=f"done in {request.session_id}")
+        else:
+            yield ToolCallPart(id="call_1", name="list_dir", arguments="{}")
+
+
+def spoken(provider, session, prompt):
+    """Let a session ask twice: by a prompt, then with the result of the call; return call and text."""
+
+    async def asked(*fresh, used=()):
+        request = ModelRequest(
+            session_id=session, model="m", messages=fresh, fresh=fresh, used_exchanges=frozenset(used)
+        )
+        return [part async for part in provider.reply(request)]
+
+    first = asyncio.run(asked(Message(role="user", content=prompt)))
+    used = [part.exchange for part in first if isinstance(part, ExchangePart)]
+    (call,) = [part for part in first if isinstance(part, ToolCallPart)]
+    result = Message(role="tool", tool_call_id=call.id, outcome="succeeded")
+    second = asyncio.run(asked(result, used=used))
+    return [part.text for part in second if isinstance(part, TextPart)]
+
+
+@pytest.mark.spec(165)
+def test_a_recording_of_several_sessions_answers_each_of_them_in_any_order(tmp_path):
+    written_bytes = []
+    provider = ReplyRecorder(written_bytes.append, has_sessions=True).recorded_provider(Talking())
+    secret = "ghp_" + "a1B2" * 9
+    prompts = {
+        "s-00000001": "fix\nthe first", "s-00000002": "fix\nthe second",
+        "s-00000003": f"look at the third\nkey {secret}",
+    }  # fmt: skip
+    live = {session: spoken(provider, session, prompt) for session, prompt in prompts.items()}
+    assert live == {session: [f"done in {session}"] for session in prompts}
+    path = tmp_path / "kept.json"
+    path.write_bytes(written_bytes[-1])
+    assert secret not in path.read_text()
+    player = RecordedProvider(load_recording(path))
+    for session in reversed(prompts):
+        assert spoken(player, f"another {session}", prompts[session]) == live[session]
+
+
+def test_an_exchange_that_answers_nothing_new_never_comes_before_one_that_does():
+    written_bytes = []
+    provider = ReplyRecorder(written_bytes.append, has_sessions=True).recorded_provider(Talking())
+
+    async def ask(*fresh):
+        request = ModelRequest(session_id="s", model="m", messages=fresh, fresh=fresh)
+        async for _ in provider.reply(request):
+            pass
+
+    asyncio.run(ask())
+    asyncio.run(ask(Message(role="user", content="hi")))
+    exchanges = json.loads(written_bytes[-1])["exchanges"]
+    assert [exchange.get("when") for exchange in exchanges] == [{"prompt_contains": "hi"}, None]
