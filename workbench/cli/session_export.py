@@ -12,12 +12,12 @@ from workbench.backend.session_export import (
     export_texts,
 )
 from workbench.backend.session_transcript import transcript_page
-from workbench.cli.arguments import add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_session
+from workbench.cli.context import SESSION_ID_HELP, find_session
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.picture_options import add_picture_options
+from workbench.cli.session_export_folder import check_folder_options, export_folder
 from workbench.domain.rows import Session
 from workbench.effects.path_files import write_atomic_parts
 from workbench.formats.command_log import is_command_session
@@ -34,16 +34,16 @@ EXPORT_EXAMPLE = """workbench sessions export 3f2a > session.jsonl
 workbench sessions export 3f2a --format markdown
 workbench sessions export 3f2a --format transcript --output session.html
 workbench sessions export 3f2a --format html --output session.html
+workbench sessions export --all sessions
 workbench sessions export 3f2a --format svg --at 0:30 --output moment.svg
 workbench sessions export 3f2a --format svg --animate --output session.svg"""
 
 
 def configure_export(parser: ArgumentParser) -> None:
-    add_session_argument(parser)
+    parser.add_argument("id", metavar="ID", nargs="?", help=SESSION_ID_HELP)
     parser.add_argument(
         "--format",
         choices=sorted([*WRITERS, TRANSCRIPT, *PICTURE_FORMATS]),
-        default="events",
         help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
         " assistant, turns and records; atif, a trajectory; cmd, the log of a command of workbench ask;"
         " markdown, to be read;"
@@ -51,12 +51,25 @@ def configure_export(parser: ArgumentParser) -> None:
         " svg, a picture of a moment",
     )
     parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
+    parser.add_argument(
+        "--all",
+        metavar="DIR",
+        help="write every session into a folder, each as a file (default format: wink)",
+    )
+    parser.add_argument("--replace", action="store_true", help="with --all: replace files that are there")
+    parser.add_argument("--json", action="store_true", help="with --all: print what was written as JSON")
     add_picture_options(parser)
 
 
 def execute_export(options: Namespace, console: Console) -> int:
     if options.animate and options.format != "svg":
         raise UsageError("nothing was exported", "--animate is for pictures", "add --format svg")
+    if options.all is not None:
+        check_folder_options(options)
+        with open_journal() as journal:
+            return export_folder(options, journal, console)
+    options.format = options.format or "events"
+    _check_session_options(options)
     with open_journal() as journal:
         session = find_session(journal, options.id)
         if options.format in PICTURE_FORMATS:
@@ -72,6 +85,14 @@ def execute_export(options: Namespace, console: Console) -> int:
             return EXIT_OK
         console.say_lines(texts)
     return EXIT_OK
+
+
+def _check_session_options(options: Namespace) -> None:
+    if options.id is None:
+        raise UsageError("nothing was exported", "no session is named", "give its id, or --all DIR")
+    for name in ("replace", "json"):
+        if getattr(options, name):
+            raise UsageError("nothing was exported", f"--{name} belongs to --all", f"leave --{name} out")
 
 
 def _export_transcript(options: Namespace, journal: Journal, session: Session, console: Console) -> int:
