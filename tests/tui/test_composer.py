@@ -467,6 +467,9 @@ def test_what_was_said_before_stands_before_what_is_written_now():
         ("/model q", False, None),
         ("/mode ev", True, ("mode", "ev", 6)),
         ("/mark ev", True, None),
+        ("/tools ", True, ("tools", "", 7)),
+        ("/tools read_file gr", True, ("tools", "gr", 17)),
+        ("/tools gr", False, None),
     ],
 )
 def test_the_word_that_is_typed(before, first, found):
@@ -492,6 +495,22 @@ def test_the_best_files(query, names):
     found = best_file_matches(FILES, query)
     assert found[0:1] == names[0:1]
     assert sorted(found) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("before", "names"),
+    [
+        ("/tools ", ["list", "reads", "all", "create_file", "read_file"]),
+        ("/tools rea", ["reads", "read_file", "create_file", "create_directory", "context.read"]),
+        ("/tools read_file ", []),
+        ("/tools read_file gre", ["grep_search"]),
+        ("/tools zzz", []),
+    ],
+)
+def test_tools_offered(before, names):
+    word = word_before_cursor(before, is_first_line=True)
+    found = [name for name, _ in completions_of(word, CompletionSources()).candidates]
+    assert found[: len(names)] == names and (bool(found) or not names)
 
 
 def test_commands_offered():
@@ -636,6 +655,10 @@ def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
         assert app.said(CommandTyped) == [CommandTyped("mode", "reads")]
         await pilot.press(*"/mark a b", "enter")
         assert app.said(CommandTyped)[-1] == CommandTyped("mark", "a b")
+        await pilot.press(*"/tools gre", "tab", *"rea", "down", "tab", "enter")
+        assert app.said(CommandTyped)[-1] == CommandTyped("tools", "grep_search read_file")
+        await pilot.press(*"/tools", "enter", "enter")
+        assert app.said(CommandTyped)[-1] == CommandTyped("tools", "list")
 
     play(act, now={"/mode": "asks before every tool", "/model": ""})
 

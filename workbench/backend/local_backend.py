@@ -345,7 +345,7 @@ class LocalBackend(LocalWorkspace, Backend):
                     **selected.configuration, **chosen.members, **instructions.configuration,
                     **place.configuration,
                 },
-                system_prompt=instructions.system_prompt,
+                system_prompt=instructions.system_prompt, active_tools=chosen.active_tools,
             )  # fmt: skip
         chosen.is_worktree = False
         session_requests().submit_prompt(self._journal, session_id, prompt, self._actor)

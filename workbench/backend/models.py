@@ -82,6 +82,17 @@ class LocalModels(LocalWorkspace, ModelBackend):
         self._next_session.is_worktree = True
         return folder
 
+    def set_tools(self, session_id: str, tools: str) -> str:
+        from workbench.host import session_tools
+
+        config, session = self._config(), self._session(session_id)
+        if session is not None:
+            return session_tools.narrow_tools(self._journal, config, session, tools, self._actor)
+        choice = self._next_session.choice
+        provider = choice.provider if choice is not None else config.default_provider or ""
+        self._next_session.active_tools, said = session_tools.tools_of_next_session(config, provider, tools)
+        return said
+
     def add_bookmark(self, session_id: str, label: str) -> str:
         from workbench.host import session_requests
 

@@ -86,3 +86,5 @@ class NextSession(Struct):
     """Of its configuration."""
     is_worktree: bool = False
     """Whether it works in a git worktree of its own; it holds for one session."""
+    active_tools: tuple[str, ...] = ()
+    """Ids of the tools that it has; empty means all."""

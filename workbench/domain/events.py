@@ -133,6 +133,8 @@ class SessionChanged(SessionEvent, frozen=True, kw_only=True):
     provider: str | None = None
     model: str | None = None
     """Whom the session asks from its next call of a model on."""
+    active_tools: tuple[str, ...] | None = None
+    """Ids of the tools that the session has from its next turn on; empty means all of the settings."""
     configuration: JsonObject | None = None
     """Members that replace those of the session's configuration; null takes one away."""
 

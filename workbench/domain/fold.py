@@ -5,7 +5,7 @@ refuses it before it is stored.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, assert_never
+from typing import Final, Protocol, assert_never, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from workbench.domain.machines import (
     may_move,
 )
 from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust, step_key
-from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, ReplyCall, StepPlan
+from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, Json, ReplyCall, StepPlan
 
 
 class RowLookup(Protocol):
@@ -213,14 +213,36 @@ def _session_changed(event: Event, body: e.SessionChanged, look: RowLookup) -> t
     changes = {name: value for name in names if (value := getattr(body, name)) is not None}
 
     def change(session: Session) -> Session:
-        changed = replace(session, **changes)
+        changed = _with_tools(replace(session, **changes), body.active_tools)
         if body.configuration is None:
             return changed
-        both = {**session.configuration, **body.configuration}
+        both = {**changed.configuration, **body.configuration}
         configuration = {name: value for name, value in both.items() if value is not None}
         return replace(changed, configuration=configuration)
 
     return _on_session(event, look, change)
+
+
+_NEXT_TOOLS: Final = "next_tools"
+"""Member of a session's configuration: the tools that it has once its open turn has ended."""
+
+
+def _with_tools(session: Session, tools: tuple[str, ...] | None) -> Session:
+    """Return a session with other tools, or, while a turn is open, with a note of them."""
+    if tools is None:
+        return session
+    configuration = {name: value for name, value in session.configuration.items() if name != _NEXT_TOOLS}
+    if session.open_turn is None:
+        return replace(session, active_tools=tools, configuration=configuration)
+    return replace(session, configuration={**configuration, _NEXT_TOOLS: list(tools)})
+
+
+def _without_turn(session: Session) -> Session:
+    """Return a session whose turn ended; it has the tools that it was given meanwhile."""
+    ended, tools = replace(session, open_turn=None), session.configuration.get(_NEXT_TOOLS)
+    if not isinstance(tools, list):
+        return ended
+    return _with_tools(ended, tuple(map(str, cast("list[Json]", tools))))
 
 
 def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ...]:
@@ -229,9 +251,10 @@ def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ..
             return _reply_completed(event, body, look)
         case e.ConversationCompacted(usage=used):
             return _on_session(event, look, lambda s: replace(s, usage=s.usage.plus(used)))
-        case e.TurnStarted() | e.TurnEnded():
-            turn_id = event.turn_id if isinstance(body, e.TurnStarted) else None
-            return _on_session(event, look, lambda s: replace(s, open_turn=turn_id))
+        case e.TurnStarted():
+            return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
+        case e.TurnEnded():
+            return _on_session(event, look, _without_turn)
         case e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan():
             return ()
         case e.CommandSuggested():

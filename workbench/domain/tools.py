@@ -45,6 +45,8 @@ class BuiltInTool(Enum):
 
 
 BUILT_IN_TOOLS: Final = frozenset(tool.id for tool in BuiltInTool)
+TOOL_GROUPS: Final = {"reads": frozenset(tool.id for tool in BuiltInTool if tool.verb == "read")}
+"""A word for several tools, where the tools of a session are named."""
 _VERBS: Final = {tool.id: tool.verb for tool in BuiltInTool}
 
 

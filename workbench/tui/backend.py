@@ -279,6 +279,10 @@ class ModelBackend:
             raise BackendError(_NOTHING_DONE)
         return ""
 
+    def set_tools(self, session_id: str, tools: str) -> str:
+        """Narrow the tools that it has from its next turn on, or say which it has; return what to say."""
+        raise BackendError(_NOTHING_DONE)
+
     def add_bookmark(self, session_id: str, label: str) -> str:
         """Mark this moment with a label that may be empty; return what to say."""
         raise BackendError(_NOTHING_DONE)

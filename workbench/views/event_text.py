@@ -134,7 +134,8 @@ def session_settings_text(body: e.SessionChanged) -> str:
     model = "" if body.model is None else f"model changed to {body.model}"
     members = body.configuration or {}
     reads = _ASKING_WORDS.get(members["reads"], "") if "reads" in members else ""
-    return _comma_joined(model, reads)
+    tools = "" if body.active_tools is None else f"tools: {', '.join(body.active_tools) or 'all'}"
+    return _comma_joined(model, reads, tools)
 
 
 def _turn_words(body: e.TurnBody) -> str:

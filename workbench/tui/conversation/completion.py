@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
+from workbench.domain.tools import TOOL_GROUPS, BuiltInTool
 from workbench.text.nearest import nearest_name
 
 MAX_COMPLETIONS: Final = 8
@@ -27,6 +28,7 @@ SLASH_COMMANDS: Final = (
     ("/queue", "queued messages: edit, take back, reorder"),
     ("/restart", "restart the background process"),
     ("/stop", "stop the agent"),
+    ("/tools", "narrow the tools of this session"),
     ("/worktree", "a new session in a git worktree of its own"),
 )
 """Command and what it does; the screen carries them out."""
@@ -37,10 +39,11 @@ COMMAND_ALIASES: Final = {
     "/continue": "resume unpause", "/end": "close finish", "/mark": "bookmark note",
     "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
     "/model": "model switch change llm", "/queue": "queued pending withdraw unsend cancel message",
-    "/restart": "host daemon server background", "/worktree": "git branch isolate separate copy parallel",
+    "/restart": "host daemon server background", "/tools": "allowed capabilities limit restrict narrow",
+    "/worktree": "git branch isolate separate copy parallel",
 }  # fmt: skip
 """What people call a command who know it from elsewhere; the palette finds it by them."""
-COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})
+COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode", "tools"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (
     ("every", "asks before every tool"),
@@ -48,18 +51,25 @@ MODE_CHOICES: Final = (
     ("settings", "follow config.json and trust"),
 )
 """What `/mode` takes."""
+TOOL_CHOICES: Final = (
+    ("list", "say which it has"),
+    *((name, "those that only read") for name in TOOL_GROUPS),
+    ("all", "all that it can have"),
+    *((tool.id, tool.verb) for tool in BuiltInTool),
+)
+"""What `/tools` takes: one of the first words, or names of tools."""
 _ALIASES: Final = {"/exit": "/quit", "/q": "/quit", "/leave": "/quit", "/commands": "/help"}
 """What people type who come from other programs."""
 _FILE_MENTION = re.compile(r"(?:^|(?<=\s))@(\S*)\Z")
 _COMMAND_WORD = re.compile(r"\A/(\w*)\Z")
-_COMMAND_VALUE = re.compile(r"\A/(model|mode) +(\S*)\Z")
+_COMMAND_VALUE = re.compile(r"\A/(model|mode) +(\S*)\Z|\A/(tools) +(?:\S+ +)*(\S*)\Z")
 _LIKE_A_COMMAND = re.compile(r"/([a-z]{2,20})(?: |\Z)")
 
 
 class TypedWord(Struct, frozen=True, kw_only=True):
     """The word that is being typed."""
 
-    kind: Literal["file", "command", "model", "mode"]
+    kind: Literal["file", "command", "model", "mode", "tools"]
     query: str
     """Without its `@` or `/`."""
     start: int
@@ -97,10 +107,17 @@ def word_before_cursor(before: str, *, is_first_line: bool) -> TypedWord | None:
         return TypedWord(kind="file", query=match.group(1), start=match.start())
     if is_first_line and (match := _COMMAND_WORD.match(before)):
         return TypedWord(kind="command", query=match.group(1), start=0)
-    if is_first_line and (match := _COMMAND_VALUE.match(before)):
-        kind: Literal["model", "mode"] = "model" if match.group(1) == "model" else "mode"
-        return TypedWord(kind=kind, query=match.group(2), start=match.start(2))
-    return None
+    return _command_value(before) if is_first_line else None
+
+
+def _command_value(before: str) -> TypedWord | None:
+    match = _COMMAND_VALUE.match(before)
+    if match is None:
+        return None
+    if match.group(3) is not None:
+        return TypedWord(kind="tools", query=match.group(4), start=match.start(4))
+    kind: Literal["model", "mode"] = "model" if match.group(1) == "model" else "mode"
+    return TypedWord(kind=kind, query=match.group(2), start=match.start(2))
 
 
 def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
@@ -113,6 +130,10 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
         case "mode":
             candidates = tuple(row for row in MODE_CHOICES if row[0].startswith(word.query.lower()))
             return Completions(word=word, candidates=candidates, total=len(MODE_CHOICES))
+        case "tools":
+            return Completions(
+                word=word, candidates=_tool_candidates(word)[:MAX_COMPLETIONS], total=len(TOOL_CHOICES)
+            )
         case "model":
             wanted = word.query.lower()
             matching = [row for row in known.models if wanted in row[0].lower()]
@@ -129,6 +150,15 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
             return Completions(
                 word=word, candidates=tuple((name, "") for name in names), total=len(known.files)
             )
+
+
+def _tool_candidates(word: TypedWord) -> tuple[tuple[str, str], ...]:
+    """Return the tools for a word; behind other words nothing is offered before a letter is typed."""
+    wanted, is_first = word.query.lower(), word.start == len("/tools ")
+    if not wanted and not is_first:
+        return ()
+    rows = [row for row in TOOL_CHOICES if wanted in row[0].lower()]
+    return tuple(sorted(rows, key=lambda row: bool(wanted) and not row[0].lower().startswith(wanted)))
 
 
 def best_file_matches(files: Iterable[str], query: str) -> list[str]:

@@ -13,7 +13,7 @@ from workbench.tui import render_context
 from workbench.tui.conversation.completion import Completions
 from workbench.tui.widgets.line_view import LineView
 
-_KIND_TITLES = {"file": "Files", "command": "/commands", "model": "Models", "mode": "Modes"}
+_KIND_TITLES = {"file": "Files", "command": "/commands", "model": "Models", "mode": "Modes", "tools": "Tools"}
 
 
 _LEAST_POPUP_ROWS: Final = 3

@@ -9,6 +9,7 @@ from workbench.domain.events import CallFinished, CallProposed
 from workbench.domain.machines import HUMAN_ENDED_PAUSES
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, JsonObject
+from workbench.text.human import counted
 from workbench.text.safe import one_line
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.finding_reader import FindingReader
@@ -486,6 +487,8 @@ class Presenter(SessionPresenter):
         folder = self.folders.of(self.folders.here) if begins_wide else self.folder
         name = folder.name if folder.is_other or begins_wide else ""
         asks = f"asks before {self._asks}"
+        tools = len(state.current.active_tools) if state.current is not None else 0
+        has = counted(tools, "tool") if tools else ""
         self._widgets.composer.show(
             ComposerModel(
                 session=state.current,
@@ -496,9 +499,10 @@ class Presenter(SessionPresenter):
                 queue=[
                     (block.id.removeprefix("prompt:"), block.text) for block in state.transcript.facts.queue
                 ],
-                mode=f"{marks} marked, a opens the table" if marks else asks,
+                mode=f"{marks} marked, a opens the table" if marks else ", ".join(filter(None, (asks, has))),
                 now={
                     "/mode": asks,
+                    "/tools": f"has {has}" if has else "",
                     "/model": f"{one_line(state.current.model, 40)}, or another"
                     if state.current and state.current.model
                     else "",

@@ -86,6 +86,15 @@ def _set_mode(context: "MainContext", rest: str) -> None:
     context.tasks.steer(lambda: context.folders.backend.models.set_mode(session_id, rest))
 
 
+def _set_tools(context: "MainContext", rest: str) -> None:
+    if not rest:
+        context.widgets.composer.begin("/tools ")
+        return
+    current = context.state.current
+    session_id = current.id if current is not None else ""
+    context.tasks.steer(lambda: context.folders.backend.models.set_tools(session_id, rest))
+
+
 def _add_mark(context: "MainContext", rest: str) -> None:
     current = context.state.current
     if current is None:
@@ -107,6 +116,7 @@ _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
 }  # fmt: skip
 _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
     "compact": _compact, "model": _set_model, "mode": _set_mode, "mark": _add_mark,
+    "tools": _set_tools,
     "provider": lambda context, rest: context.providers.command(rest),
 }  # fmt: skip
 """Commands with a word behind them."""
