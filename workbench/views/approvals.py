@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.tools import tool_verb
+from workbench.domain.tools import BuiltInTool, tool_verb
 from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
@@ -333,7 +333,7 @@ def _action_row(of: _RowInputs) -> QueueRow:
         risks, word = (FOLDER_GONE, *risks), FOLDER_GONE
     return QueueRow(
         id=action.id, sign=sign, verb=verb, target=target,
-        added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),
+        added=action.added, removed=action.removed, more_files=_more_files(action),
         session_id=action.session_id, session_title=_session_title(of.session),
         state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
         clock=action.decided_at if of.has_times else None,
@@ -349,6 +349,11 @@ def action_words(action: Action, folder: Folder) -> tuple[str, str]:
         return "trust", folder.path if folder.is_other else "this folder"
     target = marked_spaces(action.target) if action.kind == "tool" else action.target
     return one_line(action.verb, 5), one_line(target, MAX_TARGET_CELLS)
+
+
+def _more_files(action: Action) -> int:
+    """Return how many files the target does not name; that of a move names both."""
+    return 0 if action.tool == BuiltInTool.MOVE_FILE.id else max(0, len(action.files) - 1)
 
 
 def _risk_word(risks: Sequence[str], word: str) -> str:

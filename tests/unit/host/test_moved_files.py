@@ -10,6 +10,7 @@ from workbench.domain import events
 from workbench.domain.values import SelectedHunk
 from workbench.formats.kaiak_export import KaiakMessages
 from workbench.host import session_requests, undo
+from workbench.views.approvals import queue_rows
 from workbench.views.file_changes import file_details
 
 MOVE = call("c1", "move_file", path="a.txt", new_path="d/b.txt")
@@ -61,6 +62,8 @@ def test_a_move_asks_with_its_rename_and_is_undone_to_the_byte(staged_with):
     (detail,) = file_details(opened, ())
     assert (detail.change, detail.path, detail.old_path) == ("rename", "d/b.txt", "a.txt")
     assert detail.note == "moved from a.txt; its bytes stay the same"
+    (row,) = queue_rows([action], {}, opened.created_at)
+    assert (row.target, row.more_files) == ("a.txt -> d/b.txt", 0)
     lines = file_change_lines(sealed_changes(opened.files, stage.journal.blobs))
     assert lines == ["d/b.txt: moved from a.txt, 10 B"]
     assert tree(stage.workspace) == before
