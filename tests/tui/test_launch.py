@@ -315,6 +315,19 @@ def test_nothing_is_cut_where_there_is_room_and_columns_begin_below_each_other(p
     play(body, size=(160, 48), **service.services())
 
 
+@pytest.mark.spec(89)
+def test_the_form_says_what_the_manifest_says_of_its_project(play):
+    async def body(s):
+        await slowly(s, "L")
+        assert "shop: sells things  (https://example.org/shop)" in s.text
+
+    service = Service()
+    service.plan = lambda file: replace(
+        NIGHTLY_PLAN, project="shop: sells things  (https://example.org/shop)"
+    )
+    play(body, size=(120, 36), **service.services())
+
+
 def test_only_the_bar_marks_the_choice_and_groups_stand_apart(play):
     async def body(s):
         await slowly(s, "L")
@@ -457,6 +470,17 @@ def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
         ("Telepathy", "planner", True),
     ]
     assert plan.input_hint == "for example the login page"
+    assert plan.project == ""
+
+
+@pytest.mark.spec(89)
+def test_a_plan_says_what_the_manifest_says_of_its_project(launching, project):
+    service, journal = launching
+    trusted(journal, project)
+    manifest = project / "wave.yaml"
+    manifest.write_text(f"{manifest.read_text()}\nrepo: https://example.org/shop\n")
+    plan = service.launch_plan(str(project / ".wave/pipelines/nightly.yaml"))
+    assert plan.project.endswith("  (https://example.org/shop)")
 
 
 def test_a_plan_has_the_edges_of_its_graph(launching, project):

@@ -124,6 +124,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
 
     def _planned(self, loaded: "LoadedPipeline", why_not: str) -> LaunchPlan:
         from workbench.host.steps.run_requests import steps_missing_input
+        from workbench.pipelines.load import ProjectFacts
         from workbench.pipelines.step_order import step_plans
 
         pipeline = loaded.pipeline
@@ -141,7 +142,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
             grants=self._grants(pipeline, loaded.manifest) if pipeline else (),
             findings=problems, input_hint=_input_hint(pipeline),
             input_steps=steps_missing_input(pipeline, ""),
-            why_not=why_not,
+            why_not=why_not, project=ProjectFacts.of(loaded.manifest).text,
         )  # fmt: skip
 
     def _first(self, loaded: "LoadedPipeline") -> str:

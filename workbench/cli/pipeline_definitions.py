@@ -11,6 +11,7 @@ from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
 from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import place_json, problem_json, run_json, run_line
 from workbench.cli.row_json import JsonFields
+from workbench.domain.codec import to_json_value
 from workbench.effects.files import workspace_path
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
@@ -44,18 +45,23 @@ def execute_list(options: Namespace, console: Console) -> int:
 
 
 def _print_pipelines(workspace: str, options: Namespace, console: Console) -> int:
-    pipelines = load.list_pipelines(_project_root(workspace))
+    pipelines, about = load.list_pipelines(_project_root(workspace)), _project_facts(workspace)
     width = max((len(entry.name) for entry in pipelines), default=0)
-    lines = [_pipeline_line(entry, width) for entry in pipelines]
+    lines = [*filter(None, [about.text]), *(_pipeline_line(entry, width) for entry in pipelines)]
     nothing = "No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines."
     facts = [
         {
             "name": entry.name, "file": entry.file, "description": entry.description, "steps": entry.steps,
             "ok": not entry.is_broken,
+            **({"project": to_json_value(about)} if about.text else {}),
         }
         for entry in pipelines
     ]  # fmt: skip
-    return console.result(facts, lines or [nothing], is_json=options.json)
+    return console.result(facts, lines if pipelines else [*lines, nothing], is_json=options.json)
+
+
+def _project_facts(workspace: str) -> load.ProjectFacts:
+    return load.project_facts(find_manifest(workspace))
 
 
 def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:

@@ -61,6 +61,8 @@ def print_plan(
         console.note(one_line(result.wrong_input, 600))
     if pipeline is None:
         return EXIT_FAILED
+    if about := load.ProjectFacts.of(loaded.manifest).text:
+        console.say(about)
     _print_steps(pipeline, loaded.manifest, result, console)
     if not result.is_able:
         console.say("A run could not start as it is.")

@@ -200,6 +200,45 @@ def _project_without_manifest(file: str) -> str:
     return str(folder)
 
 
+class ProjectFacts(Struct, frozen=True, kw_only=True):
+    """What the manifest says of its project, each as one safe line."""
+
+    name: str = ""
+    description: str = ""
+    repo: str = ""
+
+    @classmethod
+    def of(cls, manifest: Manifest | None) -> "ProjectFacts":
+        if manifest is None:
+            return cls()
+        return _project_facts(manifest.name, manifest.description, manifest.repo)
+
+    @property
+    def text(self) -> str:
+        """Return one line that names the project; empty where the manifest says no more than its name."""
+        if not (self.description or self.repo):
+            return ""
+        about = ": ".join(filter(None, (self.name, self.description)))
+        return f"{about}  ({self.repo})" if self.repo else about
+
+
+def project_facts(manifest_file: str | None) -> ProjectFacts:
+    """Return what a manifest says of its project; only the outline of the document is read."""
+    place = _load_document(manifest_file, ProblemReport()) if manifest_file else None
+    if place is None:
+        return ProjectFacts()
+    metadata = place.present("metadata")
+    repo = scalar_text(metadata, "repo") or scalar_text(place, "repo")
+    return _project_facts(scalar_text(metadata, "name"), scalar_text(metadata, "description"), repo)
+
+
+def _project_facts(name: str, description: str, repo: str) -> ProjectFacts:
+    return ProjectFacts(
+        name=one_line(name, 120), description=one_line(" ".join(description.split()), 300),
+        repo=one_line(repo, 200),
+    )  # fmt: skip
+
+
 class PipelineEntry(Struct, frozen=True, kw_only=True):
     """A pipeline file of a project."""
 

@@ -509,6 +509,8 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     input_steps: tuple[str, ...] = ()
     """Steps that use an input which the pipeline does not demand: their texts have a gap without it."""
     why_not: str = ""
+    project: str = ""
+    """What the manifest says of the project, in one line."""
 
     @property
     def asking(self) -> int:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 from argparse import Namespace
 
@@ -15,6 +16,7 @@ from workbench.cli import pipeline_run
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.domain.codec import event_from_line
+from workbench.pipelines.documents import MANIFEST_NAMES
 from workbench.pipelines.granted_patterns import still_asked
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
@@ -325,3 +327,31 @@ def test_a_person_is_asked_once_for_the_input(greeting, answer, words, code):
 
 def test_a_pipeline_that_uses_no_input_is_not_asked_for_one(place):
     assert said(place, "pipeline", "run", "p.yaml")[0] == 0
+
+
+@pytest.mark.spec(89)
+@pytest.mark.parametrize(
+    ("metadata", "line", "facts"),
+    [
+        ('{name: shop, description: "sells\\n\\e[1mthings", repo: https://example.org/shop}',
+         "shop: sells ", ["shop", "https://example.org/shop"]),
+        ("{name: shop, description: sells things}", "shop: sells things", ["shop", ""]),
+        ("{name: shop, repo: https://example.org/shop}", "shop  (https://example.org/shop)",
+         ["shop", "https://example.org/shop"]),
+        ("{name: shop}", "", None),
+    ],
+)  # fmt: skip
+def test_what_a_manifest_says_of_its_project_is_shown(place, metadata, line, facts):
+    (manifest,) = (path for name in MANIFEST_NAMES if (path := place / name).is_file())
+    block = re.compile(r"^metadata:\n(  .*\n)+", re.MULTILINE)
+    manifest.write_text(block.sub(lambda _: f"metadata: {metadata}\n", manifest.read_text()))
+    folder = place / ".workbench/pipelines"
+    folder.mkdir(parents=True)
+    (folder / "p.yaml").write_text((place / "p.yaml").read_text())
+    listed = said(place, "pipeline", "list")[1]
+    assert listed.startswith(line or "p ") and "\x1b" not in listed
+    entries = json.loads(said(place, "pipeline", "list", "--json")[1])
+    about = entries[0].get("project")
+    assert (about and [about["name"], about["repo"]]) == facts
+    planned = said(place, "pipeline", "run", "p.yaml", "--dry-run")[1]
+    assert planned.startswith(line or "p: ")

@@ -313,7 +313,8 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
         plan, (kind, _, position) = self.plan, (self._plan_list.cursor or "").partition(":")
         if plan is None or not position or self.focused is not self._plan_list:
             chosen = self._choices.choices[self._file]
-            return "   ".join(word for word in (chosen.description, chosen.place) if word)
+            project = plan.project if plan is not None else ""
+            return "   ".join(word for word in (chosen.description, chosen.place, project) if word)
         if kind == "step":
             step = with_input(plan.steps[int(position)], self.input_text)
             parts = (step.id, step.who, step.asks, step.facts, step.cannot, step.does)
