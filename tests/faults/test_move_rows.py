@@ -4,6 +4,7 @@ import pytest
 
 from tests.faults.test_approval_rows import ends, rests, written
 from tests.support.scenarios import Scenario, asked, call
+from workbench.domain import events
 
 pytestmark = pytest.mark.faults
 
@@ -42,6 +43,9 @@ def test_h_dies_while_it_moves_a_file(on_stage, death, detail):
     row, session = rests(stage)
     assert (row.detail, session.reason) == (detail, "host lost")
     assert written(stage) == ({"d/b.txt": "a\n"} if detail == "recovered" else {"a.txt": "a\n"})
+    with stage.at_work():
+        told = [(body.path, body.moved_from) for body in stage.bodies(events.FileChanged)]
+    assert told == ([("d/b.txt", "a.txt"), ("a.txt", None)] if detail == "recovered" else [])
     ends(stage)
 
 

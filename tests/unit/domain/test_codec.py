@@ -236,3 +236,11 @@ def test_a_line_holds_no_character_that_steers_a_terminal():
     line = codec.event_to_line(event)
     assert not {"\u202e", "\x9b", "\x7f", "\x1b", "\U000e0041"}.intersection(line)
     assert codec.event_from_line(line) == event
+
+
+@pytest.mark.spec(213)
+def test_a_plan_that_moves_nothing_is_stored_as_before_there_were_moves():
+    plan = FilePlan(path="a", base=None, after="d", mode=0o644)
+    assert list(codec.to_json_value(plan)) == ["path", "base", "after", "mode", "base_ref", "after_ref"]
+    moved = FilePlan(path="a", base=None, after="d", mode=0o644, moved_from="b")
+    assert codec.to_json_value(moved)["moved_from"] == "b"
