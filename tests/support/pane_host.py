@@ -79,6 +79,13 @@ class Host(App):
     def compose(self):
         yield from self.widgets
 
+    async def put(self, pane):
+        """Hold another pane in place of the one before."""
+        for widget in self.widgets:
+            await widget.remove()
+        self.widgets = (pane,)
+        await self.screen.mount(pane)
+
     def monotonic(self):
         return time.monotonic()
 

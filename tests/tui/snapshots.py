@@ -103,9 +103,13 @@ def difference(path, text):
 
 def compare(request, app, run_before, terminal_size):
     """Return True, or fail with the difference, when an app shows something else than what was kept."""
-    text = shown(app, run_before, terminal_size)
+    return is_kept(request, request.node.name, shown(app, run_before, terminal_size))
+
+
+def is_kept(request, name, text):
+    """Return True, or fail with the difference, when a text is another than the kept one of this name."""
     node = request.node
-    path = node.path.parent / "__screens__" / node.path.stem / f"{node.name}.txt"
+    path = node.path.parent / "__screens__" / node.path.stem / f"{name}.txt"
     if request.config.getoption("update_snapshots", default=False):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

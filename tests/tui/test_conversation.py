@@ -537,21 +537,22 @@ def test_a_long_conversation_opens_without_drawing_all_of_it(monkeypatch):
     play(scene, act)
 
 
-@pytest.mark.parametrize("words", HOSTILE)
-def test_hostile_words_are_only_words(words):
-    scene = Scene()
-    scene.told.add(PromptSubmitted(text=words), actor="user")
-    scene.told.add(TurnStarted(provider="p", model="m"), turn_id="t0")
-    scene.told.add(ThinkingStreamed(block=0, offset=0, text=words), turn_id="t0")
-    scene.stream(0, words + "\n\n" + words)
-
-    async def act(app, pilot):
+def test_hostile_words_are_only_words():
+    async def said(app, pilot, words):
+        scene = Scene()
+        await app.put(scene.pane)
+        scene.told.add(PromptSubmitted(text=words), actor="user")
+        scene.told.add(TurnStarted(provider="p", model="m"), turn_id="t0")
+        scene.told.add(ThinkingStreamed(block=0, offset=0, text=words), turn_id="t0")
+        scene.stream(0, words + "\n\n" + words)
+        scene.show()
+        await pilot.pause()
         for _ in range(3):
-            text = "".join(app.lines())
+            lines = app.lines()
             assert not any(
-                ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u200b\U000e0041" for c in text
-            )
-            assert all(cell_width(line) == 58 for line in app.lines())
+                ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u200b\U000e0041" for c in "".join(lines)
+            ), words
+            assert all(cell_width(line) == 58 for line in lines), words
             scene.told.add(ReplyCompleted(text=words, thinking=words), turn_id="t0")
             scene.command(0, output=words)
             scene.told.add(ErrorRaised(code="x", message=words, details=words, remedy=words), turn_id="t0")
@@ -560,9 +561,13 @@ def test_hostile_words_are_only_words(words):
                 scene.transcript.toggle(block.id)
             scene.pane.view.show_blocks(scene.transcript.blocks, {b.id for b in scene.transcript.blocks})
             await pilot.pause()
-        assert app.is_running
+        assert app.is_running and "pytest -q" in "".join(app.lines()), words
 
-    play(scene, act)
+    async def act(app, pilot):
+        for words in HOSTILE:
+            await said(app, pilot, words)
+
+    play(Scene(), act)
 
 
 # --- keys -----------------------------------------------------------------------------------------------

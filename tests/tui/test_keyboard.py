@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 import workbench.tui.keyboard
 from tests.support.tables import each_row
 from tests.tui.screens import play, staged
-from tests.tui.test_typing import STATES, batch, composer, leaving
+from tests.tui.test_typing import STATES, batch, composer, edit, leaving
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.dispatch import binding_of
@@ -104,17 +104,26 @@ def test_what_a_decision_leads_to_is_not_asked_for_again(stage, monkeypatch):
     play(stage, body)
 
 
-@pytest.mark.parametrize("reach", [one for one in STATES if one not in (composer, leaving)])
-def test_the_binding_of_a_letter_is_the_one_that_the_framework_finds(tmp_path, reach):
+def test_the_binding_of_a_letter_is_the_one_that_the_framework_finds(stage):
     async def body(shown):
-        await reach(shown)
-        await shown.settle()
-        active = shown.app.screen.active_bindings
-        for key in CHARACTERS:
-            found, there = binding_of(shown.app, key), active.get(key)
-            assert (found and found.id) == (there and there.binding.id), key
+        seen = set()
+        for reach in STATES:
+            if reach in (composer, leaving):
+                continue
+            await edit(shown)
+            await reach(shown)
+            await shown.settle()
+            active = shown.app.screen.active_bindings
+            for key in CHARACTERS:
+                found, there = binding_of(shown.app, key), active.get(key)
+                assert (found and found.id) == (there and there.binding.id), (reach.__name__, key)
+            seen.add(tuple(sorted((key, active[key].binding.id) for key in CHARACTERS if key in active)))
+            while shown.app.screen is not shown.main:
+                await shown.press("escape")
+            await shown.press("escape", "2")
+        assert len(seen) == 14, "most states have keys of their own"
 
-    play(staged(tmp_path), body)
+    play(stage, body)
 
 
 def test_in_a_text_field_no_letter_has_a_binding(stage):

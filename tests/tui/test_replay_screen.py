@@ -294,9 +294,10 @@ def shown(app):
     """Return the cells of the panes with their styles, without what tells the time or the place of a replay."""
     main = app.main
     found = {}
+    drawn = app.screen._compositor.render_strips()
     for pane in (main.conversation, main.tools, main.approvals, main.rail, main.pipeline):
         region = pane.region
-        strips = app.screen._compositor.render_strips()[region.y : region.bottom]
+        strips = drawn[region.y : region.bottom]
         found[pane.id] = [
             [(part.text, part.style) for part in strip.crop(region.x, region.right).simplify()]
             for strip in strips

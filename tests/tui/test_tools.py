@@ -2,7 +2,6 @@
 
 import asyncio
 
-import pytest
 from msgspec.structs import replace
 
 from tests.support.pane_host import HOSTILE, Host, Told, session
@@ -353,26 +352,31 @@ def test_an_answer_that_comes_late_is_for_another_row():
     play(scene, act, size=(120, 36))
 
 
-@pytest.mark.parametrize("words", HOSTILE)
-def test_hostile_words_are_only_words(words):
-    scene = Scene(
-        calls=(call(1, "failed", tool=words, target=words, error=words, parameters={"x": words, words: 1}),),
-        actions={},
-    )
-
-    async def act(app, pilot):
+def test_hostile_words_are_only_words():
+    async def said(app, pilot, words):
+        made = call(1, "failed", tool=words, target=words, error=words, parameters={"x": words, words: 1})
+        scene = Scene(calls=(made,), actions={})
+        app.heard.clear()
+        await app.put(scene.pane)
+        scene.show()
+        scene.pane.list.focus()
+        await pilot.pause()
         scene.answer(app, output=words)
         for _ in range(5):
             await pilot.press("]")
             await pilot.pause()
-            text = "".join(app.lines())
+            lines = app.lines()
             assert not any(
-                ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u200b\U000e0041" for c in text
-            )
-            assert all(cell_width(line) == 120 for line in app.lines())
-        assert app.is_running
+                ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u200b\U000e0041" for c in "".join(lines)
+            ), words
+            assert all(cell_width(line) == 120 for line in lines), words
+        assert app.is_running and "3 Tool invocations" in lines[0], words
 
-    play(scene, act, size=(120, 36))
+    async def act(app, pilot):
+        for words in HOSTILE:
+            await said(app, pilot, words)
+
+    play(Scene(), act, size=(120, 36))
 
 
 def test_another_session_forgets_filter_and_detail():
