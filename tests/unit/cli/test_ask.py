@@ -43,6 +43,7 @@ from workbench.host.session_requests import SessionRefused, continue_session, su
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.policy.command_review import review_command
+from workbench.views.sessions import command_preview
 
 SECRET = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
 LIST = "fd -e go --changed-within 1week"
@@ -536,6 +537,15 @@ def test_other_sessions_have_no_such_log(shell):
     assert shell("sessions", "export", row["id"], "--format", "cmd") == 2
     assert shell("ask", "--logs", row["id"]) == 1
     assert "not a command" in shell.err
+
+
+@pytest.mark.spec(176)
+@each_row("length, shown", [(1, 1), (79, 79), (80, 80), (81, 80), (500, 80)])
+def test_a_command_of_eighty_characters_is_whole_and_a_longer_one_is_cut(length, shown):
+    command = "abcdefghij" * 50
+    preview = command_preview(command[:length])
+    assert len(preview) == shown
+    assert preview == (command[:length] if length <= 80 else f"{command[:77]}...")
 
 
 @pytest.mark.spec(176, 177)

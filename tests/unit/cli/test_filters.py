@@ -59,6 +59,17 @@ def test_filters(words, ids):
     assert shown(*words) == ids
 
 
+@pytest.mark.spec(180)
+@each_row("count, first_page", [(99, 99), (100, 100), (101, 100)])
+def test_a_page_without_a_limit_has_a_hundred_rows(count, first_page):
+    many = [session(id=f"s{number}", title="t", updated_at=NOW + number) for number in range(count)]
+    parser = argparse.ArgumentParser()
+    add_filter_options(parser)
+    for options in ([], ["--order", "desc"]):
+        page = page_of_sessions(many, parse_filters(parser.parse_args(options)))
+        assert [row.id for row in page] == [f"s{number}" for number in reversed(range(count))][:first_page]
+
+
 def test_a_date_that_is_none_is_refused():
     with pytest.raises(UsageError, match="2026"):
         shown("--from", "yesterday")

@@ -187,6 +187,9 @@ def test_tools_leave_as_descriptors_of_s4():
             == schemas.schema_problems(found["outputSchema"])
             == ()
         )
+    for requires_approval in (True, False):
+        found = assistant.tool_descriptor(replace(TOOLS[0], requires_approval=requires_approval))
+        assert found["requiresApproval"] is requires_approval
     narrow = replace(TOOLS[0], allowed_providers=("ollama",))
     assert assistant.tool_descriptor(narrow)["allowedProviders"] == ["ollama"]
 

@@ -114,6 +114,23 @@ def test_a_log_of_s3_keeps_every_round_and_flags_a_wrong_count():
     )  # fmt: skip
 
 
+@pytest.mark.spec(170)
+@each_row(
+    "counted, told",
+    [
+        (0, ["iteration_count is 0, there are 2 iterations"]),
+        (1, ["iteration_count is 1, there are 2 iterations"]),
+        (2, []),
+        (3, ["iteration_count is 3, there are 2 iterations"]),
+        (None, []),
+    ],
+)
+def test_each_count_that_is_not_that_of_the_iterations_is_flagged(counted, told):
+    document = json.loads(FILES["cmd"][0])
+    document["metadata"]["iteration_count"] = counted
+    assert [why for _, why in problems(made(json.dumps(document).encode())[0])] == told
+
+
 @pytest.mark.spec(216)
 def test_times_without_a_zone_are_told():
     opened, _ = made(FILES["openhands"][0])

@@ -2,12 +2,17 @@
 
 import copy
 import json
+from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
+from tests.support.tables import each_row
+from workbench.domain import events as e
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
-from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
+from workbench.domain.rows import Action, Call
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Actor
 from workbench.formats import assistant, kaiak_export, seed_files, wink_export
 from workbench.host import session_requests
 from workbench.tools.registry import tool_registry
@@ -144,6 +149,17 @@ def test_every_status_of_ours_has_a_word_in_every_seed():
     assert set(wink_export.WINK_CALL.values()) == set(seed_files.WINK_CALL_STATUSES)
 
 
+@pytest.mark.spec(7)
+def test_a_pause_an_end_and_an_error_have_their_words_in_s0():
+    words = wink_export.WINK_STATUS
+    assert {ours: words[ours] for ours in ("paused", "completed", "terminated", "failed")} == {
+        "paused": "paused", "completed": "completed", "terminated": "completed", "failed": "errored",
+    }  # fmt: skip
+    assert {ours for ours, word in words.items() if word == "active"} == {
+        "created", "initializing", "ready", "processing",
+    }  # fmt: skip
+
+
 @pytest.mark.spec(22)
 def test_the_legal_moves_of_a_call_are_those_of_the_seed():
     ours = {
@@ -240,8 +256,20 @@ def test_what_breaks_a_rule_is_named_and_the_rest_is_read(document, where):
     assert head.key == "s"
 
 
+@pytest.mark.spec(32)
 def test_exactly_the_limit_of_output_is_no_problem():
     assert wink_problems(changed([R, 0, "output"], "x" * 10_240)) == []
+    assert wink_problems(changed([R, 0, "output"], "é" * 5_120)) == []
+    assert wink_problems(changed([R, 0, "output"], "é" * 5_121)) == ["tool_results[0].output"]
+
+
+@pytest.mark.spec(17)
+def test_a_tool_message_without_the_key_of_its_call_is_flagged():
+    without, empty = copy.deepcopy(GOOD), changed([M, 2, "tool_call_id"], "")
+    del without[M][2]["tool_call_id"]
+    for document in (without, empty, changed([M, 2, "tool_call_id"], None)):
+        (violation,) = seed_files.wink_violations(document)
+        assert (violation.where, violation.why) == ("messages[2].tool_call_id", "it is missing")
 
 
 @pytest.mark.parametrize("document", [[], {"id": 1}, {"id": "a", "model": "m", "messages": []}])
@@ -274,6 +302,27 @@ def test_every_event_is_a_message_of_one_kind_with_its_fields(played):
         ((kind, payload),) = message["content"].items()
         assert PAYLOADS[kind] <= set(payload)
         assert message["source"] in {"GooseAgent", "ToolExecution", "SystemMonitoring", "UserInteraction"}
+
+
+@pytest.mark.spec(149)
+def test_each_kind_of_message_has_one_source_and_what_a_user_does_is_the_users(played):
+    ours = {event.id: event for event in events(played)}
+    own = ours[next(iter(ours))]
+    reported = replace(
+        own, body=e.ProgressReported(message="half", percentage=50), actor=Actor(kind="agent"), call_id=None
+    )
+    failed = replace(reported, body=e.ErrorRaised(code="x", message="no"))
+    thought = replace(reported, body=e.ThinkingStreamed(block=0, offset=0, text="so"))
+    found = {}
+    for event in (*ours.values(), reported, failed, thought):
+        for message in kaiak_export.kaiak_messages([event]):
+            by = "user" if event.actor.kind == "user" else next(iter(message["content"]))
+            found.setdefault(by, set()).add(message["source"])
+    assert found == {
+        "user": {"UserInteraction"}, "AiResponse": {"GooseAgent"}, "Thinking": {"GooseAgent"},
+        "ToolCall": {"ToolExecution"}, "FileModification": {"ToolExecution"}, "UserInteraction": {"UserInteraction"},
+        "Progress": {"SystemMonitoring"}, "Error": {"SystemMonitoring"}, "System": {"SystemMonitoring"},
+    }  # fmt: skip
 
 
 @pytest.mark.spec(144)
@@ -326,6 +375,41 @@ def test_calls_in_the_words_of_kaiak(played):
         "c1": ("Completed", "Approved"), "c2": ("Rejected", "Rejected"), "c3": ("Failed", "Approved"),
     }  # fmt: skip
     assert by_id["c3"]["result"]["error"]
+    assert {key: call["approval_required"] for key, call in by_id.items()} == dict.fromkeys(by_id, True)
+
+
+ASKED = Action(
+    id="a", session_id="s", kind="tool", state="pending", target="n", digest="d", created_at=1, opened_at=1
+)
+CALLED = Call(
+    id="c", session_id="s", turn_id="t", ordinal=0, provider_call_id="p", tool="create_file", state="pending", requested_at=1
+)  # fmt: skip
+
+
+@pytest.mark.spec(151, 152, 153, 156)
+@each_row(
+    "call_state,action_state,method,words",
+    [
+        ("pending", "pending", None, ("Pending", True, "Pending")),
+        ("approved", "approved", "manual", ("Approved", True, "Approved")),
+        ("executing", "approved", "manual", ("Executing", True, "Approved")),
+        ("succeeded", "approved", "manual", ("Completed", True, "Approved")),
+        ("failed", "approved", "manual", ("Failed", True, "Approved")),
+        ("interrupted", "approved", "manual", ("Failed", True, "Approved")),
+        ("rejected", "rejected", "manual", ("Rejected", True, "Rejected")),
+        ("expired", "expired", None, ("Cancelled", True, "Timeout")),
+        ("cancelled", "cancelled", None, ("Cancelled", True, "Rejected")),
+        ("succeeded", None, "auto", ("Completed", False, "NotRequired")),
+        ("succeeded", None, "config_rule", ("Completed", False, "NotRequired")),
+        ("rejected", None, None, ("Rejected", False, "Rejected")),
+    ],
+)
+def test_every_state_of_a_call_and_its_question_in_the_words_of_kaiak(
+    call_state, action_state, method, words
+):
+    action = replace(ASKED, state=action_state) if action_state else None
+    found = kaiak_export.kaiak_tool_call(replace(CALLED, state=call_state, approval_method=method), action)
+    assert (found["status"], found["approval_required"], found["approval_status"]) == words
 
 
 @pytest.mark.spec(132, 136, 138, 228)
@@ -394,6 +478,19 @@ def test_what_waits_names_tools_of_the_session_and_previews_the_change(played):
     }
     assert [tool["id"] for tool in played.at_asking["activeTools"]] == ["create_file", "run_in_terminal"]
     assert [action["diffPreview"] for action in waiting] == ["n.txt +1 -0", None, None]
+    for action in waiting:
+        lasts = datetime.fromisoformat(action["expiresAt"]) - datetime.fromisoformat(action["createdAt"])
+        assert lasts == timedelta(minutes=15)
+
+
+@pytest.mark.spec(190)
+def test_a_gate_and_a_question_to_the_user_are_no_pending_approvals_of_tools(played):
+    call_of_a_tool = replace(ASKED, id="call", tool="create_file")
+    gate = replace(ASKED, id="gate", kind="gate", tool=None)
+    question = replace(ASKED, id="question", kind="question", tool=None)
+    decided = replace(call_of_a_tool, id="decided", state="approved")
+    found = assistant.assistant_session(played.session(), [], [gate, call_of_a_tool, question, decided])
+    assert [action["id"] for action in found["pendingApprovals"]] == ["call"]
 
 
 @pytest.mark.spec(199, 200, 201, 210, 231)

@@ -325,6 +325,7 @@ def test_a_turn_beyond_its_time_fails_the_session_and_the_next_incident_begins_a
     assert error.error_type == "TimeoutExpired"
 
 
+@pytest.mark.spec(161, 230)
 def test_a_failed_call_is_an_error_that_names_it(made):
     failing = call("c1", "run_in_terminal", command="exit 3")
     lists = made(
@@ -607,6 +608,7 @@ def test_each_number_of_a_result_is_counted_again_by_hand(made):
     assert metadata.files_changed_count == 1
 
 
+@pytest.mark.spec(162)
 def test_a_file_that_is_as_it_was_is_not_modified(made):
     lists, list_id, _ = still_there(made)
     choose("undo")(lists, list_id)
@@ -670,6 +672,7 @@ def test_orders_and_hidden_characters_in_a_message_stay_data(made):
     assert lists.read() == FAULTS
 
 
+@pytest.mark.spec(163)
 def test_a_file_that_a_human_edits_meanwhile_is_not_overwritten_and_asked_about_again(made):
     lists = made(*FIX_OS, config=None)
     list_id = lists.work_off(ids=[lists.findings().incidents[0].id])
@@ -683,6 +686,7 @@ def test_a_file_that_a_human_edits_meanwhile_is_not_overwritten_and_asked_about_
     lists.go_on(list_id, approve)
     assert lists.read() == "# mine\n" + FAULTS.removeprefix("import os\n")
     assert lists.outcomes(list_id) == {OS: "fixed"}
+    assert lists.result(list_id).metadata.approval_requests_count == 1, "the second replaced the first"
 
 
 def test_files_in_another_encoding_are_carried_and_asked_about(made):

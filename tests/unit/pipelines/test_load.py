@@ -173,10 +173,12 @@ def test_all_problems_of_both_files_come_at_once(tmp_path):
     }
 
 
-@pytest.mark.spec(92, 94, 95, 96, 97)
+@pytest.mark.spec(92, 93, 94, 95, 96, 97)
 def test_the_defaults_of_the_runtime_are_the_seeds(tmp_path):
-    runtime = load_pipeline(project(tmp_path, command("a"))).manifest.runtime
+    plain = MANIFEST.replace("runtime:\n  max_concurrent_workers: 2\n", "runtime: {}\n")
+    runtime = load_pipeline(project(tmp_path, command("a"), manifest=plain)).manifest.runtime
     assert (runtime.exported_workspace_root, runtime.default_timeout_minutes) == ("/tmp/wave", 30)
+    assert runtime.max_concurrent_workers == 5
     assert (runtime.relay_percent, runtime.relay_strategy) == (80, "summarize_to_checkpoint")
     assert (runtime.audit_dir, runtime.log_calls, runtime.log_files) == (".wave/traces/", False, False)
     meta = runtime.meta
