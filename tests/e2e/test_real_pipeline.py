@@ -1,22 +1,19 @@
-"""A pipeline of a real project, as it lies in its repository: started, watched, failed, mended, resumed, its links."""
+"""A pipeline as it lies in the repository of a project, ours or a real one: started, watched, failed, mended, resumed, its links."""
 
 import os
 import shutil
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.support import stand_in_agent
 from tests.support.keys import decide
 from tests.support.tmux import Tmux
+from tests.support.wave_files import NO_PROMPTS, PROJECTS
 from workbench.tui.keyboard.rule import SUSPECT_SECONDS
 
-WAVE = Path(__file__).resolve().parents[2].parent / "shared/data/wave"
 FILE = ".wave/pipelines/issue-research.yaml"
-KEPT_ELSEWHERE = ("auditor", "craftsman", "debugger")
-"""Personas whose prompts are not beside the others."""
 LINKS = """    outcomes:
       - {type: url, extract_from: output/comment-result.json, json_path: .comment.url, label: Comment}
 """
@@ -54,15 +51,16 @@ say(type="result", subtype="success", is_error=False, result="Done.", total_cost
 
 pytestmark = [
     pytest.mark.campaign,
-    pytest.mark.skipif(not WAVE.is_dir(), reason="the real files are not here"),
     pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux"),
 ]
 
 
-@pytest.fixture
-def window(shop):
-    shutil.copytree(WAVE, shop.project, dirs_exist_ok=True)
-    for name in KEPT_ELSEWHERE:
+@pytest.fixture(params=PROJECTS)
+def window(shop, request):
+    project = PROJECTS[request.param]
+    shop.pipelines = len(list(project.glob(".wave/pipelines/*.yaml")))
+    shutil.copytree(project, shop.project, dirs_exist_ok=True)
+    for name in NO_PROMPTS[request.param]:
         (shop.project / f".wave/personas/{name}.md").write_text("You do it.\n")
     tools = stand_in_agent.write_program(shop.root / "bin", shop.project, shop.project / FILE)
     os.mkfifo(shop.root / "gate")
@@ -82,9 +80,9 @@ def window(shop):
 
 @pytest.mark.spec(81, 114)
 def test_it_is_started_watched_mended_and_resumed_and_ends_with_its_links(shop, window):
-    window.until("here  ✓ 12 pipelines")
+    window.until(f"here  ✓ {shop.pipelines} pipelines")
     window.press("\x1b")
-    window.until("none runs, 12 found")
+    window.until(f"none runs, {shop.pipelines} found")
     window.press("4")
     window.rest()
     decide(window, "L")

@@ -124,10 +124,14 @@ def test_a_call_without_a_result_is_of_unknown_outcome():
     assert (call.state, call.error) == ("interrupted", "the file holds no result of this call")
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real files are not here")
-@pytest.mark.parametrize("name", ["claude-code-1.jsonl", "claude-code-rejection.jsonl"])
-def test_real_files(name):
-    opened, events = made((REAL / name).read_bytes())
+REAL_NAMES = ("claude-code-1.jsonl", "claude-code-rejection.jsonl") if REAL.is_dir() else ()
+"""Real files, read in addition where they lie beside the project."""
+
+
+@pytest.mark.parametrize("name", ["own-rejection", *REAL_NAMES])
+def test_every_line_of_a_whole_session_is_understood(name):
+    known = [row for row in SESSION if row["type"] != "brand-new"]
+    opened, events = made((REAL / name).read_bytes() if name in REAL_NAMES else known)
     rows = MemoryTables().fold(events)
     assert [summary.kept for summary in opened.summaries] == [0]
     assert all(call.state not in ("pending", "approved", "executing") for call in rows.calls.values())

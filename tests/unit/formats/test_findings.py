@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+import yaml
 
 from tests.support.growth import least_seconds
 from tests.support.tables import each_row
@@ -343,7 +344,40 @@ def test_a_report_of_konveyor(workspace):
     assert "broken" in found.problems[0] and "insights" in found.problems[1]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="files of others are not here")
+def own_konveyor():
+    """Return a report with 75 incidents of 13 rules in two rule sets, some without a line or a snippet."""
+    counts = [6] * 11 + [5, 4]
+    sets = {"backend": {}, "frontend": {}}
+    for number, count in enumerate(counts):
+        incidents = [
+            {
+                "uri": f"file:///analyzer/src/part{place % 3}/file{place}.java", "message": f"Replace call {place}",
+                **({"lineNumber": place + 1} if place % 2 else {}),
+                **({"codeSnip": f" {place + 1}  old();\n", "variables": {"name": "old"}} if place % 3 else {}),
+            }
+            for place in range(count)
+        ]  # fmt: skip
+        sets["backend" if number < 8 else "frontend"][f"rule-{number:02}"] = {
+            "description": f"Rule {number}\nwith a second line", "effort": number % 5, "incidents": incidents,
+            "category": ("mandatory", "optional", "potential")[number % 3],
+        }  # fmt: skip
+    rules = [{"name": name, "tags": ["Java"], "violations": found} for name, found in sets.items()]
+    return yaml.safe_dump(rules, sort_keys=False)
+
+
+def test_a_whole_report_of_konveyor_and_the_three_incidents_of_s2(workspace):
+    konveyor = read(workspace, own_konveyor().encode())
+    assert (konveyor.format, len(konveyor.incidents), konveyor.skipped) == ("konveyor", 75, 0)
+    assert len({i.rule for i in konveyor.incidents}) == 13
+    assert {i.severity for i in konveyor.incidents} == {"error", "warning", "info"}
+    severities = ("error", "warning", "info")
+    s2 = [{**S2, "id": f"incident-00{n}", "severity": word} for n, word in enumerate(severities, 1)]
+    assert [(i.id, i.severity) for i in read(workspace, {"incidents": s2}).incidents] == [
+        ("incident-001", "error"), ("incident-002", "warning"), ("incident-003", "info"),
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="files of others are read in addition where they are")
 def test_real_files_of_others(workspace):
     konveyor = read(workspace, (SHARED / "konveyor.yaml").read_bytes())
     kaiak = read(workspace, (SHARED / "incidents.json").read_bytes())

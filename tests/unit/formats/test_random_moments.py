@@ -1,4 +1,4 @@
-"""Random moments of real sessions: what was said, which calls ran and what waited then, by the file itself.
+"""Random moments of sessions of others, ours and real ones: what was said, which calls ran and what waited then, by the file itself.
 
 The readings below know plain JSON and the description of a format, and nothing of the importer. A moment is a time
 of the file, or one between two of them; the imported session is folded up to that time.
@@ -7,6 +7,7 @@ of the file, or one between two of them; the imported session is folded up to th
 import io
 import json
 import random
+import sys
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -14,16 +15,44 @@ from pathlib import Path
 import pytest
 from msgspec import Struct, field
 
+sys.path.insert(0, str(Path(__file__).parent))
+from counted_sessions import CLAUDE, at, codex, gemini_call, lines
+
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.formats import detect
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "sessions"
 NAMES = ("claude-code-1.jsonl", "claude-code-rejection.jsonl", "codex-1.jsonl", "gemini-1.json")
+CODEX = lines(
+    codex(at(0), "session_meta", id="moments", timestamp=at(0), cwd="/shop"),
+    codex(at(1), "response_item", type="message", role="user", content=[{"type": "input_text", "text": "go"}]),
+    codex(at(2), "response_item", type="function_call", name="shell", call_id="k1", arguments='{"command": ["make"]}'),
+    codex(at(2), "response_item", type="function_call", name="shell", call_id="k2", arguments='{"command": ["ls"]}'),
+    codex(at(20), "response_item", type="function_call_output", call_id="k2", output='{"output": "a", "metadata": {"exit_code": 0}}'),
+    codex(at(50), "response_item", type="function_call_output", call_id="k1", output='{"output": "no", "metadata": {"exit_code": 2}}'),
+    codex(at(52), "response_item", type="message", role="assistant", content=[{"type": "output_text", "text": "ok"}]),
+)  # fmt: skip
+GEMINI = json.dumps({
+    "sessionId": "moments", "projectHash": "h", "startTime": at(0), "lastUpdated": at(50),
+    "messages": [
+        {"id": "1", "type": "user", "timestamp": at(0), "content": "make it faster"},
+        {"id": "2", "type": "gemini", "timestamp": at(3), "content": "I begin.", "model": "flash", "toolCalls": [
+            gemini_call("w", "write_file", "success", at(9), "written", file_path="/shop/a.py", content="a = 1\n"),
+            gemini_call("b", "run_shell_command", "error", at(12), "no such command", command="mak"),
+        ]},
+        {"id": "3", "type": "user", "timestamp": at(40), "content": "again"},
+        {"id": "4", "type": "gemini", "timestamp": at(50), "content": "It is faster."},
+    ],
+}).encode()  # fmt: skip
+SESSIONS = {
+    "claude-own.jsonl": CLAUDE, "codex-own.jsonl": CODEX, "gemini-own.json": GEMINI,
+    **({name: (REAL / name).read_bytes() for name in NAMES} if REAL.is_dir() else {}),
+}  # fmt: skip
+"""Invented sessions, so that a fresh clone proves the same; real ones where they lie beside the project."""
 MOMENTS = 5
 SECOND = 1_000_000
 REFUSED = ("The user doesn't want to proceed with this tool use", "The user doesn't want to take this action")
-pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="real files of others are not here")
 
 
 class Told(Struct):
@@ -107,9 +136,9 @@ def gemini(text):
 READERS = {"claude": claude, "codex": codex, "gemini": gemini}
 
 
-def imported(path):
-    data = io.BytesIO(path.read_bytes())
-    opened = detect.open_file(data, path.name, 1, None, store=lambda _: "recorded:x", current_id=str)
+def imported(name):
+    data = io.BytesIO(SESSIONS[name])
+    opened = detect.open_file(data, name, 1, None, store=lambda _: "recorded:x", current_id=str)
     events = list(opened.events)
     return [event for event in events if event.session_id == events[0].session_id]
 
@@ -142,8 +171,8 @@ def all_moments(told):
 
 
 def differences(name, chosen):
-    told = READERS[name.partition("-")[0]]((REAL / name).read_text(encoding="utf-8"))
-    events, seen = imported(REAL / name), [0, 0]
+    told = READERS[name.partition("-")[0]](SESSIONS[name].decode())
+    events, seen = imported(name), [0, 0]
     for moment in chosen(all_moments(told)):
         words = [text.strip() for at, text in told.texts if at <= moment]
         open_calls = {key for key, at in told.asked.items() if at <= moment < told.ended.get(key, moment + 1)}
@@ -152,25 +181,28 @@ def differences(name, chosen):
         got = at_moment(events, moment)
         if got != wanted:
             yield moment, [(is_, should) for is_, should in zip(got, wanted, strict=True) if is_ != should]
-    least = {"claude-code-1.jsonl": (60, 0), "claude-code-rejection.jsonl": (4, 4)}.get(name, (0, 0))
+    least = {
+        "claude-code-1.jsonl": (60, 0), "claude-code-rejection.jsonl": (4, 4), "claude-own.jsonl": (6, 2),
+        "codex-own.jsonl": (3, 0), "gemini-own.json": (3, 0),
+    }.get(name, (0, 0))  # fmt: skip
     if len(chosen(all_moments(told))) > MOMENTS and tuple(seen) < least:
         yield "too few calls were open to say anything", seen
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SESSIONS)
 def test_five_random_moments_are_what_the_file_says_of_that_time(name):
     chance = random.Random(f"19 {name}")
     assert list(differences(name, lambda moments: sorted(chance.sample(moments, MOMENTS)))) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SESSIONS)
 def test_so_is_every_other_moment(name):
     assert list(differences(name, list)) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SESSIONS)
 def test_every_diff_of_a_moment_is_one_of_its_own_call(name):
-    events = imported(REAL / name)
+    events = imported(name)
     calls = {event.call_id for event in events if isinstance(event.body, e.CallProposed)}
     changed = [event for event in events if isinstance(event.body, e.FileChanged)]
     assert {event.call_id for event in changed} <= calls

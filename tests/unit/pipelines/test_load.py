@@ -1,10 +1,10 @@
 """Manifest and pipeline: every problem at once, each with code, line and path."""
 
 import json
-from pathlib import Path
 
 import pytest
 
+from tests.support import wave_files
 from tests.support.tables import each_row
 from tests.unit.pipelines.projects import MANIFEST, command, project, write
 from workbench.pipelines.attempt import retry_delay
@@ -13,9 +13,6 @@ from workbench.pipelines.documents import find_manifest
 from workbench.pipelines.load import find_pipeline, is_manifest, list_pipelines, load_manifest, load_pipeline
 from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_order import find_cycles, parallel_waves
-
-BESIDE = (parent / "shared" / "data" / "wave" for parent in Path(__file__).resolve().parents)
-WAVE = next((place for place in BESIDE if place.is_dir()), Path("nowhere"))
 
 
 def problems(loaded):
@@ -387,14 +384,14 @@ def test_pipelines_are_listed_by_name_and_found_by_it(tmp_path):
     assert find_pipeline(str(tmp_path), "gone") is None
 
 
-@pytest.mark.skipif(not WAVE.is_dir(), reason="the real files are not here")
-def test_every_real_file_loads_and_says_what_is_missing():
-    files = [*(WAVE / ".wave/pipelines").glob("*.yaml"), *(WAVE / "examples").glob("*.yaml")]
-    assert len(files) == 15
+@pytest.mark.parametrize("name", wave_files.PROJECTS)
+def test_every_file_of_a_project_loads_and_says_what_is_missing(name):
+    files = wave_files.pipelines_of(name)
+    assert len(files) == {"own": 5, "real": 15}[name]
     for file in files:
         loaded = load_pipeline(str(file))
         missing = [p.message.partition(" is not")[0] for p in loaded.report.errors]
-        assert missing == [f"the prompt of persona {name}" for name in ("auditor", "craftsman", "debugger")]
+        assert missing == [f"the prompt of persona {one}" for one in wave_files.NO_PROMPTS[name]]
         assert loaded.pipeline.steps
         assert all(p.line for p in loaded.report.warnings)
 
