@@ -402,6 +402,18 @@ def test_a_newer_version_is_refused_and_left_alone(home: Path, version: object):
     assert path.read_bytes() == before
 
 
+@pytest.mark.spec(46)
+@pytest.mark.parametrize(("version", "notes"), [(1, 0), ("1.0", 1), ("0.9", 1), (None, 0)])
+def test_the_known_version_and_older_ones_are_read_and_an_older_one_is_told(
+    home: Path, version: object, notes: int
+):
+    content: dict[str, object] = {"default_model": "m"}
+    write(home, content if version is None else {"config_version": version, **content})
+    result = loaded(home)
+    assert (result.is_usable, result.config.default_model, len(result.notes)) == (True, "m", notes)
+
+
+@pytest.mark.spec(46)
 @pytest.mark.parametrize("version", [0, -1, True, "abc", 1.5, None])
 def test_what_is_no_version_is_refused(home: Path, version: object):
     write(home, {"config_version": version, "default_model": "m"})

@@ -118,6 +118,14 @@ def test_usage_only_grows():
     assert (usage, usage.total_tokens) == (Usage(input_tokens=4, output_tokens=3), 7)
 
 
+@pytest.mark.spec(138)
+def test_no_count_of_tokens_is_negative():
+    less, more = Usage(input_tokens=3, output_tokens=1), Usage(input_tokens=3, output_tokens=5)
+    assert more.beyond(less) == Usage(output_tokens=4)
+    assert less.beyond(more) == Usage()
+    assert less.plus(more) == Usage(input_tokens=6, output_tokens=6)
+
+
 @pytest.mark.spec(20, 199, 205)
 def test_an_asked_call_waits_with_its_action():
     tables = asked().tables

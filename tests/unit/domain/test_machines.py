@@ -18,6 +18,19 @@ from workbench.domain.machines import (
 )
 
 
+@pytest.mark.spec(7, 8, 9, 134, 135)
+def test_a_session_makes_exactly_the_moves_of_the_table():
+    allowed = {(old, new) for old, after in SESSION_MOVES.items() for new in after}
+    assert allowed == {
+        ("created", "initializing"), ("created", "terminated"),
+        ("initializing", "ready"), ("initializing", "failed"), ("initializing", "terminated"),
+        ("ready", "processing"), ("ready", "paused"), ("ready", "completed"), ("ready", "terminated"),
+        ("processing", "ready"), ("processing", "paused"), ("processing", "completed"), ("processing", "failed"),
+        ("processing", "terminated"),
+        ("paused", "ready"), ("paused", "processing"), ("paused", "paused"), ("paused", "completed"), ("paused", "terminated"),
+    }  # fmt: skip
+
+
 @pytest.mark.spec(22, 152)
 def test_a_call_makes_exactly_the_moves_of_the_table():
     allowed = {(old, new) for old, after in CALL_MOVES.items() for new in after}
@@ -38,6 +51,7 @@ def test_nothing_executes_that_was_not_approved():
 @pytest.mark.spec(209)
 def test_a_decided_action_is_final():
     assert {old for old in get_args(ActionState) if ACTION_MOVES[old]} == {"pending"}
+    assert ACTION_MOVES["pending"] == {"approved", "rejected", "expired", "cancelled", "superseded"}
 
 
 @pytest.mark.spec(134, 135, 8)

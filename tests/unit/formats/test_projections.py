@@ -11,7 +11,7 @@ from tests.support.stage import USER, Stage, call, exchange, recording, text
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
-from workbench.domain.rows import Action, Call
+from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Actor
 from workbench.formats import assistant, kaiak_export, seed_files, wink_export
 from workbench.host import session_requests
@@ -125,6 +125,8 @@ def test_calls_in_a_wink_file_have_its_words_and_times(file):
 @pytest.mark.spec(30, 31, 35)
 def test_every_call_that_ran_has_one_result(file):
     by_id = {r["tool_call_id"]: r for r in file["tool_results"]}
+    answered = [m["tool_call_id"] for m in file["messages"] if m["role"] == "tool"]
+    assert sorted(answered) == ["c1", "c3"] and set(by_id) <= set(answered)
     assert len(file["tool_results"]) == len(by_id) == 2
     assert (by_id["c1"]["success"], by_id["c1"]["error"], by_id["c1"]["files_affected"]) == (
         True,
@@ -158,6 +160,54 @@ def test_a_pause_an_end_and_an_error_have_their_words_in_s0():
     assert {ours for ours, word in words.items() if word == "active"} == {
         "created", "initializing", "ready", "processing",
     }  # fmt: skip
+
+
+@pytest.mark.spec(21, 200)
+def test_every_state_of_a_call_has_its_word_in_s0_and_s4():
+    assert wink_export.WINK_CALL == {
+        "pending": "pending", "approved": "approved", "executing": "approved", "succeeded": "executed",
+        "failed": "failed", "interrupted": "failed", "rejected": "rejected", "expired": "rejected", "cancelled": "rejected",
+    }  # fmt: skip
+    assert assistant.INVOCATION_STATUS == {
+        "pending": "pending", "approved": "pending", "executing": "pending", "succeeded": "succeeded",
+        "failed": "failed", "interrupted": "failed", "rejected": "aborted", "expired": "aborted", "cancelled": "aborted",
+    }  # fmt: skip
+
+
+@pytest.mark.spec(134)
+def test_every_state_of_a_session_has_its_word_in_s2():
+    assert kaiak_export.STATUSES == {
+        "created": "Created", "initializing": "Initializing", "ready": "Ready", "processing": "Processing",
+        "paused": "Ready", "completed": "Completed", "failed": "Failed", "terminated": "Terminated",
+    }  # fmt: skip
+
+
+@pytest.mark.spec(24, 29)
+@pytest.mark.parametrize(
+    ("state", "finished_at", "rule", "members"),
+    [
+        ("pending", None, None, {}),
+        ("approved", None, "R1", {"approval_rule_id"}),
+        ("rejected", 5, None, {}),
+        ("expired", 5, None, {}),
+        ("succeeded", 5, "R1", {"approval_rule_id", "executed_at"}),
+        ("failed", 5, None, {"executed_at"}),
+        ("interrupted", 5, None, {"executed_at"}),
+    ],
+)
+def test_a_rule_and_a_time_of_execution_are_given_only_where_there_are_some(
+    state, finished_at, rule, members
+):
+    row = replace(CALLED, state=state, finished_at=finished_at, rule=rule)
+    call = e.ReplyCall(call_id="c", provider_call_id="p", tool="create_file")
+    reply = e.Event(
+        id="e", session_id="s", at=2, actor=Actor(kind="agent"), body=e.ReplyCompleted(calls=(call,)),
+        position=1, sequence_number=1,
+    )  # fmt: skip
+    session = Session(id="s", kind="chat", status="ready", workspace="/w", created_at=1, updated_at=9)
+    (message,) = wink_export.wink_session(session, [reply], [row])["messages"]
+    (written,) = message["tool_calls"]
+    assert set(written) & {"approval_rule_id", "executed_at"} == set(members)
 
 
 @pytest.mark.spec(22)
@@ -272,9 +322,13 @@ def test_a_tool_message_without_the_key_of_its_call_is_flagged():
         assert (violation.where, violation.why) == ("messages[2].tool_call_id", "it is missing")
 
 
-@pytest.mark.parametrize("document", [[], {"id": 1}, {"id": "a", "model": "m", "messages": []}])
-def test_what_is_no_session_file_is_none(document):
-    assert not seed_files.is_wink(document)
+@pytest.mark.spec(70)
+@pytest.mark.parametrize("missing", ["id", "working_dir", "model", "messages"])
+def test_what_is_no_session_file_is_none(missing):
+    document = {"id": "a", "working_dir": "/w", "model": "m", "messages": []}
+    assert seed_files.is_wink(document)
+    assert not seed_files.is_wink({key: value for key, value in document.items() if key != missing})
+    assert not seed_files.is_wink([])
 
 
 # --- S2 --------------------------------------------------------------------------------------------

@@ -48,6 +48,18 @@ def test_a_session_that_cannot_be_is_refused_by_name(stage, more, why):
     assert stage.journal.sessions() == []
 
 
+@pytest.mark.spec(3, 139)
+@pytest.mark.parametrize(
+    ("closed", "why"),
+    [(os.R_OK, "is not accessible"), (os.X_OK, "is not accessible"), (os.W_OK, "for writing")],
+)
+def test_a_folder_that_lacks_a_right_is_refused_by_name(stage, monkeypatch, closed, why):
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & closed)
+    with pytest.raises(session_requests.SessionRefused, match=f"{stage.workspace} .*{why}"):
+        begin(stage)
+    assert stage.journal.sessions() == []
+
+
 @pytest.mark.spec(1, 133)
 def test_every_session_has_an_id_of_its_own(stage):
     first, second = begin(stage), begin(stage)

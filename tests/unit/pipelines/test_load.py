@@ -409,6 +409,45 @@ def test_what_is_read_and_not_acted_on_is_named(tmp_path):
     assert (loaded.manifest.runtime.relay_percent, loaded.pipeline.steps[0].compaction.percent) == (70, 80)
 
 
+@pytest.mark.spec(117, 226)
+@pytest.mark.parametrize(
+    ("trigger", "percent"),
+    [
+        ("token_limit_80%", 80), ("token_limit_1%", 1), ("token_limit_100%", 100),
+        ("token_limit_0%", None), ("token_limit_101%", None), ("soon", None),
+    ],
+)  # fmt: skip
+def test_a_compaction_begins_at_a_percentage_from_1_to_100(tmp_path, trigger, percent):
+    steps = command("a", handover=f"{{compaction: {{trigger: '{trigger}', persona: reader}}}}")
+    loaded = load_pipeline(project(tmp_path, steps))
+    assert codes(loaded) == (set() if percent else {"wrong_value"})
+    if percent:
+        assert loaded.pipeline.steps[0].compaction.percent == percent
+
+
+@pytest.mark.spec(112)
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("json_schema", "json_schema"), ("typescript_interface", "typescript_interface"), ("test_suite", "test_suite"),
+        ("non_empty_file", "non_empty_file"), ("markdown_spec", "markdown_spec"), ("jsonschema", "json_schema"),
+        ("testsuite", "test_suite"), ("typescript", "typescript_interface"), ("markdownspec", "markdown_spec"),
+        ("test_diff", "test_diff"), ("test_count_baseline", "test_count_baseline"), ("agent_review", "agent_review"),
+        ("llm_judge", "llm_judge"),
+    ],
+)  # fmt: skip
+def test_every_word_for_a_contract_means_one_kind(tmp_path, word, kind):
+    members = {
+        "json_schema": "schema: {}, source: x.json", "test_suite": "command: 'true'", "test_diff": "command: 'true'",
+        "agent_review": "persona: reader, criteria: good", "llm_judge": "persona: reader, criteria: good",
+    }.get(kind, "source: x.json")  # fmt: skip
+    loaded = load_pipeline(
+        project(tmp_path, command("a", handover=f"{{contract: {{type: {word}, {members}}}}}"))
+    )
+    ((contract,),) = [step.contracts for step in loaded.pipeline.steps]
+    assert (contract.type, contract.written_type) == (kind, word)
+
+
 def test_without_a_manifest_a_pipeline_belongs_to_the_folder_above_its_folder_of_pipelines(tmp_path):
     for folder in (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines", "elsewhere"):
         write(

@@ -296,6 +296,12 @@ def test_a_test_suite_decides_by_its_exit_code(runs, command, status):
     handover: {{contract: {{type: test_suite, command: "{command}"}}}}
 """)
     assert row.status == status
+    (check,) = [body for _, body in here.bodies(row.pipeline_id, "contract.checked")]
+    told = [] if status == "completed" else ["it ended with exit code 3"]
+    assert (check.outcome, list(check.problems[:1])) == (
+        "passed" if status == "completed" else "failed",
+        told,
+    )
 
 
 @pytest.mark.spec(225)
@@ -778,6 +784,29 @@ def test_validation_stops_a_step_before_it_runs(runs):
     assert row.status == "failed"
     assert not (here.root / "ran").exists()
     assert "gone.txt is not there" in row.error_message
+
+
+@pytest.mark.spec(111)
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [
+        ("{type: file_exists, target: here.json}", "completed"),
+        ("{type: folder_exists, target: here.json}", "failed"),
+        ("{type: folder_exists, target: src}", "completed"),
+        ("{type: non_empty_file, target: empty.txt}", "failed"),
+        ("{type: non_empty_file, target: here.json}", "completed"),
+        ('{type: json_schema, target: here.json, schema: \'{"type": "array"}\'}', "failed"),
+        ('{type: json_schema, target: here.json, schema: \'{"type": "object"}\'}', "completed"),
+        ("{type: command, target: 'test -s here.json'}", "completed"),
+        ("{type: command, target: 'test -s empty.txt'}", "failed"),
+    ],
+)
+def test_every_kind_of_validation_decides_whether_a_step_runs(runs, rule, status):
+    here = runs(files={"here.json": "{}\n", "empty.txt": "", "src/a.txt": "a\n"})
+    row = here.run(
+        f'\n  - {{id: a, workspace: {{root: ./}}, exec: {{type: command, source: "touch ran"}}, validation: [{rule}]}}\n'
+    )
+    assert (row.status, (here.root / "ran").exists()) == (status, status == "completed")
 
 
 @pytest.mark.spec(106)

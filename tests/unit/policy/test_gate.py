@@ -150,6 +150,20 @@ def test_a_deny_rule_names_itself(work):
 
 @pytest.mark.spec(86)
 @pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("git push && make lint", "ask"), ("make lint", "ask"), ("git push && make all", "denied"),
+        ("ls | git log", "denied"), ("git $(cat x)", "denied"),
+    ],
+)  # fmt: skip
+def test_each_command_of_a_line_has_to_be_within_the_ceiling(work, command, outcome):
+    call = GateCall(tool="run_in_terminal", parameters={"command": command})
+    ceiling = globs("Bash(git push)", "Bash(make lint)")
+    assert judged(call, context(work, ceiling=ceiling)).verdict.outcome == outcome
+
+
+@pytest.mark.spec(86)
+@pytest.mark.parametrize(
     ("ceiling", "outcome"),
     [(None, "ask"), ((), "ask"), (globs("Bash(git *)"), "ask"), (globs("Read"), "denied")],
 )

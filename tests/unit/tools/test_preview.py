@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from workbench.tools.output_preview import PREVIEW_BYTES, preview_output
+from workbench.tools.output_preview import PREVIEW_BYTES, preview_output, without_cut_character
 
 
 @pytest.mark.spec(32)
@@ -21,6 +21,24 @@ def test_exactly_the_limit_is_not_cut_and_one_more_byte_is():
     assert cut.truncated
     assert "10241 bytes in all" in cut.text
     assert len(cut.text.encode()) <= 10_240
+
+
+@pytest.mark.spec(32)
+def test_bytes_that_grow_when_they_are_read_are_cut_to_the_limit_as_well():
+    grown = preview_output(b"\xff" * 5_000)
+    assert grown.truncated and "5000 bytes in all" in grown.text
+    assert len(grown.text.encode()) <= 10_240
+    part = preview_output("a" * 100, total_bytes=20_000)
+    assert part.truncated and "20000 bytes in all" in part.text
+
+
+@pytest.mark.spec(33)
+@each_row("character", ["\u00c0", "\u00e9", "\u0800", "\u6f22", "\U00010000", "\U0001f600"])
+def test_a_character_that_is_cut_is_left_out_and_a_whole_one_is_kept(character):
+    data = character.encode()
+    for length in range(1, len(data)):
+        assert without_cut_character(b"ab" + data[:length]) == b"ab"
+    assert without_cut_character(b"ab" + data) == b"ab" + data
 
 
 @pytest.mark.spec(32)

@@ -21,7 +21,7 @@ class Fake:
         raise AssertionError
 
 
-@pytest.mark.spec(61)
+@pytest.mark.spec(61, 62, 196)
 def test_the_catalogue_has_its_tools_with_their_risks():
     found = {
         d.id: (d.capability, d.risk_level, d.requires_approval) for d in tool_registry().visible("recorded")
@@ -56,6 +56,8 @@ def test_every_tool_needs_approval_by_default():
 
 @pytest.mark.spec(58)
 def test_a_name_may_be_there_once():
+    two = ToolRegistry((Fake(), Fake(id="other", wire_name="other")))
+    assert set(two.descriptors()) == {"read_file", "other"}
     for second in (Fake(), Fake(id="other"), Fake(wire_name="other")):
         with pytest.raises(InvalidTool, match="read_file: registered twice"):
             ToolRegistry((Fake(), second))
