@@ -3,12 +3,13 @@
 The changes are data, `tests/data/row_mutations.jsonl`: a row of the specification, a file of the program, a text
 that occurs once in it, and what that text becomes. Each is made in a copy of the source, never in the checkout.
 
-    python -m tests.support.mutate_rows [--rows 7,32] [--workers 2] [--report FILE]
+    python -m tests.support.mutate_rows [--rows 7,32] [--workers 2] [--list FILE]
 """
 
 import argparse
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -27,7 +28,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests/data/row_mutations.jsonl"
 MOST_SECONDS = 400
 """How long the tests of one row may take; a change that makes them hang was noticed."""
-NICE = 15
+NICENESS = 15
+SEED = 37
 TESTS_FAILED, NO_TESTS = 1, 5
 """Exit codes of pytest."""
 
@@ -54,6 +56,11 @@ def mutations(path=LIST):
     """Return the changes of the list, in its order."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [Mutation(**json.loads(line)) for line in lines if line]
+
+
+def drawn_order(wanted, seed=SEED):
+    """Return changes in an order of a seed, so that the first of them are of rows all over the specification."""
+    return random.Random(seed).sample(wanted, len(wanted))
 
 
 @cache
@@ -97,7 +104,8 @@ class SourceCopy:
         finally:
             self._write(path, before)
 
-    def _write(self, path, text):
+    @staticmethod
+    def _write(path, text):
         path.write_text(text, encoding="utf-8")
         for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             cached.unlink()
@@ -116,7 +124,7 @@ class SourceCopy:
     def run_tests(self, row, files):
         """Return the exit code of pytest and its last line."""
         command = [
-            sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p",
+            "nice", "-n", str(NICENESS), sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p",
             "tests.support.row_selection", *files,
         ]  # fmt: skip
         environment = {
@@ -124,7 +132,7 @@ class SourceCopy:
         }  # fmt: skip
         ran = subprocess.Popen(
             command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True, preexec_fn=lambda: os.nice(NICE),
+            start_new_session=True,
         )  # fmt: skip
         try:
             output, _ = ran.communicate(timeout=MOST_SECONDS)
@@ -183,6 +191,7 @@ def table(results):
 
 
 def main():
+    """Run the changes of the list, or of some rows, and print what became of each."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", default="", help="only these rows, with commas between them")
     parser.add_argument("--workers", type=int, default=2)

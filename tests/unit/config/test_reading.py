@@ -55,7 +55,7 @@ BOUNDS = [
     ("sessions.watch", [True, False], ["yes", 1]),
     ("sessions.leave_out", [[], ["codex", "~/private/*"]], ["codex", [3], [""]]),
     ("sessions.keep_imported_days", [0, 36_500], [-1, 36_501]),
-    ("output_format", ["human", "json"], ["xml", "", 1]),
+    ("output_format", ["human", "json"], ["xml", "yaml", "text", "JSON", "", 1]),
     ("default_model", ["m", None], ["", " ", 5, "a\nb", "a\u202eb", "x" * 4097]),
     ("approvals.read_only", ["ask", "auto"], ["yes"]),
     ("approvals.on_expiry", ["pause", "continue"], ["deny"]),

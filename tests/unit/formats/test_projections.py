@@ -15,6 +15,7 @@ from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Actor
 from workbench.formats import assistant, kaiak_export, seed_files, wink_export
 from workbench.host import session_requests
+from workbench.text.human import parse_iso_time
 from workbench.tools.registry import tool_registry
 
 USAGE = {"usage": {"input_tokens": 10, "output_tokens": 4}}
@@ -110,6 +111,23 @@ def test_an_undo_in_a_wink_file_is_a_word_of_the_user(tmp_path):
     assert document["messages"][-1]["role"] == "user"
     assert document["messages"][-1]["content"].startswith("undo: ")
     stage.close()
+
+
+@pytest.mark.spec(1)
+def test_the_members_of_a_wink_file_are_those_of_the_session(played, file):
+    session = played.session()
+    assert {key: file[key] for key in ("id", "working_dir", "model", "status")} == {
+        "id": session.id, "working_dir": str(played.workspace), "model": "recorded-test", "status": "active",
+    }  # fmt: skip
+    assert (parse_iso_time(file["created_at"]), parse_iso_time(file["updated_at"])) == (
+        session.created_at, session.updated_at,
+    )  # fmt: skip
+    assert session.created_at < session.updated_at
+
+
+@pytest.mark.spec(10)
+def test_messages_of_one_moment_are_in_order():
+    assert wink_problems(changed([M, 1, "timestamp"], GOOD[M][0]["timestamp"])) == []
 
 
 @pytest.mark.spec(20, 21, 23, 29)

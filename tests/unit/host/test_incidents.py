@@ -609,6 +609,22 @@ def test_each_number_of_a_result_is_counted_again_by_hand(made):
 
 
 @pytest.mark.spec(162)
+def test_a_file_that_a_later_incident_puts_back_is_not_modified(made):
+    lists = made(
+        *FIX_OS,
+        asked("`sys` imported", edit("back", "import sys\n", "import os\nimport sys\n")),
+        told("back"),
+    )
+    findings = lists.findings()
+    list_id = lists.work_off(
+        findings=findings, checker="", ids=[i.id for i in findings.incidents if i.message in (OS, SYS)]
+    )
+    assert lists.outcomes(list_id) == {OS: "changed", SYS: "changed"}
+    assert [row.files for row in lists.result(list_id).incidents] == [("a.py",), ("a.py",)]
+    assert (lists.read(), lists.result(list_id).files_modified) == (FAULTS, ())
+
+
+@pytest.mark.spec(162)
 def test_a_file_that_is_as_it_was_is_not_modified(made):
     lists, list_id, _ = still_there(made)
     choose("undo")(lists, list_id)

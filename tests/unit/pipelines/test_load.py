@@ -140,6 +140,20 @@ def test_the_ends_of_the_temperature_are_accepted(tmp_path, value):
     assert problems(manifest_with(tmp_path, one=("temperature: 0.5", f"temperature: {value}"))) == []
 
 
+@pytest.mark.spec(78)
+@pytest.mark.parametrize(
+    ("script", "is_missing"),
+    [
+        ("gone.sh", True), ("gone.py --fast", True), ("bin/gone", True), ("prompts/builder.md", False),
+        ("ls -l", False), ("/nowhere/at/all.sh", False),
+    ],
+)  # fmt: skip
+def test_a_script_of_a_hook_is_known_by_its_folder_or_its_ending(tmp_path, script, is_missing):
+    hooks = f"    hooks:\n      PreToolUse:\n        - {{matcher: '*', command: {script}}}\n"
+    loaded = manifest_with(tmp_path, one=("  reader:", hooks + "  reader:"))
+    assert codes(loaded) == ({"missing_file"} if is_missing else set())
+
+
 @pytest.mark.spec(78, 90)
 def test_hooks_need_matcher_command_and_a_script_that_is_there(tmp_path):
     hooks = """    hooks:
