@@ -37,6 +37,9 @@ def test_a_refinement_adds_an_iteration_with_its_feedback_and_leaves_the_earlier
         {"raw_response": f"raw {count}", "command": f"ls {count}", "explanation": f"why {count}"}
         for count in (1, 2, 3)
     ]
+    assert [iteration["model_input"]["user_prompt"] for iteration in three] == [
+        "list files", "hidden too", "by size",
+    ]  # fmt: skip
     assert (three[:2], two[:1]) == (two, one)
 
 

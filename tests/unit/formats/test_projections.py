@@ -397,6 +397,24 @@ def test_each_kind_of_message_has_one_source_and_what_a_user_does_is_the_users(p
     }  # fmt: skip
 
 
+@pytest.mark.spec(229)
+def test_a_system_message_names_the_question_or_call_that_it_is_about(played):
+    found = {}
+    for event in events(played):
+        for message in kaiak_export.kaiak_messages([event]):
+            if (system := message["content"].get("System")) is not None:
+                assert (system["event"], system["request_id"]) == (
+                    event.kind,
+                    event.action_id or event.call_id,
+                )
+                found[event.kind] = system
+    actions = {action.id for action in played.journal.actions()}
+    assert found["action.approved"]["request_id"] in actions
+    assert found["action.approved"]["metadata"]["tool_call_id"] in {row.id for row in rows(played)}
+    assert found["call.proposed"]["request_id"] in {row.id for row in rows(played)}
+    assert (found["turn.started"]["request_id"], found["turn.started"]["status"]) == (None, "started")
+
+
 @pytest.mark.spec(144)
 def test_partial_answers_joined_are_the_final_one(played):
     said = [

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support import wave_files
 from tests.support.tables import each_row
@@ -11,6 +12,7 @@ from workbench.pipelines.attempt import retry_delay
 from workbench.pipelines.checks import steps_using_input
 from workbench.pipelines.documents import find_manifest
 from workbench.pipelines.load import find_pipeline, is_manifest, list_pipelines, load_manifest, load_pipeline
+from workbench.pipelines.model import Runtime
 from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_order import find_cycles, parallel_waves
 
@@ -85,6 +87,21 @@ def test_each_fault_of_a_manifest_has_code_and_line(tmp_path, row, change, sever
     loaded = manifest_with(tmp_path, one=change)
     found = [(p.severity, p.code, p.line) for p in loaded.report.ordered()]
     assert (severity, code, line) in found, messages(loaded)
+
+
+@pytest.mark.spec(73)
+@pytest.mark.parametrize("name", ["apiVersion", "metadata", "adapters", "personas", "runtime"])
+def test_a_member_without_a_value_is_as_good_as_missing(tmp_path, name):
+    rest = {
+        "apiVersion": "apiVersion: v1\n", "kind": "kind: WaveManifest\n", "metadata": "metadata: {name: shop}\n",
+        "adapters": "adapters: {own: {binary: workbench, mode: headless}}\n",
+        "personas": "personas: {reader: {adapter: own, system_prompt_file: prompts/reader.md}}\n", "runtime": "runtime: {}\n",
+    }  # fmt: skip
+    sound = load_pipeline(project(tmp_path / "sound", command("a"), manifest="".join(rest.values())))
+    assert codes(sound) == set()
+    blank = "".join(text if key != name else f"{name}:\n" for key, text in rest.items())
+    loaded = load_pipeline(project(tmp_path / "blank", command("a"), manifest=blank))
+    assert "missing_field" in codes(loaded) and name in messages(loaded)
 
 
 WRONG_MEMBERS = {
@@ -196,6 +213,11 @@ def test_the_defaults_of_the_runtime_are_the_seeds(tmp_path):
     assert (meta.max_depth, meta.max_total_steps, meta.max_total_tokens, meta.timeout_minutes) == (
         2, 20, 500_000, 60,
     )  # fmt: skip
+    without_manifest = Runtime()
+    assert without_manifest == replace(runtime, audit_dir=without_manifest.audit_dir), (
+        "nor without a manifest"
+    )
+    assert not without_manifest.is_traced
 
 
 STEPS = [
@@ -254,6 +276,22 @@ STEPS = [
     ("[]", "missing_field"),
     ("- 5\n", "wrong_type"),
 ]  # fmt: skip
+
+
+@pytest.mark.spec(107)
+@pytest.mark.parametrize(
+    ("step", "found"),
+    [
+        ("- {id: a, persona: builder, exec: {type: prompt, source: hi}}\n", set()),
+        ("- {id: a, persona: builder, exec: {type: prompt, source_path: prompts/builder.md}}\n", set()),
+        ("- {id: a, exec: {type: command, source: 'true'}}\n", set()),
+        ("- {id: a, exec: {type: command, source_path: prompts/builder.md}}\n", set()),
+        ("- {id: a, persona: builder, exec: {type: prompt}}\n", {"missing_field"}),
+        ("- {id: a, persona: builder, exec: {type: script, source: 'true'}}\n", {"wrong_value"}),
+    ],
+)  # fmt: skip
+def test_a_step_is_a_prompt_or_a_command_with_a_source_or_its_path(tmp_path, step, found):
+    assert codes(load_pipeline(project(tmp_path, step))) == found
 
 
 @pytest.mark.spec(98, 99, 100, 101, 102, 104, 105, 106, 107, 109, 111, 112, 226)

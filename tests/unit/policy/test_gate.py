@@ -312,6 +312,24 @@ def test_the_earliest_step_that_objects_speaks(work, first):
     assert verdict.outcome != "allowed"
 
 
+@pytest.mark.spec(217)
+@pytest.mark.parametrize(
+    ("changed", "outcome"),
+    [
+        ({}, "ask"),
+        ({"allow": globs("Bash(git *)")}, "allowed"),
+        ({"rules": (rule(effect="allow", pattern="Bash(git *)"),)}, "allowed"),
+        ({"rules": (rule(effect="ask", pattern="Bash(git *)"),)}, "ask"),
+        ({"allow": globs("Bash(git *)"), "rules": (rule(effect="ask", pattern="Bash(git *)"),)}, "ask"),
+        ({"allow": globs("Bash(git *)"), "ceiling": globs("Read")}, "denied"),
+        ({"allow": globs("Bash(git *)"), "deny": globs("Bash(git diff*)")}, "denied"),
+        ({"can_ask": False}, "denied"),
+    ],
+)
+def test_a_grant_or_a_rule_answers_before_the_user_and_after_all_else(work, changed, outcome):
+    assert judged(DIFF, context(work, **changed)).verdict.outcome == outcome
+
+
 COMMANDS = st.sampled_from(
     ["git push", "git diff x", "ls; git push", "sudo git push", "pytest -q", "git diff 'x'"]
 )
