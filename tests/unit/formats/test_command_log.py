@@ -43,6 +43,25 @@ def test_a_refinement_adds_an_iteration_with_its_feedback_and_leaves_the_earlier
     assert (three[:2], two[:1]) == (two, one)
 
 
+@pytest.mark.spec(167, 172)
+def test_a_log_without_context_has_its_three_texts_empty_and_is_in_no_tmux():
+    log = command_log(SESSION, list(tries("list files")))
+    assert log["context_sources"] == {
+        "claude_md_content": "", "terminal_context": "", "documentation_context": "",
+    }  # fmt: skip
+    assert log["metadata"]["tmux_info"] == {"in_tmux": False}
+    seen = event(
+        50,
+        e.ContextCollected(preferences="p", terminal="t", documentation="d", tmux={"in_tmux": True}),
+        HUMAN,
+    )
+    log = command_log(SESSION, [seen, *tries("list files")])
+    assert log["context_sources"] == {
+        "claude_md_content": "p", "terminal_context": "t", "documentation_context": "d",
+    }  # fmt: skip
+    assert log["metadata"]["tmux_info"] == {"in_tmux": True}
+
+
 @pytest.mark.spec(170)
 @pytest.mark.parametrize("words", [[], ["a"], ["a", "b", "c"]])
 def test_a_log_counts_its_iterations(words):

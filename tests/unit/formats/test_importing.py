@@ -100,6 +100,8 @@ def test_messages_of_s2_are_joined_counted_and_end_with_what_cannot_be_mended():
     assert "sequence number 8 follows a gap after 6" in [why for _, why in problems(opened)]
     (session,) = MemoryTables().fold(events).sessions.values()
     assert session.status == "failed"
+    (raised,) = [event.body for event in events if isinstance(event.body, e.ErrorRaised)]
+    assert (raised.code, raised.message) == ("X", "broke")
 
 
 @pytest.mark.spec(170, 171)

@@ -397,6 +397,29 @@ def test_each_kind_of_message_has_one_source_and_what_a_user_does_is_the_users(p
     }  # fmt: skip
 
 
+@pytest.mark.spec(145, 157)
+@pytest.mark.parametrize(
+    ("state", "members", "operation", "error"),
+    [
+        ("succeeded", {"preview": "made"}, "Complete", None),
+        ("failed", {"error": "no such file", "detail": "more"}, "Error", "no such file"),
+        ("failed", {"detail": "it was stopped"}, "Error", "it was stopped"),
+    ],
+)
+def test_the_end_of_a_call_as_a_message_has_its_operation_error_and_data(state, members, operation, error):
+    finished = e.Event(
+        id="e", session_id="s", at=2, actor=Actor(kind="agent"), position=1, sequence_number=1, call_id="c",
+        body=e.CallFinished(state=state, duration_ms=7, output_bytes=3, **members),
+    )  # fmt: skip
+    (message,) = kaiak_export.kaiak_messages([finished])
+    call = message["content"]["ToolCall"]
+    assert (call["tool_call_id"], call["operation"]) == ("c", operation)
+    assert call["result"] == {
+        "success": error is None, "data": members.get("preview"), "error": error, "execution_time_ms": 7,
+        "output_size_bytes": 3,
+    }  # fmt: skip
+
+
 @pytest.mark.spec(229)
 def test_a_system_message_names_the_question_or_call_that_it_is_about(played):
     found = {}
@@ -500,6 +523,26 @@ def test_every_state_of_a_call_and_its_question_in_the_words_of_kaiak(
     action = replace(ASKED, state=action_state) if action_state else None
     found = kaiak_export.kaiak_tool_call(replace(CALLED, state=call_state, approval_method=method), action)
     assert (found["status"], found["approval_required"], found["approval_status"]) == words
+
+
+@pytest.mark.spec(151, 157)
+@pytest.mark.parametrize(
+    ("state", "error", "result"),
+    [
+        ("succeeded", "", {"success": True, "error": None}),
+        ("failed", "no such file", {"success": False, "error": "no such file"}),
+        ("interrupted", "", {"success": False, "error": "outcome unknown"}),
+        ("failed", "", {"success": False, "error": "it was failed"}),
+    ],
+)
+def test_the_result_of_a_call_of_kaiak_has_its_time_size_and_error(state, error, result):
+    ended = replace(CALLED, state=state, error=error, finished_at=5, duration_ms=7, output_bytes=3)
+    call = kaiak_export.kaiak_tool_call(ended, None)
+    assert call["result"] == {**result, "execution_time_ms": 7, "output_size_bytes": 3}
+    assert (call["created_at"], call["completed_at"]) == (
+        "1970-01-01T00:00:00.000001Z", "1970-01-01T00:00:00.000005Z",
+    )  # fmt: skip
+    assert "result" not in kaiak_export.kaiak_tool_call(CALLED, None)
 
 
 @pytest.mark.spec(132, 136, 138, 228)

@@ -313,7 +313,7 @@ def test_a_lost_provider_fails_its_incident_and_stops_the_list_until_a_human_goe
     assert [child.status for child in lists.children(list_id)] == ["failed", "completed"]
 
 
-@pytest.mark.spec(137)
+@pytest.mark.spec(137, 161)
 def test_a_turn_beyond_its_time_fails_the_session_and_the_next_incident_begins_another(made, monkeypatch):
     monkeypatch.setattr("workbench.host.session_driver.CLOCK_TICK_SECONDS", 0.02)
     slow = asked("`os`", call("c1", "run_in_terminal", command="sleep 30"))

@@ -10,6 +10,7 @@ from workbench.domain.events import CallFinished
 from workbench.host.executor import check_tool_result
 from workbench.host.steps.run_requests import RunRefused, RunRequest, cancel_run, request_run
 from workbench.host.steps.step_executor import EmbeddedExecutor
+from workbench.pipelines.contracts import schema_violations
 from workbench.tools.execution import RunPipeline
 
 TWO = """
@@ -102,6 +103,21 @@ def test_a_broken_contract_names_all_failing_paths_and_blocks(runs):
     assert [p.partition(":")[0] for p in checked.problems] == ["$", "$.n"]
     assert (row.status, here.states(row.pipeline_id)) == ("failed", {"a": "failed", "b": "skipped"})
     assert "$.n" in row.error_message
+
+
+@pytest.mark.spec(113)
+def test_each_path_of_a_value_that_breaks_its_schema_is_named():
+    schema = {
+        "type": "object", "properties": {
+            "items": {"type": "array", "items": {"type": "object", "required": ["name"], "properties": {"size": {"type": "integer"}}}},
+        },
+    }  # fmt: skip
+    value = {"items": [{"name": "a", "size": 1}, {"size": "b"}]}
+    assert [problem.partition(":")[0] for problem in schema_violations(schema, value)] == [
+        "$.items[1]", "$.items[1].size",
+    ]  # fmt: skip
+    assert list(schema_violations(True, value)) == []
+    assert list(schema_violations(False, value)) == ["$: nothing satisfies this schema"]
 
 
 @pytest.mark.spec(116, 118, 119)

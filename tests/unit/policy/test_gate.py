@@ -227,6 +227,15 @@ def test_who_grants_is_named(work):
     assert spoken(call("create_file", path="a", content=""), context(work, read_grant=True))[0] == "ask"
 
 
+@pytest.mark.spec(155)
+@pytest.mark.parametrize("granted", [{}, {"read_only": "auto"}, {"read_grant": True}, {"reads": "reads"}])
+@pytest.mark.parametrize(
+    "made", [call("create_file", path="a", content=""), call("create_directory", path="a")]
+)
+def test_what_writes_files_is_asked_about_whatever_reads_may(work, made, granted):
+    assert spoken(made, context(work, **granted)) == ("ask", "ask", "default")
+
+
 @pytest.mark.parametrize("granted", [{}, {"read_only": "auto"}, {"read_grant": True}])
 def test_what_is_said_for_a_session_goes_before_settings_and_trust(work, granted):
     assert spoken(READING, context(work, reads="every", **granted)) == ("ask", "ask", "default")
