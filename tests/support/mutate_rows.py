@@ -26,7 +26,7 @@ from tests.support.row_selection import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests/data/row_mutations.jsonl"
-MOST_SECONDS = 400
+MOST_SECONDS = 200
 """How long the tests of one row may take; a change that makes them hang was noticed."""
 NICENESS = 15
 SEED = 37

@@ -643,3 +643,26 @@ def test_records_of_invocations(played):
         "startedAt",
         "finishedAt",
     }
+
+
+@pytest.mark.spec(199, 201, 231)
+@pytest.mark.parametrize(
+    ("members", "preview", "summary"),
+    [
+        ({"summary": "wrote a.py", "error": "e", "detail": "d"}, "out", "wrote a.py"),
+        ({"error": "no such file", "detail": "d"}, "out", "no such file"),
+        ({"detail": "d"}, "first\nsecond", "first⏎second"),
+        ({"detail": "by you"}, "", "by you"),
+        ({}, "", "failed"),
+    ],
+)
+def test_a_record_says_in_few_words_how_it_went_and_ends_no_earlier_than_it_began(
+    played, members, preview, summary
+):
+    row = replace(CALLED, state="failed", requested_at=9, finished_at=5, **members)
+    finished = e.CallFinished(state="failed", preview=preview) if preview else None
+    record = assistant.tool_invocation_record(played.session(), row, finished)
+    assert record["resultSummary"] == summary
+    assert (record["startedAt"], record["finishedAt"]) == ("1970-01-01T00:00:00.000009Z",) * 2
+    waiting = assistant.tool_invocation_record(played.session(), CALLED)
+    assert not {"resultSummary", "finishedAt"} & set(waiting)

@@ -1017,6 +1017,8 @@ def test_the_result_of_a_run_is_held_to_its_schema():
     }  # fmt: skip
     finished = CallFinished(state="succeeded", metadata=facts)
     assert check_tool_result(RunPipeline.descriptor, finished, "text") == finished
+    failed = CallFinished(state="failed", error="no")
+    assert check_tool_result(RunPipeline.descriptor, failed, "text") == failed, "it has an error already"
     for name, wrong in (("status", "gone"), ("steps", [{"step": "a"}]), ("artifacts", None), ("log", 1)):
         bad = check_tool_result(
             RunPipeline.descriptor, CallFinished(state="succeeded", metadata={**facts, name: wrong}), "text"
