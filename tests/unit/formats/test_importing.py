@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from foreign_files import FILES, INSPECT_LOG, KAIAK, document
+from foreign_files import FILES, INSPECT_LOG, KAIAK, document, kaiak, lines
 
 from tests.support.tables import each_row
 from workbench.domain import events as e
@@ -102,6 +102,35 @@ def test_messages_of_s2_are_joined_counted_and_end_with_what_cannot_be_mended():
     assert session.status == "failed"
     (raised,) = [event.body for event in events if isinstance(event.body, e.ErrorRaised)]
     assert (raised.code, raised.message) == ("X", "broke")
+
+
+@pytest.mark.spec(146)
+@pytest.mark.parametrize(
+    ("kind", "options", "asked"),
+    [
+        ("Approval", None, ("tool", None, [])),
+        ("Choice", ["keep", "drop"], ("question", "which?", ["keep", "drop"])),
+        ("Input", None, ("question", "which?", [])),
+    ],
+)
+def test_each_interaction_of_s2_becomes_its_kind_of_question(kind, options, asked):
+    call = {"tool_call_id": "t", "tool_name": "bash", "parameters": {}}
+    question = {
+        "interaction_id": "q",
+        "interaction_type": kind,
+        "prompt": "which?",
+        "options": options,
+        "timeout": 900,
+    }
+    result = {"success": True, "execution_time_ms": 1}
+    data = lines(
+        {"session": {"id": "ks", "workspace_path": "/shop", "status": "Completed"}},
+        kaiak(1, {"ToolCall": {**call, "operation": "Start"}}),
+        kaiak(2, {"UserInteraction": {**question, "tool_call_id": "t"}}),
+        kaiak(3, {"ToolCall": {**call, "operation": "Complete", "result": result}}),
+    )
+    (opened,) = [event.body for event in made(data)[1] if isinstance(event.body, e.ActionOpened)]
+    assert (opened.action_kind, opened.prompt, [choice.key for choice in opened.choices]) == asked
 
 
 @pytest.mark.spec(170, 171)

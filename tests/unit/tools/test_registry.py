@@ -21,7 +21,7 @@ class Fake:
         raise AssertionError
 
 
-@pytest.mark.spec(61, 62, 196)
+@pytest.mark.spec(61, 62, 196, 197, 198)
 def test_the_catalogue_has_its_tools_with_their_risks():
     found = {
         d.id: (d.capability, d.risk_level, d.requires_approval) for d in tool_registry().visible("recorded")
