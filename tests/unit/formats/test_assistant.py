@@ -144,6 +144,7 @@ def test_each_decision_is_a_record_of_its_own():
                     record = found.pop(action.id)
                     assert record["status"] == DECIDED[action.state]
                     assert record["resultSummary"].startswith(action.state)
+                    assert (action.decided_by or "") in record["resultSummary"]
                     assert record["parameters"].get("reason") == (action.reason or None)
                     decided += 1
             assert found == {}

@@ -84,6 +84,7 @@ def test_spoken(seconds: float, expected: str):
 NOON = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
 
 
+@pytest.mark.spec(216)
 @each_row(
     ("text", "micros"),
     [
@@ -103,6 +104,7 @@ def test_parse_iso(text: str, micros: int):
     assert human.parse_iso_time(text) == micros
 
 
+@pytest.mark.spec(216)
 @each_row(
     "text",
     [
