@@ -1,6 +1,7 @@
 """Manifest and pipeline: every problem at once, each with code, line and path."""
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
