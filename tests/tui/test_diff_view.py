@@ -149,7 +149,7 @@ def test_the_map_tells_what_was_not_seen_until_it_was(tmp_path):
             assert unseen
             await shown.press("a")
         assert not pane.choosing.unseen(pane.detail)
-        assert view.position_caption == f"line {view.line_count} of {view.line_count}"
+        assert "line 190 new" in shown.text
 
     play(one(tmp_path, edit(TEN, TEN_CHANGED), {"router.py": TEN}), body, size=(80, 24))
 

@@ -51,6 +51,8 @@ async def rest(shown, focus):
     shown.main.rule.say("")
     await shown.press("i" if focus == "composer" else focus)
     shown.hand.waits(5.0)
+    shown.approvals.show_answers()
+    await shown.settle()
 
 
 async def walk(shown, *, least):

@@ -45,7 +45,7 @@ class Driven(journal_source.JournalSource):
 def state(*, pending=(), calls=(), status="completed", is_driven=True, run_moves=False, is_asked=False):
     return SimpleNamespace(
         current=session(status) if is_asked else None, transcript=SimpleNamespace(is_model_asked=is_asked),
-        pending=list(pending), calls=list(calls), sessions={"s": session(status)},
+        pending=list(pending), listed_calls=list(calls), sessions={"s": session(status)},
         runs=SimpleNamespace(is_moving=run_moves), source=Driven(is_driven),
     )  # fmt: skip
 

@@ -346,7 +346,7 @@ class TestSettings:
 def test_what_is_found_by_another_word_shows_that_word(tmp_path):
     async def body(shown):
         await shown.press(":", *"accept")
-        assert rows(shown)[0] == "Approve what is taken"
+        assert rows(shown)[0] == "Approve what is taken, or the rest of it"
         assert "accept" in shown.text.splitlines()[9].casefold()
 
     play(staged(tmp_path), body)

@@ -344,8 +344,8 @@ def test_the_footer_keeps_its_margin(tmp_path, width):
 def test_a_dialog_leaves_what_is_behind_it_to_be_seen(tmp_path, theme):
     async def body(shown):
         shown.app.theme = theme
-        await shown.press("2", "?")
-        assert "Keys here" in shown.text
+        await shown.press("2", ":")
+        assert "Find and do" in shown.text
         assert "workbench" in shown.text.splitlines()[0]
 
     play_golden("busy-queue", tmp_path, body)

@@ -108,6 +108,9 @@ class JumpScreen(Dialog, inherit_bindings=False):
     def opened(self) -> None:
         self._keys.show([FooterKey(keys="a … z", label="goes there")], FooterKey(keys="esc", label="back"))
 
+    def fit_box(self) -> None:
+        """Do nothing: there is no box."""
+
     def resized(self) -> None:
         """Cancel in another size: what the letters stand on has moved."""
         if self._drawn_for not in (None, self.size):

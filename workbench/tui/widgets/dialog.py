@@ -121,11 +121,11 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
             self.box.display = self.fits
             self._too_small.display = not self.fits
             self._too_small.update(self._too_small_text())
-        self._take_whole_screen()
+        self.fit_box()
         self._arming.disarm()
         self.resized()
 
-    def _take_whole_screen(self) -> None:
+    def fit_box(self) -> None:
         """Make the box a page where little of the screen would be seen next to it."""
         box, size = self.box, self.size
         if self._box_extents is None:
