@@ -177,9 +177,16 @@ def shown(terminal):
     """Return the four panes as styled cells, row by row, without the times."""
     screen = terminal.screen
     rows = [
-        runs([screen.buffer[y][x] for x in range(screen.columns)]) for y in range(BODY.start, SIZE[1] - 5)
+        runs([screen.buffer[y][x] for x in range(columns_compared(screen, y))])
+        for y in range(BODY.start, SIZE[1] - 5)
     ]
     return [row for row in rows if not any(words in text for text, _ in row for words in ONLY_LIVE)]
+
+
+def columns_compared(screen, y):
+    """Return how many columns of a row both show: the last row of the queue has the answers of a live screen."""
+    is_last_of_queue = "4 Pipeline" in screen.display[y + 1][CONVERSATION.stop :]
+    return CONVERSATION.stop + 1 if is_last_of_queue else screen.columns
 
 
 def runs(cells):

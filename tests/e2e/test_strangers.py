@@ -71,7 +71,7 @@ def test_without_utf_8_everything_is_ascii_by_itself(opened, locale):
         assert shown.isascii()
         assert not re.search(r"\\u[0-9a-f]{4}", shown), shown
 
-    terminal.until("* 1 waiting", "- 1 Conversation ---")
+    terminal.until("* 1 waiting", "may agents work in this folder?")
     plain()
     trust(terminal)
     terminal.until("* 3 waiting", "* edit")

@@ -576,7 +576,7 @@ def test_what_a_persona_denies_is_denied_whatever_is_granted(runs):
     (call,) = here.journal.calls(child)
     assert (call.state, call.detail) == ("rejected", "denied")
     assert "persona reader" in call.verdict_by
-    assert "plan was not left" in here.step(run, "plan").error_message
+    assert "it ended without writing" in here.step(run, "plan").error_message
 
 
 @pytest.mark.spec(86)
