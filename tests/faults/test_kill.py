@@ -137,7 +137,8 @@ def test_a_host_killed_at_its_start_is_not_waited_for_and_the_answer_stays(progr
     assert program.session().status == "processing"
     monkeypatch.setattr(host_start, "START_TIMEOUT_SECONDS", 2 * PATIENCE)
     begun, env = time.monotonic(), {**os.environ, FAULTS_VARIABLE: "host.started:kill"}
-    assert host_start.ensure_host(program.home, program.journal, str(program.workspace), env) is None
+    # It may be met in the moment between its row and its death, or after that.
+    host_start.ensure_host(program.home, program.journal, str(program.workspace), env)
     assert time.monotonic() - begun < PATIENCE, "it is dead, and so its time need not pass"
     assert program.attend(program.start("run", "--session", program.session_id)) == 0, program.said()
     program.settled()
