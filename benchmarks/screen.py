@@ -234,7 +234,7 @@ def busy_keys(bench: Bench) -> None:
 
 
 _CONVERSATION: Final = "5:30,30:80"
-"""The pane in which `j` moves: lists of sessions beside it change whatever key is pressed."""
+"""The pane in which `j` moves; lists of sessions in other panes change without a key."""
 
 
 @contextmanager

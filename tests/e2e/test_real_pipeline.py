@@ -1,4 +1,4 @@
-"""A pipeline as it lies in the repository of a project, ours or a real one: started, watched, failed, mended, resumed, its links."""
+"""A pipeline in the repository of a project, our own or a real one: started, watched, failed, mended, resumed, its links."""
 
 import os
 import shutil

@@ -75,7 +75,7 @@ def marked_files(root=ROOT):
 
 
 def copy_source(folder):
-    """Copy the files that git knows, and new ones, without anything that lies beside the checkout."""
+    """Copy the tracked and the new files of the checkout, and nothing outside it."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
     for name in filter(None, listed.stdout.split("\0")):

@@ -1,15 +1,15 @@
-"""Projects with pipelines as the program has them that this format comes from: ours, and real ones where they lie.
+"""Projects with pipelines in the format of Wave: our own, and real ones where they exist.
 
-Ours is small and written for the tests, so that a fresh clone proves what it can; the real ones are no part of the
-project and are read in addition.
+Our own project is small and written for the tests, so a fresh clone runs them. Real projects are not part of the
+repository; the tests read them in addition where they exist.
 """
 
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 OWN = TESTS / "data/wave"
-BESIDE = TESTS.parent.parent / "shared/data/wave"
-PROJECTS = {"own": OWN, **({"real": BESIDE} if BESIDE.is_dir() else {})}
+REAL = TESTS.parent.parent / "shared/data/wave"
+PROJECTS = {"own": OWN, **({"real": REAL} if REAL.is_dir() else {})}
 NO_PROMPTS = {"own": ("inspector",), "real": ("auditor", "craftsman", "debugger")}
 """Personas whose prompts the repository of a project kept elsewhere."""
 CANNOT_RUN = {"unready.yaml", "speckit-flow.yaml", "code-review.yaml"}

@@ -161,8 +161,8 @@ def test_a_dialog_of_nearly_the_whole_screen_leaves_no_letters_next_to_it(tmp_pa
             if max(box.width / size[0], box.height / size[1]) >= PAGE_SHARE:
                 pages += 1
                 rows = shown.text.splitlines()
-                beside = [row[: box.x] + row[box.right :] for row in rows[box.y : box.bottom]]
-                assert not "".join((*rows[: box.y], *beside, *rows[box.bottom :])).strip(), keys
+                outside = [row[: box.x] + row[box.right :] for row in rows[box.y : box.bottom]]
+                assert not "".join((*rows[: box.y], *outside, *rows[box.bottom :])).strip(), keys
             await shown.press("escape")
         assert pages >= 1
 

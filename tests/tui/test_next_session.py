@@ -76,7 +76,7 @@ def test_ctrl_n_in_a_session_begins_one_in_the_folder_and_again_chooses_the_work
         await shown.press("ctrl+n")
         assert chooser.asked == [False, True]
         assert "in its own worktree" in shown.text
-        # Whoever looks at another session and comes back begins in the folder again.
+        # After a look at another session the next one starts in the folder again.
         shown.main.post_message(SessionChosen(fresh.session_id))
         await shown.settle()
         await shown.press("ctrl+n")

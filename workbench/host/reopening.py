@@ -4,13 +4,13 @@ That is the rest of a change that was approved in part, or all of one that was u
 with its own diff, digest and window, and a human answers it; no model is asked.
 """
 
-# | dies | found | whoever takes over | executed |
+# | dies | found | next driver | executed |
 # |---|---|---|---|
 # | S before the request commits | nothing | nothing; the human asks again | 0 |
 # | H before the proposal (`reopen.before_propose`) | the request | proposes it, from the files of then | 0 |
 # | H in the transaction of the proposal | rolled back | as above | 0 |
 # | H after it (`reopen.proposed`) | action pending | waits; the window runs by the clock | 0 |
-# | later | as every other call | (JOURNAL section 2, steps 5 to 9) | ≤ 1 |
+# | later | as every other call | executed once after its approval | ≤ 1 |
 #
 # The call has the id of its request, so that hooks that ran for it are not run again. Two screens that ask at
 # once get one row: the turn machine drops a request for an action that has one open.

@@ -6,9 +6,9 @@
 # for CSS. A test puts the parts together in a terminal of its own and compares them with the whole after
 # every key.
 #
-# Whoever asks for the place of a widget may get it from a map that the framework makes at that moment. The
-# next layout is compared with that map: a widget that was mounted or displayed in between is in it already,
-# and would be sent no `Resize` and no `Show`. The compositors of all screens compare with the layout before.
+# A request for the place of a widget may make the framework build a new map at once. The framework compares
+# the next layout with that map. A widget that was mounted or displayed in between is in it already and would
+# get no `Resize` and no `Show`. The compositors of all screens compare with the previous layout instead.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final

@@ -142,7 +142,7 @@ class QueueRow(Struct, frozen=True, kw_only=True):
     can_batch: bool = True
     """Gates, questions, trust and what carries a warning are answered one by one."""
     folder: str = ""
-    """The name of its folder, where folders are told apart."""
+    """The name of its folder, where the rows name their folders."""
     in_decided: bool = False
     """Stands below the line; a row decided a moment ago still stands among the waiting ones."""
 
@@ -198,8 +198,8 @@ def queue_rows(
 
     `text_filter` holds words that a row must all have. Rows in `lingering` were decided a moment ago and keep
     their place. `ruled` are calls that a rule let pass. `blocked` are approved actions whose calls wait for
-    one before them. `folders` has the folder of each row by its id, where folders are told apart. `cache` is
-    filled anew; a row whose inputs are those of the cache is taken from it. Without recorded times
+    one before them. `folders` maps the id of a row to its folder, where the rows name one. `cache` is
+    filled again; a row whose inputs are those of the cache is taken from it. Without recorded times
     (`has_times`) no row has one.
     """
     sizes = hunk_sizes or {}

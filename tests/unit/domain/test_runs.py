@@ -82,7 +82,7 @@ def test_a_retry_counts_and_keeps_what_went_wrong_until_it_runs_again():
 
 LEGAL_STEP_MOVES = {
     ("pending", "running"), ("running", "completed"), ("running", "failed"), ("running", "retrying"), ("retrying", "running"),
-    # Ours: a gate waits, an empty result is told apart, and what cannot run or is withdrawn has a state.
+    # Added by workbench: waiting gates, empty results, and steps that are skipped or cancelled.
     ("running", "waiting"), ("waiting", "running"), ("waiting", "failed"), ("running", "completed_empty"),
     ("pending", "skipped"), ("pending", "cancelled"), ("running", "cancelled"), ("waiting", "cancelled"), ("retrying", "cancelled"),
 }  # fmt: skip

@@ -125,7 +125,7 @@ def test_a_call_without_a_result_is_of_unknown_outcome():
 
 
 REAL_NAMES = ("claude-code-1.jsonl", "claude-code-rejection.jsonl") if REAL.is_dir() else ()
-"""Real files, read in addition where they lie beside the project."""
+"""Real files, read in addition where they exist next to the repository."""
 
 
 @pytest.mark.parametrize("name", ["own-rejection", *REAL_NAMES])

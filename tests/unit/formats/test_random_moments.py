@@ -49,7 +49,7 @@ SESSIONS = {
     "claude-own.jsonl": CLAUDE, "codex-own.jsonl": CODEX, "gemini-own.json": GEMINI,
     **({name: (REAL / name).read_bytes() for name in NAMES} if REAL.is_dir() else {}),
 }  # fmt: skip
-"""Invented sessions, so that a fresh clone proves the same; real ones where they lie beside the project."""
+"""Invented sessions, which a fresh clone has, and real ones where they exist next to the repository."""
 MOMENTS = 5
 SECOND = 1_000_000
 REFUSED = ("The user doesn't want to proceed with this tool use", "The user doesn't want to take this action")

@@ -1,4 +1,4 @@
-"""Pipelines as projects have them, run from beginning to end with a stand-in for their agent: ours, and real ones."""
+"""Pipelines of whole projects, our own and real ones, run from beginning to end with a stand-in for their agent."""
 
 import os
 import re

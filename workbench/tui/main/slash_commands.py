@@ -66,33 +66,30 @@ def _begin_in_worktree(context: "MainContext") -> None:
 
 
 def _set_model(context: "MainContext", rest: str) -> None:
-    if not rest:
-        context.widgets.composer.begin("/model ")
-        return
     if rest == ADD_PROVIDER:
         context.providers.open_form()
-        return
-    current = context.state.current
-    session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.folders.backend.models.set_model(session_id, rest))
+    else:
+        _begin_or_set(context, "model", rest, context.folders.backend.models.set_model)
 
 
 def _set_mode(context: "MainContext", rest: str) -> None:
-    if not rest:
-        context.widgets.composer.begin("/mode ")
-        return
-    current = context.state.current
-    session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.folders.backend.models.set_mode(session_id, rest))
+    _begin_or_set(context, "mode", rest, context.folders.backend.models.set_mode)
 
 
 def _set_tools(context: "MainContext", rest: str) -> None:
-    if not rest:
-        context.widgets.composer.begin("/tools ")
+    _begin_or_set(context, "tools", rest, context.folders.backend.models.set_tools)
+
+
+def _begin_or_set(
+    context: "MainContext", command: str, value: str, setter: Callable[[str, str], str]
+) -> None:
+    """Give the session on show a value, or begin the command in the composer where none was typed."""
+    if not value:
+        context.widgets.composer.begin(f"/{command} ")
         return
     current = context.state.current
     session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.folders.backend.models.set_tools(session_id, rest))
+    context.tasks.steer(lambda: setter(session_id, value))
 
 
 def _add_mark(context: "MainContext", rest: str) -> None:
