@@ -276,7 +276,7 @@ def _new_call(event: Event, call: ReplyCall, ordinal: int) -> Call:
     return Call(
         id=call.call_id, session_id=event.session_id, turn_id=event.turn_id, ordinal=ordinal,
         provider_call_id=call.provider_call_id, tool=call.tool, state="pending", requested_at=event.at,
-        parameters=call.arguments, parameters_ref=call.arguments_ref,
+        parameters=call.arguments, parameters_ref=call.arguments_ref, cwd=call.cwd, paths=call.paths,
     )  # fmt: skip
 
 
@@ -336,6 +336,7 @@ def _unannounced_call(event: Event, body: e.CallProposed, replaced: Call | None)
         ordinal=replaced.ordinal if replaced else event.sequence_number,
         provider_call_id=body.provider_call_id or (replaced.provider_call_id if replaced else ""),
         tool=body.tool, state="pending", requested_at=event.at,
+        cwd=replaced.cwd if replaced else "", paths=replaced.paths if replaced else (),
     )  # fmt: skip
 
 

@@ -127,6 +127,10 @@ class Call(Struct, frozen=True, kw_only=True):
     requested_at: int
     parameters: JsonObject = field(default_factory=dict[str, Json])
     parameters_ref: BlobRef | None = None
+    cwd: str = ""
+    """Absolute path of the folder it runs in; empty is the workspace."""
+    paths: tuple[str, ...] = ()
+    """Files that it names elsewhere than in its path parameters, as it names them."""
     target: str = ""
     proposed: bool = False
     approval_method: ApprovalMethod | None = None

@@ -24,7 +24,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.rows import Call
-from workbench.domain.values import BlobRef, FilePlan, GateVerdict, HookRule, PermissionPattern
+from workbench.domain.values import BlobRef, FilePlan, GateVerdict, HookRule, JsonObject, PermissionPattern
 from workbench.effects.child_processes import HookExit, run_hook
 from workbench.host import redaction
 from workbench.host.driver_context import (
@@ -180,7 +180,7 @@ def _redirect_objection(gate: GateContext, record: CallRecord, url: str) -> str 
 
     Whoever approved an address saw only that one, so each hop is judged again.
     """
-    verdict = recheck_call(GateCall(tool=record.row.tool, parameters={"url": url}), gate)
+    verdict = recheck_call(gate_call_of(record.row, {"url": url}, gate.workspace), gate)
     if verdict.outcome in ("denied", "refused"):
         return verdict.reason
     if record.approved is None and verdict.outcome != "allowed":
@@ -357,7 +357,7 @@ async def run_hooks_before_call(
     on_ran: Callable[[HookRan], None],
 ) -> GateVerdict | None:
     """Run the PreToolUse hooks that have not run for this call yet; return the verdict of one that blocks."""
-    payload = HookPayload(passed=screened, session_id=session_id, cwd=context.workspace)
+    payload = HookPayload(passed=screened, session_id=session_id)
     done = hooks.hooks_already_run(already)
     return await hooks.run_pre_tool_hooks(
         hook_rules(context, config), payload, done, _hook_runner(context), on_ran
@@ -373,7 +373,7 @@ async def run_hooks_after_call(
     on_ran: Callable[[HookRan], None],
 ) -> None:
     """Run the PostToolUse hooks of a call; none of them can block."""
-    payload = HookPayload(passed=screened, session_id=session_id, cwd=context.workspace, outcome=outcome)
+    payload = HookPayload(passed=screened, session_id=session_id, outcome=outcome)
     await hooks.run_post_tool_hooks(hook_rules(context, config), payload, _hook_runner(context), on_ran)
 
 
@@ -392,6 +392,11 @@ def _hook_runner(context: DriverContext) -> hooks.HookRunner:
         )
 
     return run
+
+
+def gate_call_of(row: Call, exact: JsonObject, workspace: str) -> GateCall:
+    """Return a recorded call as the gate judges it: in its folder, with every file that it names."""
+    return GateCall(tool=row.tool, parameters=exact, cwd=row.cwd or workspace, paths=row.paths)
 
 
 def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateContext:

@@ -181,7 +181,9 @@ class CommandSession:
         judging_context = replace(self._context, tools=tool_registry())
         writer = SessionWriter(judging_context, self.session_id, lease_guard(lease))
         gate = replace(gate_context(writer, self._context.read_settings()), active_tools=(), can_ask=True)
-        screened = screen_call(GateCall(tool=_COMMAND_TOOL, parameters={"command": command}), gate)
+        screened = screen_call(
+            GateCall(tool=_COMMAND_TOOL, parameters={"command": command}, cwd=gate.workspace), gate
+        )
         verdict = screened if isinstance(screened, GateVerdict) else judge_screened_call(screened, gate)
         return verdict, review_command(command, command_boundary(gate))
 

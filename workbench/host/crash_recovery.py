@@ -13,10 +13,11 @@ from workbench.domain.values import GateVerdict, PlannedWrite
 from workbench.effects.child_processes import terminate_leftovers
 from workbench.effects.process_table import ProcessIdentity
 from workbench.host import redaction
-from workbench.host.call_context import CallRecord, call_context, gate_context, read_call_record
+from workbench.host.approved_change import change_kind
+from workbench.host.call_context import CallRecord, call_context, gate_call_of, gate_context, read_call_record
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
-from workbench.host.executor import call_finished_from_output, change_kind
-from workbench.policy.gate import GateCall, screen_call
+from workbench.host.executor import call_finished_from_output
+from workbench.policy.gate import screen_call
 from workbench.tools.base import ActTool, ToolRefused
 from workbench.views.tools import streamed_output
 
@@ -68,7 +69,7 @@ def _recovered_act(writer: SessionWriter, record: CallRecord) -> CallFinished | 
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
         settings = writer.context.read_settings()
         gate = gate_context(writer, settings)
-        screened = screen_call(GateCall(tool=record.row.tool, parameters=exact), gate)
+        screened = screen_call(gate_call_of(record.row, exact, gate.workspace), gate)
         output = (
             None
             if isinstance(screened, GateVerdict)

@@ -7,36 +7,44 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.changes.apply import NotApplied, PlannedFile, apply_files
-from workbench.changes.decision import SealedBytesMissing, approval_outcome, image_digest, sealed_changes
-from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
+from workbench.changes.decision import SealedBytesMissing
+from workbench.changes.diff import FileChange
 from workbench.domain.events import (
     CallExecuting,
     CallFinished,
-    FileChanged,
     HookRan,
     OutputStreamed,
     ProcessStarted,
 )
-from workbench.domain.values import BlobRef, Json, JsonObject, PlannedWrite, ToolDescriptor
+from workbench.domain.values import Json, JsonObject, PlannedWrite, ToolDescriptor
 from workbench.effects.command_execution import CommandExit, prepare_command
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.host import redaction
+from workbench.host.approved_change import (
+    ExecutionRefusal,
+    alteration_detail,
+    approved_changes,
+    change_kind,
+    file_changed_bodies,
+    has_base_changed,
+    hunks_taken_and_left,
+    recheck_call,
+    write_plan,
+)
 from workbench.host.call_context import (
     CallRecord,
     call_context,
-    edited_bytes,
     hook_rules,
     read_call_record,
     run_hooks_after_call,
 )
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
-from workbench.host.gate_runner import recheck_before_execution, replace_stale_call
+from workbench.host.gate_runner import replace_stale_call
 from workbench.host.governed_settings import GovernedSettings
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall
@@ -55,13 +63,6 @@ from workbench.tools.base import (
 )
 
 
-class ExecutionRefusal(Struct, frozen=True, kw_only=True):
-    """Why an approved call does not run after all."""
-
-    detail: str
-    error: str
-
-
 async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event) -> None:
     """Run an approved call and record how it ended; `stop` ends a running command."""
     record = read_call_record(writer.journal, call_id)
@@ -71,73 +72,23 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
     settings = writer.context.read_settings()
     try:
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-        screened = _recheck_call(writer, settings, record, exact)
+        screened = recheck_call(writer, settings, record, exact)
         refusal = screened if isinstance(screened, ExecutionRefusal) else None
-        changes = _approved_changes(writer, record) if refusal is None else ()
+        changes = approved_changes(writer, record) if refusal is None else ()
     except (CallBytesMissing, SealedBytesMissing) as error:
         screened, changes, refusal = None, (), ExecutionRefusal(detail="sealed bytes gone", error=str(error))
     if refusal is not None:
         await _append_call_finished(
             writer, record, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
         )
-    elif not _is_commit_call(writer, record) and await asyncio.to_thread(_has_base_changed, writer, changes):
+    elif not _is_commit_call(writer, record) and await asyncio.to_thread(has_base_changed, writer, changes):
         await replace_stale_call(writer, call_id, "the file changed after it was approved")
     elif not isinstance(screened, ExecutionRefusal):
         await _run_call(writer, settings, record, screened, changes, stop)
 
 
-def _recheck_call(
-    writer: SessionWriter, settings: GovernedSettings, record: CallRecord, exact: JsonObject
-) -> ScreenedCall | ExecutionRefusal | None:
-    """Return what the gate lets pass now, None for an internal call, or why it does not run."""
-    until = record.row.approved_until
-    if until is not None and writer.journal.now() >= until:
-        return ExecutionRefusal(detail="lapsed", error="it was approved, but nothing ran it in time")
-    if _is_human_request(record):
-        return None
-    verdict, screened = recheck_before_execution(writer, settings, record, exact)
-    if screened is None or verdict.outcome in ("denied", "refused"):
-        return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
-    if record.approved is None and verdict.outcome != "allowed":
-        return ExecutionRefusal(
-            detail="grant gone", error="the rule or grant that allowed it no longer exists"
-        )
-    return screened
-
-
-def _is_human_request(record: CallRecord) -> bool:
-    """Return whether a human's request is itself the permission, as for undo."""
-    return record.proposed is not None and record.proposed.verdict.step == "request"
-
-
-def _approved_changes(writer: SessionWriter, record: CallRecord) -> tuple[FileChange, ...]:
-    """Return the changes to write, made again from sealed bytes and checked against what was approved.
-
-    Raises CallBytesMissing or SealedBytesMissing.
-    """
-    blobs = writer.journal.blobs
-    if record.opened is None or record.approved is None:
-        return sealed_changes(record.files, blobs)
-    edited = edited_bytes(writer, record.approved.edited)
-    changes, digest = approval_outcome(record.opened, blobs, record.approved.selection, edited)
-    if digest != record.approved.result_digest or record.approved.digest != record.opened.digest:
-        raise CallBytesMissing("what would be written is not what was approved")
-    return changes
-
-
 def _is_commit_call(writer: SessionWriter, record: CallRecord) -> bool:
     return isinstance(writer.context.tools.get(record.row.tool), CommitTool)
-
-
-def _has_base_changed(writer: SessionWriter, changes: tuple[FileChange, ...]) -> bool:
-    for change in changes:
-        try:
-            image = writer.context.root.image(change.path)
-        except FileRefused:
-            return True
-        if (image.data if image else None) != change.before:
-            return True
-    return False
 
 
 async def _run_call(
@@ -149,7 +100,7 @@ async def _run_call(
     stop: asyncio.Event,
 ) -> None:
     # A commit writes nothing in the workspace, so there is nothing that a plan of its files could put back.
-    plan = () if _is_commit_call(writer, record) else await asyncio.to_thread(_write_plan, writer, changes)
+    plan = () if _is_commit_call(writer, record) else await asyncio.to_thread(write_plan, writer, changes)
     await writer.append(writer.call_event(CallExecuting(digest=record.digest, plan=plan), record.row))
     fault_point("call.executing")
     tool = writer.context.tools.get(screened.descriptor.id) if screened else None
@@ -216,20 +167,6 @@ async def _run_hooks_after(writer: SessionWriter, record: CallRecord, screened: 
 # --- files ---------------------------------------------------------------------------------------
 
 
-def _write_plan(writer: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[PlannedWrite, ...]:
-    blobs = writer.journal.blobs
-    return tuple(
-        PlannedWrite(
-            path=change.path,
-            base=image_digest(change.before, blobs.keyed),
-            after=image_digest(change.after, blobs.keyed),
-            mode=change.mode,
-            base_ref=seal_image(writer, change.before),
-        )
-        for change in changes
-    )  # fmt: skip
-
-
 async def _write_files(
     writer: SessionWriter,
     record: CallRecord,
@@ -246,11 +183,11 @@ async def _write_files(
         )
         return
     fault_point("call.finished_effect")
-    hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
+    hunks_taken, hunks_left = hunks_taken_and_left(writer, record)
     finished = CallFinished(
         state="succeeded", summary=_written_summary(changes), hunks_taken=hunks_taken, hunks_left=hunks_left,
         files_affected=tuple(change.path for change in changes), preview=_written_summary(changes),
-        detail=_alteration_detail(record), duration_ms=_milliseconds_since(writer, started),
+        detail=alteration_detail(record), duration_ms=_milliseconds_since(writer, started),
         metadata={"bytes_written": sum(len(change.after or b"") for change in changes)},
     )  # fmt: skip
     await writer.append(
@@ -258,65 +195,6 @@ async def _write_files(
         writer.call_event(finished, record.row),
     )
     fault_point("call.finished")
-
-
-def seal_image(writer: SessionWriter, data: bytes | None) -> BlobRef | None:
-    """Seal an image; no file has none."""
-    return None if data is None else writer.journal.blobs.seal(data)
-
-
-def file_changed_bodies(
-    writer: SessionWriter, changes: tuple[FileChange, ...], plan: tuple[PlannedWrite, ...]
-) -> list[FileChanged]:
-    """Return what was written, one body a file, with both images sealed for undo and restore."""
-    bodies: list[FileChanged] = []
-    line_totals = _line_totals(changes)
-    for change, step in zip(changes, plan, strict=True):
-        added, removed = line_totals.get(change.path, (0, 0))
-        bodies.append(
-            FileChanged(
-                path=change.path, change=change_kind(change.before, change.after),
-                before=step.base, after=step.after,
-                before_ref=step.base_ref, after_ref=seal_image(writer, change.after),
-                mode=change.mode, added=added, removed=removed, moved_from=change.moved_from,
-            )
-        )  # fmt: skip
-    return bodies
-
-
-def _line_totals(changes: Sequence[FileChange]) -> dict[str, tuple[int, int]]:
-    """Return the added and removed lines of each file that has any."""
-    hunks = make_hunks(changes)
-    return {
-        path: changed_line_totals([hunk for hunk in hunks if hunk.path == path])
-        for path in {hunk.path for hunk in hunks}
-    }
-
-
-def change_kind(before: object, after: object) -> Literal["create", "modify", "delete"]:
-    """Return what happened to a file between two images or digests; None is no file."""
-    if before is None:
-        return "create"
-    return "delete" if after is None else "modify"
-
-
-def _hunks_taken_and_left(
-    writer: SessionWriter, record: CallRecord
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    if record.opened is None or (record.approved is not None and record.approved.edited):
-        return (), ()
-    numbers = [hunk.index for hunk in make_hunks(sealed_changes(record.opened.files, writer.journal.blobs))]
-    selection = record.approved.selection if record.approved else None
-    if selection is None:
-        return tuple(numbers), ()
-    selected = {part.hunk for part in selection if part.lines is None or part.lines}
-    return tuple(n for n in numbers if n in selected), tuple(n for n in numbers if n not in selected)
-
-
-def _alteration_detail(record: CallRecord) -> str:
-    if record.approved is not None and record.approved.edited:
-        return "edited"
-    return "" if record.is_whole else "partial"
 
 
 def _written_summary(changes: tuple[FileChange, ...]) -> str:
@@ -465,8 +343,8 @@ async def _make_commit(
         return tool.commit(changes, _commit_subject(writer, tool, record, context), context)
 
     finished = await _finish_in_thread(writer, context.limits, tool.descriptor, commit, started)
-    hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
-    detail = finished.detail or _alteration_detail(record)
+    hunks_taken, hunks_left = hunks_taken_and_left(writer, record)
+    detail = finished.detail or alteration_detail(record)
     return replace(finished, hunks_taken=hunks_taken, hunks_left=hunks_left, detail=detail)
 
 

@@ -48,6 +48,7 @@ from workbench.host.call_context import (
     CallRecord,
     call_context,
     edited_bytes,
+    gate_call_of,
     gate_context,
     read_call_record,
     run_hooks_before_call,
@@ -57,7 +58,6 @@ from workbench.host.governed_settings import GovernedSettings
 from workbench.host.reopened_changes import reopened_changes
 from workbench.journal.errors import GuardFailed
 from workbench.policy.gate import (
-    GateCall,
     GateContext,
     ScreenedCall,
     judge_call,
@@ -101,7 +101,7 @@ def recheck_before_execution(
     `settings` must be read for this call: an older reading may allow what is no longer trusted.
     """
     gate = replace(gate_context(writer, settings), can_ask=True)
-    screened = screen_call(GateCall(tool=record.row.tool, parameters=exact), gate)
+    screened = screen_call(gate_call_of(record.row, exact, gate.workspace), gate)
     return (
         (screened, None)
         if isinstance(screened, GateVerdict)
@@ -211,7 +211,7 @@ async def judge_and_propose(
         await asyncio.gather(*map(asyncio.wrap_future, writes))
         return verdict
 
-    call = GateCall(tool=row.tool, parameters=exact)
+    call = gate_call_of(row, exact, writer.context.workspace)
     settings = writer.context.read_settings()
     gate = gate_context(writer, settings)
     if gate.ended:
@@ -241,7 +241,7 @@ async def judge_and_propose(
 def _may_be_told_reason(writer: SessionWriter, screened: ScreenedCall, gate: GateContext) -> bool:
     """Return whether the agent may hear why a change cannot be made: the reason quotes the file."""
     return may_hear_reason(screened, gate) or all(
-        _was_read_whole(writer, target) for target in screened.targets.values()
+        _was_read_whole(writer, target) for target in screened.named_paths.values()
     )
 
 
@@ -425,10 +425,10 @@ def action_opened_body(
     return ActionOpened(
         action_kind="tool", tool=descriptor.id, target=_proposal_target(proposal), verb=descriptor.verb,
         digest=action_digest(
-            blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=writer.context.workspace,
+            blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=proposal.screened.folder,
             files=plan_digest_rows(files), prompt=prompt,
         ),
-        created_at=0, expires_at=None, cwd=writer.context.workspace,
+        created_at=0, expires_at=None, cwd=proposal.screened.folder,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,
         subject=proposal.subject,
@@ -470,12 +470,18 @@ def _proposal_target(proposal: Proposal) -> str:
     screened = proposal.screened
     name = screened.descriptor.target_parameter
     if name is None:
-        return screened.descriptor.id
+        return redaction.redact_target(_files_target(screened)) or screened.descriptor.id
     if name in screened.targets:
         exact = PATH_ARROW.join(target.relative for target in screened.targets.values())
     else:
         exact = str(screened.parameters.get(name, ""))
     return redaction.redact_target(exact)
+
+
+def _files_target(screened: ScreenedCall) -> str:
+    """Return the files that a call names elsewhere than in its parameters: the first, and how many more."""
+    first, *more = (file.relative for file in screened.files) if screened.files else ("",)
+    return f"{first} and {len(more)} more" if more else first
 
 
 def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:

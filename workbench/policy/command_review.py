@@ -63,7 +63,7 @@ class CommandReview(Struct, frozen=True, kw_only=True):
 
 def review_command(command: str, boundary: CommandBoundary | None = None) -> CommandReview:
     """Take a line apart; never raises. Without a boundary, the paths that commands touch are not checked."""
-    view = view_command(command, boundary and boundary.workspace)
+    view = view_command(command, boundary and (boundary.folder or boundary.workspace))
     if len(command) > _MAX_REVIEWED_LENGTH:
         return CommandReview(parts=(), reasons=view.reasons or ("a very long line",), is_certain=False)
     commands = [

@@ -4,7 +4,8 @@ It has no side effect, asks no human, and never lets a grant beat a deny.
 """
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -16,6 +17,7 @@ from workbench.policy import autorun_files, odd_names, rules, run_grants, schema
 from workbench.policy.paths import (
     PathRefused,
     ResolvedPath,
+    is_below,
     refuse_link,
     refuse_protected_path,
     resolve_path,
@@ -53,6 +55,10 @@ class GateCall(Struct, frozen=True, kw_only=True):
     tool: str
     """Id or wire name."""
     parameters: JsonObject
+    cwd: str = ""
+    """Absolute path of the folder it runs in; empty is the workspace."""
+    paths: tuple[str, ...] = ()
+    """Files that it names elsewhere than in its path parameters, such as those inside a patch."""
     malformed: str | None = None
 
 
@@ -88,6 +94,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     """Why no grant counts, where trust in the workspace ended while its hooks or denials were in force."""
     can_ask: bool = True
     urls: UrlRules = UrlRules()
+    outside: Literal["refuse", "ask"] = "refuse"
+    """What becomes of a path outside the workspace: an agent that executes its own calls may ask for one."""
 
 
 class ScreenedCall(Struct, frozen=True, kw_only=True):
@@ -97,11 +105,20 @@ class ScreenedCall(Struct, frozen=True, kw_only=True):
     parameters: JsonObject
     targets: Mapping[str, ResolvedPath]
     """Path parameters, resolved."""
+    folder: str
+    """Absolute path of the folder it runs in, as it was named; relative paths begin there."""
+    files: tuple[ResolvedPath, ...] = ()
+    """Files that it names elsewhere than in its path parameters, resolved."""
     canonical: str = ""
     view: ShellView | None = None
     marks: tuple[str, ...] = ()
     """Short names of what keeps every grant from covering it: `runs by itself`, `trust ended`."""
     no_grant_reason: str = ""
+
+    @property
+    def named_paths(self) -> Mapping[str, ResolvedPath]:
+        """Return every path that it names, by its parameter or a key that no parameter has."""
+        return rules.with_files(self.targets, self.files)
 
     @property
     def grounded(self) -> dict[str, object]:
@@ -137,26 +154,42 @@ def screen_call(call: GateCall, context: GateContext) -> ScreenedCall | GateVerd
     text = _canonical_parameters(call, descriptor)
     if isinstance(text, GateVerdict):
         return text
-    targets = resolve_targets(call.parameters, descriptor, context)
+    folder = _run_folder(call, context)
+    if isinstance(folder, GateVerdict):
+        return folder
+    targets = resolve_targets(call.parameters, descriptor, context, folder)
     if isinstance(targets, GateVerdict):
         return targets
+    files = _resolve_files(call.paths, descriptor, context, folder)
+    if isinstance(files, GateVerdict):
+        return files
     command = call.parameters.get(descriptor.command_parameter or "")
     passed = ScreenedCall(
         descriptor=descriptor,
         parameters=call.parameters,
         targets=targets,
+        folder=folder,
+        files=files,
         canonical=text,
-        view=view_command(command, context.workspace) if isinstance(command, str) else None,
+        view=view_command(command, folder) if isinstance(command, str) else None,
     )
-    no = deny_verdict(passed, context) or _target_read_deny_verdict(passed, context)
+    no = (
+        deny_verdict(passed, context)
+        or _patched_file_deny_verdict(passed, context)
+        or _target_read_deny_verdict(passed, context)
+    )
     return no or _ceiling_verdict(passed, context) or _with_grant_obstacles(passed, context)
 
 
 def _with_grant_obstacles(passed: ScreenedCall, context: GateContext) -> ScreenedCall:
     obstacles = {trust.TRUST_ENDED_MARK: context.ended} if context.ended else {}
+    root = os.path.realpath(context.workspace)
+    if why := _outside_reason(passed, root):
+        obstacles[OUTSIDE_MARK] = why
+    if passed.files and passed.descriptor.command_parameter is not None:
+        obstacles[PATCH_MARK] = "no rule can allow a command that contains a patch"
     if passed.descriptor.capability != "read":
-        root = os.path.realpath(context.workspace)
-        for target in passed.targets.values():
+        for target in passed.named_paths.values():
             if why := autorun_files.autorun_reason(target.path, root):
                 obstacles[autorun_files.AUTORUN_MARK] = (
                     f"no rule can allow changing {one_line(target.relative, 120)}: {why}"
@@ -170,6 +203,19 @@ def _with_grant_obstacles(passed: ScreenedCall, context: GateContext) -> Screene
         if obstacles
         else passed
     )
+
+
+OUTSIDE_MARK: Final = "outside the workspace"
+"""Mark of a call that runs, or names a file, outside the workspace."""
+PATCH_MARK: Final = "contains a patch"
+"""Mark of a command that contains a patch: its files are judged, and no rule covers what else it does."""
+
+
+def _outside_reason(passed: ScreenedCall, root: str) -> str:
+    if not is_below(os.path.realpath(passed.folder), root):
+        return f"no rule can allow it: it runs in {one_line(passed.folder, 160)}, {OUTSIDE_MARK}"
+    outside = next((path for path in passed.named_paths.values() if path.is_outside), None)
+    return f"no rule can allow it: {one_line(outside.path, 160)} is {OUTSIDE_MARK}" if outside else ""
 
 
 def judge_screened_call(passed: ScreenedCall, context: GateContext) -> GateVerdict:
@@ -226,27 +272,68 @@ def _nul_problems(call: GateCall, descriptor: ToolDescriptor) -> Iterator[str]:
 # --- 2: paths ----------------------------------------------------------------------------------------
 
 
+def _run_folder(call: GateCall, context: GateContext) -> str | GateVerdict:
+    """Return the folder that a call runs in, absolute, or the verdict that it may not run there."""
+    if not call.cwd:
+        return context.workspace
+    try:
+        folder = _resolve(call.cwd, context, context.workspace)
+        refuse_protected_path(folder, context.workspace, context.protected, writes=False)
+    except PathRefused as error:
+        return _refused_verdict("paths", f"the folder it runs in: {error}")
+    if not os.path.isabs(call.cwd) or not os.path.isdir(folder.path):  # noqa: PTH112, PTH117 -- text
+        why = f"the folder it runs in: {one_line(call.cwd, 160)} is not the absolute path of a folder"
+        return _refused_verdict("paths", why)
+    return call.cwd
+
+
+def _resolve(path: str, context: GateContext, folder: str) -> ResolvedPath:
+    return resolve_path(context.workspace, path, folder, may_be_outside=context.outside == "ask")
+
+
 def resolve_targets(
-    parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext
+    parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext, folder: str = ""
 ) -> dict[str, ResolvedPath] | GateVerdict:
-    """Take step 2: resolve the paths that a call names, and refuse those that it may not touch."""
-    writes = descriptor.capability != "read"
+    """Take step 2: resolve the paths that a call names, and refuse those that it may not touch.
+
+    `folder` is where it runs, by default the workspace.
+    """
+    folder = folder or context.workspace
     targets: dict[str, ResolvedPath] = {}
     try:
         for name in descriptor.path_parameters:
             if name in parameters:
                 if descriptor.id in _NAME_TOOLS:
-                    refuse_link(context.workspace, str(parameters[name]))
-                targets[name] = resolve_path(context.workspace, str(parameters[name]))
-        governing = (*_hook_named_paths(context.workspace), *context.hook_files) if writes and targets else ()
-        for target in targets.values():
-            refuse_protected_path(
-                target, context.workspace, context.protected, writes=writes, governing=governing
-            )
+                    refuse_link(folder, str(parameters[name]))
+                targets[name] = _resolve(str(parameters[name]), context, folder)
+        _refuse_protected_paths(targets.values(), descriptor, context)
     except PathRefused as error:
         return _refused_verdict("paths", str(error))
     why = _url_refusal(parameters, descriptor, context)
     return _refused_verdict("paths", why) if why else targets
+
+
+def _resolve_files(
+    paths: Sequence[str], descriptor: ToolDescriptor, context: GateContext, folder: str
+) -> tuple[ResolvedPath, ...] | GateVerdict:
+    """Resolve the files that a call names elsewhere than in its parameters, and refuse as step 2 does."""
+    try:
+        files = tuple(_resolve(path, context, folder) for path in paths)
+        _refuse_protected_paths(files, descriptor, context)
+    except PathRefused as error:
+        return _refused_verdict("paths", str(error))
+    return files
+
+
+def _refuse_protected_paths(
+    targets: Collection[ResolvedPath], descriptor: ToolDescriptor, context: GateContext
+) -> None:
+    writes = descriptor.capability != "read"
+    governing = (*_hook_named_paths(context.workspace), *context.hook_files) if writes and targets else ()
+    for target in targets:
+        refuse_protected_path(
+            target, context.workspace, context.protected, writes=writes, governing=governing
+        )
 
 
 def _url_refusal(parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext) -> str | None:
@@ -277,6 +364,15 @@ def deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | No
     return _rule_verdict("denied", "deny", rule, "denies this") if rule else None
 
 
+def _patched_file_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
+    """Return the verdict of a denial that covers writing one of the files inside a command's patch."""
+    if passed.descriptor.command_parameter is None:
+        return None
+    writers = {each.id: each for each in context.descriptors.values() if _is_writer(each)}
+    calls = (_path_call(tool, file) for file in passed.files for tool in writers.values())
+    return next((verdict for each in calls if (verdict := deny_verdict(each, context))), None)
+
+
 def read_deny_verdict(target: ResolvedPath, context: GateContext) -> GateVerdict | None:
     """Return the verdict of a deny list or rule that covers reading a file."""
     descriptor = context.descriptors.get(_READ_TOOL)
@@ -285,14 +381,15 @@ def read_deny_verdict(target: ResolvedPath, context: GateContext) -> GateVerdict
     parameters = {"path": target.relative}
     text = canonical.dumps(parameters)
     passed = ScreenedCall(
-        descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text
-    )
+        descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text,
+        folder=context.workspace,
+    )  # fmt: skip
     return deny_verdict(passed, context)
 
 
 def may_hear_reason(passed: ScreenedCall, context: GateContext) -> bool:
     """Say whether an agent, before a human answered, may hear a reason that tells what a file holds."""
-    targets = passed.targets.values()
+    targets = passed.named_paths.values()
     if passed.descriptor.id in _CREATE_TOOLS:
         return all(read_deny_verdict(target, context) is None for target in targets)
     reads = (GateCall(tool=_READ_TOOL, parameters={"path": target.relative}) for target in targets)
@@ -302,7 +399,7 @@ def may_hear_reason(passed: ScreenedCall, context: GateContext) -> bool:
 def _target_read_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
     if passed.descriptor.id in _CREATE_TOOLS:
         return None
-    verdicts = (read_deny_verdict(target, context) for target in passed.targets.values())
+    verdicts = (read_deny_verdict(target, context) for target in passed.named_paths.values())
     return next(filter(None, verdicts), None)
 
 
@@ -391,7 +488,7 @@ def _doubt_reason(pattern: str, doubt: str) -> str:
 
 def _inner_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
     """Return the question about a denial that matches a later word of an unknown program."""
-    inner = inner_command_view(passed.view, context.workspace) if passed.view is not None else None
+    inner = inner_command_view(passed.view, passed.folder) if passed.view is not None else None
     denial_verdict = deny_verdict(replace(passed, view=inner), context) if inner is not None else None
     if denial_verdict is None:
         return None
@@ -410,7 +507,7 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
     # A place that is closed to a grant of the whole tool stays closed to it, word for word.
     allowing = [rule for rule in allowing if run_grants.whole_tool_grant([rule], passed.descriptor) is None]
     verdicts: dict[str, GateVerdict] = {}
-    for simple in passed.view.commands_to_cover:
+    for simple in (*_change_of_folder(passed, context), *passed.view.commands_to_cover):
         glob = first_permission_covering(context.allow, passed.descriptor, simple)
         rule = None if glob else rules.first_rule_passing(allowing, subject, simple)
         if glob is not None:
@@ -419,10 +516,18 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
             verdicts.setdefault(rule.id, _rule_verdict("allowed", "grants", rule, "allows this"))
         else:
             return None
-    if not is_within_boundary(passed.view.commands, command_boundary(context)):
+    if not is_within_boundary(passed.view.commands, command_boundary(context, passed.folder)):
         return None
     first, *others = verdicts.values()
     return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
+
+
+def _change_of_folder(passed: ScreenedCall, context: GateContext) -> tuple[SimpleCommand, ...]:
+    """Return the `cd` that stands for the folder a line runs in: a grant covers it as if it were written."""
+    place, root = os.path.realpath(passed.folder), os.path.realpath(context.workspace)
+    if place == root:
+        return ()
+    return view_command(f"cd {shlex.quote(os.path.relpath(place, root))}", root).commands
 
 
 def _whole_tool_verdict(
@@ -432,17 +537,18 @@ def _whole_tool_verdict(
     rule = run_grants.whole_tool_grant(allowing, passed.descriptor)
     if rule is None or passed.view is None:
         return None
-    if run_grants.protected_place(passed.view.raw, command_boundary(context)):
+    if run_grants.protected_place(passed.view.raw, command_boundary(context, passed.folder)):
         return None
     return _rule_verdict("allowed", "grants", rule, "allows every command of this run")
 
 
-def command_boundary(context: GateContext) -> CommandBoundary:
-    """Return what commands may touch without a question."""
+def command_boundary(context: GateContext, folder: str = "") -> CommandBoundary:
+    """Return what commands may touch without a question; they run in `folder`, by default the workspace."""
     root = os.path.realpath(context.workspace)
     autorun = autorun_files.AutorunNames(root)
     return CommandBoundary(
         workspace=context.workspace,
+        folder=folder,
         closed=context.protected,
         governing=lambda: (*_hook_named_paths(context.workspace), *context.hook_files),
         is_denied=_path_denial_test(context, _is_reader, _exists),
@@ -516,7 +622,7 @@ def _path_call(tool: ToolDescriptor, target: ResolvedPath) -> ScreenedCall:
     parameters: JsonObject = dict.fromkeys(tool.path_parameters, target.relative)
     return ScreenedCall(
         descriptor=tool, parameters=parameters, targets=dict.fromkeys(parameters, target),
-        canonical=canonical.dumps(parameters),
+        canonical=canonical.dumps(parameters), folder="",
     )  # fmt: skip
 
 
@@ -552,16 +658,16 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
     allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
     odd, whole = _text_oddity(passed), run_grants.whole_tool_grant(allowing, passed.descriptor)
     if whole is not None and odd is None:
-        why = run_grants.protected_place(view.raw, command_boundary(context))
+        why = run_grants.protected_place(view.raw, command_boundary(context, passed.folder))
         return f"the grant for this run does not cover it: {why}"
     if not view.plain:
         return uncoverable_line_reason(view, passed.descriptor)
     if odd is not None:
         return "no rule can cover it: it contains hidden or misleading characters"
-    if why := boundary_objection(view.commands, command_boundary(context)):
+    if why := boundary_objection(view.commands, command_boundary(context, passed.folder)):
         return f"no rule can cover it: {why}"
     subject = _rule_subject(passed)
-    for simple in view.commands_to_cover:
+    for simple in (*_change_of_folder(passed, context), *view.commands_to_cover):
         if first_permission_covering(
             context.allow, passed.descriptor, simple
         ) is None and not rules.first_rule_passing(allowing, subject, simple):
@@ -601,7 +707,7 @@ def _denied_as_nobody_answers(verdict: GateVerdict) -> GateVerdict:
 def _match_arguments(
     passed: ScreenedCall,
 ) -> tuple[ToolDescriptor, JsonObject, Mapping[str, ResolvedPath], ShellView | None]:
-    return passed.descriptor, passed.parameters, passed.targets, passed.view
+    return passed.descriptor, passed.parameters, passed.named_paths, passed.view
 
 
 def _first_rule(
@@ -615,6 +721,7 @@ def _rule_subject(passed: ScreenedCall) -> rules.RuleSubject:
         descriptor=passed.descriptor,
         parameters=passed.parameters,
         targets=passed.targets,
+        files=passed.files,
         canonical=passed.canonical,
         view=passed.view,
     )

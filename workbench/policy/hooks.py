@@ -275,7 +275,6 @@ class HookPayload(Struct, frozen=True, kw_only=True):
 
     passed: ScreenedCall
     session_id: str
-    cwd: str
     outcome: str | None = None
 
     def stdin(self, event: HookEvent) -> bytes:
@@ -286,7 +285,7 @@ class HookPayload(Struct, frozen=True, kw_only=True):
             "session_id": self.session_id,
             "tool": self.passed.descriptor.id,
             "parameters": parameters,
-            "cwd": self.cwd,
+            "cwd": self.passed.folder,
         }
         if self.outcome is not None:
             document["outcome"] = self.outcome
@@ -395,7 +394,7 @@ def _alternative_matches(pattern: str, passed: ScreenedCall) -> bool:
         return True  # what cannot be read is taken to be about this call
     glob = PermissionPattern(text=pattern)
     return permissions.permission_matches(
-        glob, passed.descriptor, passed.parameters, passed.targets, passed.view, purpose="deny"
+        glob, passed.descriptor, passed.parameters, passed.named_paths, passed.view, purpose="deny"
     )
 
 

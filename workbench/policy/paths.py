@@ -73,40 +73,48 @@ class ResolvedPath(Struct, frozen=True, kw_only=True):
     path: str
     """Absolute and real."""
     relative: str
-    """From the workspace; `.` is the workspace itself."""
+    """From the workspace; `.` is the workspace itself, `..` begins what is outside."""
     exists: bool
     given: str = ""
 
+    @property
+    def is_outside(self) -> bool:
+        return self.relative.split("/", 1)[0] == ".."
 
-def resolve_path(workspace: str, path: str) -> ResolvedPath:
+
+def resolve_path(
+    workspace: str, path: str, folder: str = "", *, may_be_outside: bool = False
+) -> ResolvedPath:
     """Follow a path of a call to where it really leads.
 
-    Links are followed before `..`, also where the last names do not exist yet. Nothing is expanded; a path
-    with `~` or `$NAME` is refused unless that very file exists. Raises PathRefused: it leads outside the
-    workspace or in a circle, or cannot be a path.
+    A relative path begins in `folder`, by default in the workspace. Links are followed before `..`, also
+    where the last names do not exist yet. Nothing is expanded; a path with `~` or `$NAME` is refused unless
+    that very file exists. Raises PathRefused: it leads in a circle, cannot be a path, or leads outside the
+    workspace although it may not.
     """
     _require_possible(path)
     root = os.path.realpath(workspace)
+    given = os.path.join(os.path.realpath(folder or root), path)  # noqa: PTH118 -- pathlib drops `.` and `//`
     why = _unlikely_path_reason(path)
-    if why is not None and not _exists(os.path.join(root, path)):  # noqa: PTH118
+    if why is not None and not _exists(given):
         raise PathRefused(path, why)
     try:
-        real = _real_path(os.path.join(root, path))  # noqa: PTH118 -- pathlib would drop a `.` or a `//`
+        real = _real_path(given)
     except OSError as error:
         raise PathRefused(path, os.strerror(error.errno or 0)) from None
     if real is None:
         raise PathRefused(path, "its links lead in a circle")
-    if not is_below(real, root):
+    if not may_be_outside and not is_below(real, root):
         raise PathRefused(path, f"leads outside the workspace, to {one_line(real, 120)}", real)
     return ResolvedPath(
         path=real, relative=os.path.relpath(real, root), exists=os.path.lexists(real), given=path
     )
 
 
-def refuse_link(workspace: str, path: str) -> None:
+def refuse_link(folder: str, path: str) -> None:
     """Raise `PathRefused` for a path whose last name is a symbolic link, whatever it leads to."""
     _require_possible(path)
-    look = _stat_identity(os.path.join(os.path.realpath(workspace), path).rstrip("/"))  # noqa: PTH118
+    look = _stat_identity(os.path.join(os.path.realpath(folder), path).rstrip("/"))  # noqa: PTH118
     if look is not None and stat.S_ISLNK(look.st_mode):
         raise PathRefused(path, "is a symbolic link; name the file itself")
 

@@ -156,7 +156,7 @@ def permission_matches(
     *,
     purpose: MatchPurpose = "grant",
 ) -> bool:
-    """Say whether a pattern matches a call; `targets` are its path parameters, resolved."""
+    """Say whether a pattern matches a call; `targets` are the paths that it names, resolved."""
     parsed = parse_permission(glob.text)
     if not permission_names_tool(parsed, descriptor, purpose):
         return False
@@ -166,7 +166,7 @@ def permission_matches(
         return _command_matches(parsed, view, purpose)
     if parsed.is_bare or parsed.argument is None:
         return True
-    if descriptor.path_parameters:
+    if descriptor.path_parameters or targets:
         return _paths_match(parsed.argument, list(targets.values()), purpose)
     value = parameters.get(descriptor.url_parameter or descriptor.target_parameter or "")
     if not isinstance(value, str):

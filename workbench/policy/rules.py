@@ -31,8 +31,14 @@ class RuleSubject(Struct, frozen=True, kw_only=True):
     descriptor: ToolDescriptor
     parameters: JsonObject
     targets: Mapping[str, ResolvedPath]
+    files: tuple[ResolvedPath, ...] = ()
+    """Files that it names elsewhere than in its path parameters: a rule that allows has to cover each."""
     canonical: str
     view: ShellView | None = None
+
+    @property
+    def named_paths(self) -> Mapping[str, ResolvedPath]:
+        return with_files(self.targets, self.files)
 
 
 class RuleMoment(Struct, frozen=True, kw_only=True):
@@ -44,6 +50,13 @@ class RuleMoment(Struct, frozen=True, kw_only=True):
     now: int
     turn_id: str | None = None
     """The turn of the session that is not over; None between turns."""
+
+
+def with_files(
+    targets: Mapping[str, ResolvedPath], files: Iterable[ResolvedPath]
+) -> Mapping[str, ResolvedPath]:
+    """Return all paths of a call; those that no parameter names have a key that no parameter has."""
+    return {**targets, **{f"paths[{number}]": file for number, file in enumerate(files)}}
 
 
 def rule_names_tool(
@@ -138,10 +151,13 @@ def first_rule_covering(
 
 def _allows_call(rule: Rule, subject: RuleSubject) -> bool:
     if rule.pattern_kind == "regex":
-        return regex_allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
+        return _regex_allows_files(rule.pattern, subject.files) and (
+            (bool(subject.files) and not subject.targets)
+            or regex_allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
+        )
     glob = PermissionPattern(text=rule.pattern)
     return permissions.permission_matches(
-        glob, subject.descriptor, subject.parameters, subject.targets, subject.view
+        glob, subject.descriptor, subject.parameters, subject.named_paths, subject.view
     )
 
 
@@ -151,7 +167,7 @@ def _obstructs_call(rule: Rule, subject: RuleSubject) -> bool:
         return not is_whole or _finds_any(rule.pattern, _obstructing_texts(subject), in_doubt=True)
     glob = PermissionPattern(text=rule.pattern)
     if permissions.permission_matches(
-        glob, subject.descriptor, subject.parameters, subject.targets, subject.view, purpose="deny"
+        glob, subject.descriptor, subject.parameters, subject.named_paths, subject.view, purpose="deny"
     ):
         return True
     return rule.effect == "ask" and bool(rule_doubt(rule, subject))
@@ -169,6 +185,9 @@ def _obstructing_texts(subject: RuleSubject) -> Iterator[str]:
     yield subject.canonical
     for real in with_real_paths(subject.parameters, subject.targets):
         yield canonical.dumps(real)
+    for file in subject.files:
+        for seen in _file_parameters(file):
+            yield canonical.dumps(seen)
     name = subject.descriptor.command_parameter
     if name is not None and subject.view is not None:
         for text in subject.view.deny_texts:
@@ -209,6 +228,23 @@ def regex_allows(
     if not acted_on and descriptor.url_parameter in parameters:
         acted_on = [str(descriptor.url_parameter)]
     return any(_matches_target(pattern, real, acted_on) for real in with_real_paths(parameters, targets))
+
+
+def _regex_allows_files(pattern: str, files: Iterable[ResolvedPath]) -> bool:
+    """Say whether an expression allows every file that a call names elsewhere than in its parameters."""
+    return all(
+        any(_matches_target(pattern, seen, [_FILE_PARAMETER]) for seen in _file_parameters(file))
+        for file in files
+    )
+
+
+_FILE_PARAMETER: Final = "path"
+
+
+def _file_parameters(file: ResolvedPath) -> Iterator[JsonObject]:
+    """Yield a file as an expression sees it: `{"path": ...}`, relative to the workspace, then absolute."""
+    yield {_FILE_PARAMETER: file.relative}
+    yield {_FILE_PARAMETER: file.path}
 
 
 def _matches_target(pattern: str, parameters: JsonObject, acted_on: list[str]) -> bool:

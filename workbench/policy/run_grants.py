@@ -128,7 +128,9 @@ def _place_objection(words: set[str], boundary: CommandBoundary, at_home: bool, 
     governing = frozenset(folded_path(os.path.realpath(path)) for path in boundary.governing())
     names = AutorunNames(root)
     autorun = names.file_reason if is_reading else names.destination_reason
-    bases = [root, *([os.path.expanduser("~")] if at_home else []), *_folders(words, root)]  # noqa: PTH111
+    start = os.path.realpath(boundary.folder or root)
+    home = [os.path.expanduser("~")] if at_home else []  # noqa: PTH111 -- text
+    bases = [*dict.fromkeys((start, root)), *home, *_folders(words, start)]
     if len(words) * len(bases) > _MOST_LOOKUPS:
         return "it names too many folders and files to look at"
     for base, word in itertools.product(bases, sorted(words)):

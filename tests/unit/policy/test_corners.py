@@ -360,7 +360,7 @@ def test_hops_end_at_the_first_that_is_denied():
 def test_hooks_are_told_the_outcome_of_what_they_follow(tmp_path):
     call = GateCall(tool="read_file", parameters={"path": "a"})
     passed = screen_call(call, context(tmp_path))
-    told = hooks.HookPayload(session_id="s1", passed=passed, cwd="/w", outcome="succeeded")
+    told = hooks.HookPayload(session_id="s1", passed=passed, outcome="succeeded")
     assert b'"outcome": "succeeded"' in told.stdin("PostToolUse")
     assert b"outcome" not in replace(told, outcome=None).stdin("PreToolUse")
 

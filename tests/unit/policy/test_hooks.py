@@ -34,8 +34,10 @@ def hook(command, matcher="Bash", event="PreToolUse"):
 
 def payload(command="git push", **parameters):
     given = {"command": command, **parameters}
-    passed = ScreenedCall(descriptor=SHELL, parameters=given, targets={}, view=view_command(command))
-    return HookPayload(passed=passed, session_id="s1", cwd="/w")
+    passed = ScreenedCall(
+        descriptor=SHELL, parameters=given, targets={}, folder="/w", view=view_command(command)
+    )
+    return HookPayload(passed=passed, session_id="s1")
 
 
 class World:
@@ -180,6 +182,7 @@ def test_the_exit_of_a_real_hook_process_fits():
 
     world = World({"a": HookExit(code=1, output=b"no", timed_out=False)})
     told = HookPayload(
-        passed=ScreenedCall(descriptor=READ, parameters={"path": "a"}, targets={}), session_id="s", cwd="/w"
+        passed=ScreenedCall(descriptor=READ, parameters={"path": "a"}, targets={}, folder="/w"),
+        session_id="s",
     )
     assert world.pre([hook("a", "Read")], told).reason == "the hook ended with 1: no"

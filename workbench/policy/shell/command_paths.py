@@ -203,6 +203,8 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
     """What commands may touch without a question."""
 
     workspace: str
+    folder: str = ""
+    """Where a line runs; empty is the workspace."""
     closed: tuple[str, ...] = ()
     """Folders that agents may neither read nor write: the data folder."""
     governing: Callable[[], Iterable[str]] = tuple
@@ -245,7 +247,9 @@ class _LineWalk:
 
     def __init__(self, boundary: CommandBoundary) -> None:
         self._places = _PathLookup(boundary)
-        self._now = self._every = {self._places.root: self._places.root}
+        start = os.path.realpath(boundary.folder) if boundary.folder else self._places.root
+        self._now = self._every = {start: start}
+        self._starts_outside = not is_below(start, self._places.root)
         self._moved_last = False
         self._made: dict[str, None] = {}
         """Paths, links not followed, that a command before on the line links, moves or copies to."""
@@ -253,7 +257,7 @@ class _LineWalk:
         """The `cd` that leads out of the workspace: everything after it asks."""
 
     def reason(self, simple: SimpleCommand) -> str:
-        if self.left_by is not None:
+        if self._starts_outside or self.left_by is not None:
             return _OUTSIDE_WORKSPACE
         is_chained = simple.behind == "&&" or (simple.behind in ("|", "|&") and not self._moved_last)
         self._now = self._now if is_chained else self._every

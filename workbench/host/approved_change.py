@@ -1,0 +1,154 @@
+"""What an approval comes to when its call is about to run: whether it still may, and exactly which bytes.
+
+Shared by the driver that executes calls and the one whose agent executes its own. Nothing here writes a file.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.changes.decision import approval_outcome, image_digest, sealed_changes
+from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
+from workbench.domain.events import FileChanged
+from workbench.domain.values import BlobRef, JsonObject, PlannedWrite
+from workbench.effects.file_primitives import FileRefused
+from workbench.host.call_context import CallRecord, edited_bytes
+from workbench.host.driver_context import CallBytesMissing, SessionWriter
+from workbench.host.gate_runner import recheck_before_execution
+from workbench.host.governed_settings import GovernedSettings
+from workbench.policy.gate import ScreenedCall
+
+
+class ExecutionRefusal(Struct, frozen=True, kw_only=True):
+    """Why an approved call does not run after all."""
+
+    detail: str
+    error: str
+
+
+def recheck_call(
+    writer: SessionWriter, settings: GovernedSettings, record: CallRecord, exact: JsonObject
+) -> ScreenedCall | ExecutionRefusal | None:
+    """Return what the gate lets pass now, None for an internal call, or why it does not run."""
+    until = record.row.approved_until
+    if until is not None and writer.journal.now() >= until:
+        return ExecutionRefusal(detail="lapsed", error="it was approved, but nothing ran it in time")
+    if _is_human_request(record):
+        return None
+    verdict, screened = recheck_before_execution(writer, settings, record, exact)
+    if screened is None or verdict.outcome in ("denied", "refused"):
+        return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
+    if record.approved is None and verdict.outcome != "allowed":
+        return ExecutionRefusal(
+            detail="grant gone", error="the rule or grant that allowed it no longer exists"
+        )
+    return screened
+
+
+def _is_human_request(record: CallRecord) -> bool:
+    """Return whether a human's request is itself the permission, as for undo."""
+    return record.proposed is not None and record.proposed.verdict.step == "request"
+
+
+def approved_changes(writer: SessionWriter, record: CallRecord) -> tuple[FileChange, ...]:
+    """Return the changes to write, made again from sealed bytes and checked against what was approved.
+
+    Raises CallBytesMissing or SealedBytesMissing.
+    """
+    blobs = writer.journal.blobs
+    if record.opened is None or record.approved is None:
+        return sealed_changes(record.files, blobs)
+    edited = edited_bytes(writer, record.approved.edited)
+    changes, digest = approval_outcome(record.opened, blobs, record.approved.selection, edited)
+    if digest != record.approved.result_digest or record.approved.digest != record.opened.digest:
+        raise CallBytesMissing("what would be written is not what was approved")
+    return changes
+
+
+def has_base_changed(writer: SessionWriter, changes: tuple[FileChange, ...]) -> bool:
+    """Return whether a file is not what its change was computed on."""
+    for change in changes:
+        try:
+            image = writer.context.root.image(change.path)
+        except FileRefused:
+            return True
+        if (image.data if image else None) != change.before:
+            return True
+    return False
+
+
+def write_plan(writer: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[PlannedWrite, ...]:
+    """Return the plan of some changes, by digests; the bytes before are sealed."""
+    blobs = writer.journal.blobs
+    return tuple(
+        PlannedWrite(
+            path=change.path,
+            base=image_digest(change.before, blobs.keyed),
+            after=image_digest(change.after, blobs.keyed),
+            mode=change.mode,
+            base_ref=seal_image(writer, change.before),
+        )
+        for change in changes
+    )  # fmt: skip
+
+
+def seal_image(writer: SessionWriter, data: bytes | None) -> BlobRef | None:
+    """Seal an image; no file has none."""
+    return None if data is None else writer.journal.blobs.seal(data)
+
+
+def file_changed_bodies(
+    writer: SessionWriter, changes: tuple[FileChange, ...], plan: tuple[PlannedWrite, ...]
+) -> list[FileChanged]:
+    """Return what was written, one body a file, with both images sealed for undo and restore."""
+    bodies: list[FileChanged] = []
+    line_totals = _line_totals(changes)
+    for change, step in zip(changes, plan, strict=True):
+        added, removed = line_totals.get(change.path, (0, 0))
+        bodies.append(
+            FileChanged(
+                path=change.path, change=change_kind(change.before, change.after),
+                before=step.base, after=step.after,
+                before_ref=step.base_ref, after_ref=seal_image(writer, change.after),
+                mode=change.mode, added=added, removed=removed, moved_from=change.moved_from,
+            )
+        )  # fmt: skip
+    return bodies
+
+
+def _line_totals(changes: Sequence[FileChange]) -> dict[str, tuple[int, int]]:
+    """Return the added and removed lines of each file that has any."""
+    hunks = make_hunks(changes)
+    return {
+        path: changed_line_totals([hunk for hunk in hunks if hunk.path == path])
+        for path in {hunk.path for hunk in hunks}
+    }
+
+
+def change_kind(before: object, after: object) -> Literal["create", "modify", "delete"]:
+    """Return what happened to a file between two images or digests; None is no file."""
+    if before is None:
+        return "create"
+    return "delete" if after is None else "modify"
+
+
+def hunks_taken_and_left(
+    writer: SessionWriter, record: CallRecord
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of the hunks that were approved, and of those that were not; none after an edit."""
+    if record.opened is None or (record.approved is not None and record.approved.edited):
+        return (), ()
+    numbers = [hunk.index for hunk in make_hunks(sealed_changes(record.opened.files, writer.journal.blobs))]
+    selection = record.approved.selection if record.approved else None
+    if selection is None:
+        return tuple(numbers), ()
+    selected = {part.hunk for part in selection if part.lines is None or part.lines}
+    return tuple(n for n in numbers if n in selected), tuple(n for n in numbers if n not in selected)
+
+
+def alteration_detail(record: CallRecord) -> str:
+    """Return how an approval differs from the proposal: `edited`, `partial` or nothing."""
+    if record.approved is not None and record.approved.edited:
+        return "edited"
+    return "" if record.is_whole else "partial"
