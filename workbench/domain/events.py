@@ -419,6 +419,10 @@ class CallProposed(CallEvent, frozen=True, kw_only=True):
     replaces: str | None = None
     files: tuple[FilePlan, ...] = ()
     """The plan of an allowed call; an asked one carries it in its action."""
+    cwd: str = ""
+    """Absolute path of the folder it runs in; empty is the workspace."""
+    paths: tuple[str, ...] = ()
+    """Files that it names elsewhere than in its path parameters, as it names them."""
 
 
 class CallExecuting(CallEvent, frozen=True, kw_only=True):

@@ -276,7 +276,7 @@ def _new_call(event: Event, call: ReplyCall, ordinal: int) -> Call:
     return Call(
         id=call.call_id, session_id=event.session_id, turn_id=event.turn_id, ordinal=ordinal,
         provider_call_id=call.provider_call_id, tool=call.tool, state="pending", requested_at=event.at,
-        parameters=call.arguments, parameters_ref=call.arguments_ref, cwd=call.cwd, paths=call.paths,
+        parameters=call.arguments, parameters_ref=call.arguments_ref,
     )  # fmt: skip
 
 
@@ -313,7 +313,8 @@ def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple
     now = replace(
         call, proposed=True, state=state, approval_method=method, rule=body.verdict.rule,
         verdict_by=body.verdict.by, target=body.target, parameters=body.parameters,
-        parameters_ref=body.parameters_ref, error=body.verdict.reason if state == "rejected" else "",
+        parameters_ref=body.parameters_ref, cwd=body.cwd, paths=body.paths,
+        error=body.verdict.reason if state == "rejected" else "",
         detail=body.verdict.outcome if state == "rejected" else "",
         finished_at=event.at if state == "rejected" else None,
     )  # fmt: skip
@@ -336,7 +337,6 @@ def _unannounced_call(event: Event, body: e.CallProposed, replaced: Call | None)
         ordinal=replaced.ordinal if replaced else event.sequence_number,
         provider_call_id=body.provider_call_id or (replaced.provider_call_id if replaced else ""),
         tool=body.tool, state="pending", requested_at=event.at,
-        cwd=replaced.cwd if replaced else "", paths=replaced.paths if replaced else (),
     )  # fmt: skip
 
 

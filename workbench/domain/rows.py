@@ -127,10 +127,6 @@ class Call(Struct, frozen=True, kw_only=True):
     requested_at: int
     parameters: JsonObject = field(default_factory=dict[str, Json])
     parameters_ref: BlobRef | None = None
-    cwd: str = ""
-    """Absolute path of the folder it runs in; empty is the workspace."""
-    paths: tuple[str, ...] = ()
-    """Files that it names elsewhere than in its path parameters, as it names them."""
     target: str = ""
     proposed: bool = False
     approval_method: ApprovalMethod | None = None
@@ -149,6 +145,10 @@ class Call(Struct, frozen=True, kw_only=True):
     replaced_by: str | None = None
     repeats: int = 0
     """How often the same call ended so in its turn; 0 where nobody noted a repetition."""
+    cwd: str = ""
+    """Absolute path of the folder it runs in; empty is the workspace."""
+    paths: tuple[str, ...] = ()
+    """Files that it names elsewhere than in its path parameters, as it names them."""
 
 
 class Action(Struct, frozen=True, kw_only=True):

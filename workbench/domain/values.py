@@ -217,10 +217,6 @@ class ReplyCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The exact arguments, when the recorded ones differ from them."""
     malformed: str | None = None
     """Why the arguments could not be read as a JSON object."""
-    cwd: str = ""
-    """Absolute path of the folder it runs in; empty is the workspace."""
-    paths: tuple[str, ...] = ()
-    """Files that it names elsewhere than in its path parameters, as it names them."""
 
 
 class PlannedWrite(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

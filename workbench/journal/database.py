@@ -298,6 +298,12 @@ MIGRATIONS: Final = (
         change="ALTER TABLE imported_file ADD COLUMN point TEXT NOT NULL DEFAULT ''",
     ),
     Migration(version=12, name="requests that were paid", change=_PAID_REQUESTS),
+    Migration(
+        version=13,
+        name="folder and files of a call",
+        change="ALTER TABLE call ADD COLUMN cwd TEXT NOT NULL DEFAULT '';"
+        "ALTER TABLE call ADD COLUMN paths TEXT NOT NULL DEFAULT '[]'",
+    ),
 )
 
 
