@@ -130,7 +130,7 @@ class _SectionReader:
         shown = one_line(text, 60)
         if text.startswith(_KNOWN_MARKERS):
             raise self._unclear(f"{shown} is not expected here")
-        raise self._refused(f"{shown or 'an empty line'} does not begin a section")
+        raise self._refused(f"{shown or 'an empty line'} does not start a section")
 
     def _path(self, path: str) -> str:
         if not path or path != path.strip(SPACES) or "\0" in path or len(path) > _LONGEST_PATH:
@@ -182,7 +182,7 @@ class _SectionReader:
         if count > max(1, len(anchors)):
             raise self._unclear("a lone @@ before or after another anchor")
         if not count and not is_first:
-            raise self._unclear("it is not in a chunk, which begins with @@")
+            raise self._unclear("it is not in a chunk, which starts with @@")
         if not count and line is not None and not line.strip(SPACES):
             raise self._unclear("an empty line before the first chunk")
         return tuple(anchors)
