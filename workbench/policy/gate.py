@@ -619,7 +619,7 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
     if whole is not None and odd is None:
         why = run_grants.protected_place(view.raw, command_boundary(context))
         return f"the grant for this run does not cover it: {why}"
-    if passed.patched and context.applies_patches:
+    if odd is None and passed.patched and context.applies_patches:
         return _uncovered_patch_reason(passed, context)
     if not view.plain:
         return uncoverable_line_reason(view, passed.descriptor)
@@ -639,10 +639,11 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
 
 
 def _uncovered_patch_reason(passed: ScreenedCall, context: GateContext) -> str:
-    for call in passed.patched:
-        if _grant_verdict(call, context) is None:
-            return call.no_grant_reason or f"no pattern and no rule allows {_call_label(call)}"
-    return ""
+    uncovered = (call for call in passed.patched if _grant_verdict(call, context) is None)
+    return next(
+        (call.no_grant_reason or f"no pattern and no rule allows {_call_label(call)}" for call in uncovered),
+        "",
+    )
 
 
 def _word_to_spell_out(simple: SimpleCommand) -> str:

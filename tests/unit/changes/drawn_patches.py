@@ -9,7 +9,7 @@ USUAL = (
 WORDS = (*USUAL * 4, "@@", "*** End Patch", " @@ a")
 NAMES = ("a", "src/b", "c d", "e")
 SEED = 20_261_129
-RUNS = size("WORKBENCH_PATCH_RUNS", 300, 200_000)
+RUNS = size("WORKBENCH_PATCH_RUNS", 300, 20_000)
 
 
 def tree(chance):

@@ -165,6 +165,7 @@ def test_a_path_with_dots_is_judged_as_text_and_as_the_kernel_follows_it(work):
         ([UPDATE.format("src/a.py")], {"descriptors": {"run_in_terminal": DESCRIPTORS["run_in_terminal"]}}, "this agent has no replace_string_in_file"),
         ([UPDATE.format("src/a.py")], {"applies_patches": False}, "apply_patch writes the files that its patch names"),
         ([UPDATE.format("src/a.py")], {"ended": "it ended"}, "it ended"),
+        ([UPDATE.format("src/a.py").replace("+b", "+\u202eb")], {}, "characters that cannot be seen"),
     ],
 )  # fmt: skip
 def test_a_question_says_why_no_grant_covers_the_patch(work, sections, more, reason):

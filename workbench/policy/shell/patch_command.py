@@ -16,7 +16,6 @@ _PATCH_PROGRAMS: Final = (b"apply_patch", b"applypatch")
 _PLAIN_FOLDER: Final = re.compile(rb"[\w./@%+=:,][\w./@%+=:,-]*")
 _QUOTED_FOLDER: Final = re.compile(rb"'([^'\n]+)'|\"([^\"\\$`!\n]+)\"")
 _END_WORD: Final = re.compile(rb"'([A-Za-z_]\w*)'|\"([A-Za-z_]\w*)\"|([A-Za-z_]\w*)")
-_EXPANDS: Final = frozenset(b"$`\\")
 
 
 class PatchCommand(NamedTuple):
@@ -46,7 +45,7 @@ def find_patch_command(command: str) -> PatchCommand | None:
         return None
     try:
         line = command.encode("utf-8")
-        tokenize(command)
+        tokenize(command)  # refuses a text that the shell would expand
     except (UnicodeEncodeError, UnclearCommand):
         return None
     if not any(name in line for name in _PATCH_PROGRAMS):
@@ -69,10 +68,7 @@ def _patch_of_statement(command: str, line: bytes, statement: Any) -> PatchComma
     word, text, _ = redirect.named_children
     start, end = text.start_byte, text.end_byte
     form = _END_WORD.fullmatch(line[word.start_byte : word.end_byte])
-    is_quoted = form is not None and form[3] is None
     if form is None or line[redirect.start_byte : word.start_byte].strip(b" \t") != b"<<":
-        return None
-    if not is_quoted and not _EXPANDS.isdisjoint(line[start:end]):
         return None
     return PatchCommand(command, line[start:end], folder, start, end)
 
