@@ -4,7 +4,7 @@ It computes images and writes nothing. Sections are applied in order, each to wh
 """
 
 import posixpath
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -75,12 +75,33 @@ def patched_files(
 
     for section in sections:
         _apply_section(section, state, resolve, line_ends)
+        for path in section.paths:
+            _refuse_file_in_file(resolve(path), states)
     return tuple(
         PatchedFile(
             path=path, before=each.before, after=each.now, moved_from=each.moved_from, is_exact=each.is_exact
         )
         for path, each in states.items()
     )
+
+
+def _refuse_file_in_file(path: str, states: Mapping[str, _FileState]) -> None:
+    """Refuse a file below a path that is a file too: the program would stop halfway."""
+    above = next((folder for folder in _folders(path) if _is_file(folder, states)), None)
+    below = next((each for each in states if each.startswith(f"{path}/") and _is_file(each, states)), None)
+    if _is_file(path, states) and (above or below):
+        inner, outer = (path, above) if above else (below or "", path)
+        raise PatchRefused(f"{one_line(inner, 80)} is in {one_line(outer, 80)}, which is a file")
+
+
+def _is_file(path: str, states: Mapping[str, _FileState]) -> bool:
+    return path in states and states[path].now is not None
+
+
+def _folders(path: str) -> Iterator[str]:
+    while (folder := posixpath.dirname(path)) not in ("", path):
+        yield folder
+        path = folder
 
 
 def _apply_section(

@@ -182,6 +182,8 @@ def test_a_move_and_what_was_matched_loosely_are_told():
         (update("@@ x\n-a"), {"f": b"a\n"}, "does not have the expected line 'x'"),
         (update("@@ a\n-a"), {"f": b"a\n"}, "expected line 'a'"),
         (update("@@\n-a\n-b\n-c"), {"f": b"a\nb\n"}, "expected line 'a'"),
+        (wrapped("*** Add File: d\n*** Add File: d/e/f"), {}, "d/e/f is in d, which is a file"),
+        (wrapped("*** Add File: /d/e\n*** Add File: /d"), {}, "/d/e is in /d, which is a file"),
         (update("@@\n-b\n-a"), {"f": b"a\nb\na\nc\n"}, None),
         (wrapped("*** Delete File: f\n*** Update File: f\n@@\n-a"), {"f": b"a\n"}, "f does not exist"),
     ],

@@ -100,11 +100,14 @@ def test_the_first_port_makes_the_same_files_or_refuses_too(port_folder, place):
 
 
 def is_read_otherwise(sections):
-    """Return whether the second port is known to differ: doubled plus signs, and lines that are only added."""
+    """Return whether the second port is known to differ: added text like a marker, and lines that are only added."""
     rows = [chunk.lines for section in sections for chunk in section.chunks]
-    return any((sign, text[:1]) == ("+", "+") for lines in rows for sign, text in lines) or any(
-        all(sign == "+" for sign, _ in lines) for lines in rows
+    added = [text for lines in rows for sign, text in lines if sign == "+"]
+    added += [text for section in sections for text in section.text.split("\n")]
+    is_like_marker = any(
+        text.lstrip(" +").startswith(("+", "***", "@@")) or text[:1] == "+" for text in added
     )
+    return is_like_marker or any(all(sign == "+" for sign, _ in lines) for lines in rows)
 
 
 def test_the_second_port_makes_the_same_files_of_what_is_applied(port_folder, place):

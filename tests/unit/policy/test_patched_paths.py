@@ -150,6 +150,7 @@ def test_a_path_with_dots_is_judged_as_text_and_as_the_kernel_follows_it(work):
     (work / "src" / "jump").symlink_to(work / "far" / "deep")
     judged = verdict(work, line(UPDATE.format("src/jump/../a.py")), "Edit(src/**)")
     assert judged.outcome == "ask"
+    assert verdict(work, line(UPDATE.format("src/jump/../a.py")), "Edit(far/**)").outcome == "ask"
     assert (
         verdict(work, line(UPDATE.format("src/jump/../a.py")), "Edit(src/**)", "Edit(far/**)").outcome
         == "allowed"
