@@ -8,7 +8,7 @@ from typing import Final
 from workbench.domain.values import Usage
 from workbench.formats import json_fields as j
 from workbench.formats import records as r
-from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.patches import DiffRefused, parse_git_diff
 from workbench.formats.usage_records import join_usage
 
 HISTORY_START: Final = "# aider chat started at "
@@ -257,7 +257,7 @@ def edits_of_reply(text: str, path: str) -> tuple[r.FileEdit, ...]:
     if blocks:
         return blocks
     for patch in _DIFF.findall(text):
-        with suppress(PatchRefused):  # the reply that holds it is shown as text in any case
+        with suppress(DiffRefused):  # the reply that holds it is shown as text in any case
             if edits := tuple(change for change in parse_git_diff(patch) if change.path == path):
                 return edits
     for match in _WHOLE_FILE.finditer(text):

@@ -9,7 +9,7 @@ from workbench.formats import json_fields as j
 from workbench.formats import records as r
 from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart, usage_within
 from workbench.formats.input import JsonLines
-from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.patches import DiffRefused, parse_git_diff
 from workbench.formats.record_streams import head_with_model, object_lines
 from workbench.formats.usage_records import join_usage_before
 from workbench.text.problems import Problem
@@ -205,7 +205,7 @@ def _edits(patch: str) -> tuple[r.FileEdit, ...]:
         return ()
     try:
         return parse_git_diff(patch)
-    except PatchRefused:
+    except DiffRefused:
         return ()
 
 

@@ -1,15 +1,26 @@
 """Edits of files as hunks, from texts, unified diffs, `*** Begin Patch` and arguments of edit tools."""
 
+import posixpath
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec.structs import replace
 
+from workbench.changes.begin_patch import (
+    BEGIN,
+    END,
+    SECTION_HEADS,
+    PatchChunk,
+    PatchRefused,
+    PatchSection,
+    read_patch,
+)
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import Hunk, JsonObject
 from workbench.formats.json_fields import as_objects, as_text, first_text
 from workbench.formats.records import CallResult, FileEdit, Record, Reply, ToolCall, file_problem
+from workbench.policy.shell.patch_command import find_patch_command
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -23,9 +34,9 @@ _HUNK_RANGE: Final = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})
 _SLOW_HEAD: Final = re.compile(r"^(?:diff --git |Binary file).*", re.MULTILINE)
 _LONGEST_HEAD: Final = 1_000
 _NO_FILE: Final = "/dev/null"
-_PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
-_PATCH_MOVE: Final = "*** Move to: "
-_PATCHED_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_CHANGES: Final[dict[str, Literal["create", "modify", "delete"]]] = {
+    "add": "create", "update": "modify", "delete": "delete",
+}  # fmt: skip
 DiffRows = tuple[tuple[str, str], ...]
 
 
@@ -75,7 +86,7 @@ def unified_diff_hunks(path: str, patch: str) -> Iterator[Hunk]:
         text = f"--- a\n+++ b\n{text}"
     try:
         files = _read_patch(text)
-    except PatchRefused as error:
+    except DiffRefused as error:
         note = ("\\", f" kept as text, because it is not a unified diff: {error}")
         rows = (note, *((" ", line) for line in patch.split("\n")))
         yield Hunk(
@@ -91,8 +102,8 @@ def unified_diff_hunks(path: str, patch: str) -> Iterator[Hunk]:
         )  # fmt: skip
 
 
-class PatchRefused(ValueError):
-    """A text is no unified diff; says why."""
+class DiffRefused(ValueError):
+    """A text is not a unified diff; says why."""
 
 
 def submitted_patch(call: str, name: str, patch: str) -> Iterator[Record]:
@@ -100,7 +111,7 @@ def submitted_patch(call: str, name: str, patch: str) -> Iterator[Record]:
     yield Reply(calls=(ToolCall(call, "submit", {"path": name}),))
     try:
         changes = parse_git_diff(patch)
-    except PatchRefused as error:
+    except DiffRefused as error:
         changes = ()
         yield file_problem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
     yield CallResult(call=call, text=patch, changes=changes)
@@ -112,11 +123,11 @@ def _read_patch(text: str) -> "PatchSet":
 
     # Its patterns for these lines take time in the square of their length.
     if any(len(line) > _LONGEST_HEAD for line in _SLOW_HEAD.findall(text)):
-        raise PatchRefused("the line of a file's name is too long")
+        raise DiffRefused("the line of a file's name is too long")
     try:
         return PatchSet(text)
     except UnidiffParseError as error:
-        raise PatchRefused(one_line(str(error), 200)) from None
+        raise DiffRefused(one_line(str(error), 200)) from None
 
 
 def _with_ranges(patch: str) -> str:
@@ -148,26 +159,69 @@ def _hunk_with_range(rows: list[str] | None) -> list[str]:
 
 
 def files_of_begin_patch(text: str) -> list[str]:
-    """Return the files that a `*** Begin Patch` text names, in its order."""
-    return [match[1].strip() for match in _PATCHED_FILE.finditer(text.partition("*** Begin Patch")[2])]
+    """Return the files that the `*** Begin Patch` texts in a text name, in their order."""
+    return [path for lines in _patch_sections(text) for _, path in [_section_head(lines[0]) or ("", "")]]
 
 
 def parse_begin_patch(text: str) -> tuple[FileEdit, ...]:
-    """Return the changes of a `*** Begin Patch` text; none if it holds no such patch."""
-    if "*** Begin Patch" not in text:
-        return ()
-    body = text.partition("*** Begin Patch")[2].partition("*** End Patch")[0]
-    edits: list[FileEdit] = []
-    for line in body.split("\n"):
-        if head := _PATCH_FILE.match(line):
-            kind = {"Add": "create", "Update": "modify", "Delete": "delete"}[head[1]]
-            edits.append(FileEdit(path=head[2].strip(), change=kind))  # type: ignore[arg-type]
-        elif edits and line.startswith(_PATCH_MOVE):
-            edits += move_edits(edits.pop().path, line.removeprefix(_PATCH_MOVE).strip())
-        elif edits:
-            last = edits[-1]
-            edits[-1] = replace(last, patch=f"{last.patch}{line}\n")
-    return tuple(edits)
+    """Return the changes of each `*** Begin Patch` in a text, also of one that is cut off."""
+    return tuple(edit for lines in _patch_sections(text) for edit in _section_edits(lines))
+
+
+def _patch_sections(text: str) -> Iterator[list[str]]:
+    """Yield the lines of each section of each patch, its head first."""
+    section: list[str] | None = None
+    is_inside = False
+    for line in text.split("\n"):
+        is_head = is_inside and _section_head(line) is not None
+        ends = is_inside and line.lstrip().startswith(END)
+        if section is not None and (is_head or ends):
+            yield section
+            section = None
+        if not is_inside:
+            is_inside = BEGIN in line
+        elif is_head:
+            section = [line]
+        elif ends:
+            is_inside = False
+        elif section is not None:
+            section.append(line)
+    if section is not None:
+        yield section
+
+
+def _section_head(line: str) -> tuple[str, str] | None:
+    bare = line.strip()
+    return next(
+        ((kind, bare.removeprefix(head)) for head, kind in SECTION_HEADS.items() if bare.startswith(head)),
+        None,
+    )
+
+
+def _section_edits(lines: list[str]) -> tuple[FileEdit, ...]:
+    try:
+        (section,) = read_patch("\n".join((BEGIN, *lines, END)).encode("utf-8", "surrogatepass"))
+    except PatchRefused:
+        # What the strict reader refuses is shown as far as a diff of it can be.
+        kind, path = _section_head(lines[0]) or ("update", "")
+        return (FileEdit(path=path, change=_PATCH_CHANGES[kind], patch="\n".join(lines[1:])),)
+    return _read_section_edits(section)
+
+
+def _read_section_edits(section: PatchSection) -> tuple[FileEdit, ...]:
+    change = _PATCH_CHANGES[section.kind]
+    if section.kind != "update":
+        return (FileEdit(path=section.path, change=change, new=section.text or None),)
+    patch = "".join(f"{row}\n" for chunk in section.chunks for row in _chunk_rows(chunk))
+    if section.move_to is not None:
+        return move_edits(section.path, section.move_to, patch)
+    return (FileEdit(path=section.path, patch=patch),)
+
+
+def _chunk_rows(chunk: PatchChunk) -> Iterator[str]:
+    yield "@@"
+    yield from (f" {anchor}" for anchor in chunk.anchors)
+    yield from (f"{sign}{text}" for sign, text in chunk.lines)
 
 
 def move_edits(old: str, new: str, patch: str = "") -> tuple[FileEdit, ...]:
@@ -178,7 +232,7 @@ def move_edits(old: str, new: str, patch: str = "") -> tuple[FileEdit, ...]:
 
 
 def parse_git_diff(patch: str) -> tuple[FileEdit, ...]:
-    """Return the changes of a unified diff over several files. Raises PatchRefused."""
+    """Return the changes of a unified diff over several files. Raises DiffRefused."""
     edits = (edit for file in _read_patch(_with_ranges(patch)) for edit in _file_edits(file))
     return tuple({(edit.path, edit.change): edit for edit in edits}.values())
 
@@ -220,8 +274,10 @@ def edits_of_call(call: ToolCall) -> tuple[FileEdit, ...]:
     """Return the changes that a call asks for; none where its arguments do not hold them."""
     arguments = call.arguments
     patch = first_text(arguments, "patch", "input", "patchText", "diff")
-    if "*** Begin Patch" in patch:
+    if BEGIN in patch:
         return parse_begin_patch(patch)
+    if BEGIN in (command := first_text(arguments, "command")):
+        return _command_edits(command)
     path = first_text(arguments, *_PATH_ARGUMENTS)
     if not path:
         return ()
@@ -236,6 +292,14 @@ def edits_of_call(call: ToolCall) -> tuple[FileEdit, ...]:
         content = first_text(arguments, *_CONTENT_ARGUMENTS)
         return (FileEdit(path=path, change="create", new=content),) if content else ()
     return ()
+
+
+def _command_edits(command: str) -> tuple[FileEdit, ...]:
+    found = find_patch_command(command)
+    if found is None:
+        return ()
+    edits = parse_begin_patch(found.patch.decode("utf-8"))
+    return tuple(replace(edit, path=posixpath.join(found.folder, edit.path)) for edit in edits)
 
 
 _SEARCH: Final = re.compile(r"[-<]{7,} SEARCH\b")

@@ -11,9 +11,11 @@ from typing import Final, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from workbench.changes.begin_patch import PatchRefused, read_patch
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, GateVerdict, JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
+from workbench.policy.patched_paths import PatchedPath, patched_paths
 from workbench.policy.paths import (
     PathRefused,
     ResolvedPath,
@@ -36,6 +38,7 @@ from workbench.policy.rule_suggestions import uncoverable_line_reason
 from workbench.policy.shell.analysis import ShellView, SimpleCommand, inner_command_view, view_command
 from workbench.policy.shell.command_paths import CommandBoundary, boundary_objection, is_within_boundary
 from workbench.policy.shell.command_risk import assess_command
+from workbench.policy.shell.patch_command import find_patch_command
 from workbench.policy.urls import UrlRules, url_objection
 from workbench.secrets.scrubber import scrub
 from workbench.text import canonical
@@ -93,6 +96,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     ended: str = ""
     """Why no grant counts, where trust in the workspace ended while its hooks or denials were in force."""
     can_ask: bool = True
+    applies_patches: bool = False
+    """The agent applies the patch of an `apply_patch` line itself and runs no program of that name."""
     urls: UrlRules = UrlRules()
     outside: Literal["refuse", "ask"] = "refuse"
     """What becomes of a path outside the workspace: an agent that executes its own calls may ask for one."""
@@ -114,6 +119,8 @@ class ScreenedCall(Struct, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
     """Short names of what keeps every grant from covering it: `runs by itself`, `trust ended`."""
     no_grant_reason: str = ""
+    patched: tuple["ScreenedCall", ...] = ()
+    """The changes that the patch of a command line asks for; none if they are not known to the last one."""
 
     @property
     def named_paths(self) -> Mapping[str, ResolvedPath]:
@@ -175,10 +182,11 @@ def screen_call(call: GateCall, context: GateContext) -> ScreenedCall | GateVerd
     )
     no = (
         deny_verdict(passed, context)
-        or _patched_file_deny_verdict(passed, context)
+        or _named_file_deny_verdict(passed, context)
         or _target_read_deny_verdict(passed, context)
     )
-    return no or _ceiling_verdict(passed, context) or _with_grant_obstacles(passed, context)
+    no = no or _ceiling_verdict(passed, context)
+    return no or _with_patched_files(_with_grant_obstacles(passed, context), context)
 
 
 def _with_grant_obstacles(passed: ScreenedCall, context: GateContext) -> ScreenedCall:
@@ -187,7 +195,7 @@ def _with_grant_obstacles(passed: ScreenedCall, context: GateContext) -> Screene
     if why := _outside_reason(passed, root):
         obstacles[OUTSIDE_MARK] = why
     if passed.files and passed.descriptor.command_parameter is not None:
-        obstacles[PATCH_MARK] = "no rule can allow a command that contains a patch"
+        obstacles[FILES_MARK] = "no rule can allow a command that changes files its line does not name"
     if passed.descriptor.capability != "read":
         for target in passed.named_paths.values():
             if why := autorun_files.autorun_reason(target.path, root):
@@ -207,8 +215,8 @@ def _with_grant_obstacles(passed: ScreenedCall, context: GateContext) -> Screene
 
 OUTSIDE_MARK: Final = "outside the workspace"
 """Mark of a call that runs, or names a file, outside the workspace."""
-PATCH_MARK: Final = "contains a patch"
-"""Mark of a command that contains a patch: its files are judged, and no rule covers what else it does."""
+FILES_MARK: Final = "names more files"
+"""Mark of a command with files that its line does not say: no rule covers what it does to them."""
 
 
 def _outside_reason(passed: ScreenedCall, root: str) -> str:
@@ -216,6 +224,48 @@ def _outside_reason(passed: ScreenedCall, root: str) -> str:
         return f"no rule can allow it: it runs in {one_line(passed.folder, 160)}, {OUTSIDE_MARK}"
     outside = next((path for path in passed.named_paths.values() if path.is_outside), None)
     return f"no rule can allow it: {one_line(outside.path, 160)} is {OUTSIDE_MARK}" if outside else ""
+
+
+def _with_patched_files(passed: ScreenedCall, context: GateContext) -> ScreenedCall | GateVerdict:
+    """Take the steps 2 and 3 for each file of the patch that a command line holds, if any."""
+    found = find_patch_command(passed.view.raw) if passed.view is not None else None
+    if found is None:
+        return passed
+    try:
+        folder = os.path.join(passed.folder, found.folder)  # noqa: PTH118 -- text
+        used = tuple(patched_paths(read_patch(found.patch), folder, context.workspace))
+        governing = (*_hook_named_paths(context.workspace), *context.hook_files)
+        for each in used:
+            refuse_protected_path(
+                each.target, context.workspace, context.protected, writes=True, governing=governing
+            )
+    except PathRefused as error:
+        return _refused_verdict("paths", f"the patch changes {error}")
+    except PatchRefused as error:
+        return _with_objection(passed, f"the patch cannot be read: {error}")
+    return _with_patched_calls(passed, used, context)
+
+
+def _with_objection(passed: ScreenedCall, why: str) -> ScreenedCall:
+    return replace(passed, no_grant_reason=passed.no_grant_reason or f"no rule can cover it: {why}")
+
+
+def _with_patched_calls(
+    passed: ScreenedCall, used: Sequence[PatchedPath], context: GateContext
+) -> ScreenedCall | GateVerdict:
+    calls: list[ScreenedCall] = []
+    objections = [each.objection for each in used if each.objection]
+    for each in used:
+        descriptor = context.descriptors.get(each.tool)
+        if descriptor is None:
+            objections.append(f"this agent has no {each.tool}, whose permissions would cover it")
+            continue
+        call = _path_call(descriptor, each.target, context)
+        no = deny_verdict(call, context) or _target_read_deny_verdict(call, context)
+        if no is not None:
+            return no
+        calls.append(_with_grant_obstacles(call, context))
+    return _with_objection(passed, objections[0]) if objections else replace(passed, patched=tuple(calls))
 
 
 def judge_screened_call(passed: ScreenedCall, context: GateContext) -> GateVerdict:
@@ -364,12 +414,12 @@ def deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | No
     return _rule_verdict("denied", "deny", rule, "denies this") if rule else None
 
 
-def _patched_file_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
-    """Return the verdict of a denial that covers writing one of the files inside a command's patch."""
+def _named_file_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
+    """Return the verdict of a denial that covers writing a file that a command names beside its line."""
     if passed.descriptor.command_parameter is None:
         return None
     writers = {each.id: each for each in context.descriptors.values() if _is_writer(each)}
-    calls = (_path_call(tool, file) for file in passed.files for tool in writers.values())
+    calls = (_path_call(tool, file, context) for file in passed.files for tool in writers.values())
     return next((verdict for each in calls if (verdict := deny_verdict(each, context))), None)
 
 
@@ -502,6 +552,8 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
     allowing = rules.rules_in_force("allow", context.rules, moment)
     if whole := _whole_tool_verdict(passed, context, allowing):
         return whole
+    if passed.patched and context.applies_patches:
+        return _patched_grant_verdict(passed, context)
     if passed.view is None or not passed.view.plain:
         return None
     # A place that is closed to a grant of the whole tool stays closed to it, word for word.
@@ -518,8 +570,22 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
             return None
     if not is_within_boundary(passed.view.commands, command_boundary(context, passed.folder)):
         return None
-    first, *others = verdicts.values()
-    return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
+    return _joined_verdict(tuple(verdicts.values()))
+
+
+def _joined_verdict(verdicts: Sequence[GateVerdict]) -> GateVerdict:
+    return replace(verdicts[0], reason="; ".join(dict.fromkeys(each.reason for each in verdicts)))
+
+
+def _patched_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
+    """Allow a patch if every change that it asks for is allowed; one that a rule asks for is asked."""
+    verdicts: list[GateVerdict] = []
+    for call in passed.patched:
+        verdict = _grant_verdict(call, context)
+        if verdict is None or verdict.outcome != "allowed":
+            return verdict
+        verdicts.append(verdict)
+    return _joined_verdict(verdicts)
 
 
 def _change_of_folder(passed: ScreenedCall, context: GateContext) -> tuple[SimpleCommand, ...]:
@@ -600,7 +666,7 @@ def _path_denial_test(
             permission_matches(glob, tool, {}, {"": target}, None, purpose="deny") for glob, tool in patterns
         ):
             return True
-        passed = (_path_call(tool, target) for tool in tools.values() if standing)
+        passed = (_path_call(tool, target, ruled) for tool in tools.values() if standing)
         return any(_first_rule("deny", each, ruled) is not None for each in passed)
 
     # Where every path is denied, a word that does not look like one is none.
@@ -618,11 +684,11 @@ def _looks_like_path(target: ResolvedPath) -> bool:
     return target.exists or not {"/", "."}.isdisjoint(os.path.normpath(target.given))
 
 
-def _path_call(tool: ToolDescriptor, target: ResolvedPath) -> ScreenedCall:
+def _path_call(tool: ToolDescriptor, target: ResolvedPath, context: GateContext) -> ScreenedCall:
     parameters: JsonObject = dict.fromkeys(tool.path_parameters, target.relative)
     return ScreenedCall(
         descriptor=tool, parameters=parameters, targets=dict.fromkeys(parameters, target),
-        canonical=canonical.dumps(parameters), folder="",
+        canonical=canonical.dumps(parameters), folder=context.workspace,
     )  # fmt: skip
 
 
@@ -660,6 +726,8 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
     if whole is not None and odd is None:
         why = run_grants.protected_place(view.raw, command_boundary(context, passed.folder))
         return f"the grant for this run does not cover it: {why}"
+    if odd is None and passed.patched and context.applies_patches:
+        return _uncovered_patch_reason(passed, context)
     if not view.plain:
         return uncoverable_line_reason(view, passed.descriptor)
     if odd is not None:
@@ -675,6 +743,14 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
                 f"no pattern and no rule allows {_shown_text(simple.source, 120)}{_word_to_spell_out(simple)}"
             )
     return ""
+
+
+def _uncovered_patch_reason(passed: ScreenedCall, context: GateContext) -> str:
+    uncovered = (call for call in passed.patched if _grant_verdict(call, context) is None)
+    return next(
+        (call.no_grant_reason or f"no pattern and no rule allows {_call_label(call)}" for call in uncovered),
+        "",
+    )
 
 
 def _word_to_spell_out(simple: SimpleCommand) -> str:

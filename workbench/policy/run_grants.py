@@ -84,8 +84,6 @@ def protected_place(command: str, boundary: CommandBoundary) -> str:
     """Return why a whole grant does not cover a line: a protected place that it names; empty for none."""
     if len(command) > LONGEST_LINE:
         return f"it has more than {LONGEST_LINE:,} characters, in which no place is looked for"
-    if names_patch_program(command):
-        return "it may write any file that its patch names"
     programs = _programs(command)
     if later := programs & _SCHEDULERS:
         return f"{min(later)} starts programs later"
@@ -95,6 +93,8 @@ def protected_place(command: str, boundary: CommandBoundary) -> str:
         words = _possible_words(command)
     except _TooManyWords:
         return f"its braces name more than {MOST_MATCHES} words"
+    if names_patch_program(command) or any(map(names_patch_program, programs | words)):
+        return "it may write any file that its patch names"
     if _changes_git(programs | words):
         return "it may change what git runs"
     is_reading = programs <= _ONLY_LOOKS and ">" not in command

@@ -1,17 +1,17 @@
 """Exports read by the programs that their formats are of: trajectories by harbor's models, films by asciinema.
 
-Both come through pip, unpacked beside the tests and never installed. Where pip gives none the tests are skipped,
-unless NEED_ORACLES says that they must not be.
+Both come through pip, as `tests/support/oracles.py` says.
 """
 
 import json
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.support.oracles import unpacked
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "formats"))
 from foreign_files import FILES
@@ -40,20 +40,8 @@ SESSIONS = ("rename-handler", "any-order", "stacked-edits", "hostile-text")
 @pytest.fixture(scope="module")
 def oracles(tmp_path_factory):
     """Return the folder in which both are unpacked."""
-    folder = tmp_path_factory.mktemp("oracles")
-    # harbor asks for a newer Python than its models need; none of what they bring along is taken.
-    asked = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
-             "--python-version", "3.13", "-d", str(folder), *PACKAGES]  # fmt: skip
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=300)
-    wheels = sorted(folder.glob("*.whl"))
-    if done.returncode or len(wheels) != len(PACKAGES):
-        why = f"pip gives no {' or '.join(PACKAGES)}: {done.stderr[-300:]}"
-        if os.environ.get("NEED_ORACLES"):
-            pytest.fail(why)
-        pytest.skip(why)
-    for wheel in wheels:
-        zipfile.ZipFile(wheel).extractall(folder / "all")
-    return folder / "all"
+    # harbor asks for a newer Python than its models need.
+    return unpacked(tmp_path_factory.mktemp("oracles"), PACKAGES, "--python-version", "3.13")
 
 
 def ran(oracles, *words):

@@ -136,7 +136,7 @@ def test_one_file_that_a_rule_denies_denies_the_call(place):
     ("paths", "outcome"),
     [(("src/a.py",), "ask"), (("src/a.py", ".env"), "denied"), ((".git/hooks/pre-commit",), "refused")],
 )
-def test_a_command_that_contains_a_patch_is_judged_by_its_files(place, allow, paths, outcome):
+def test_a_command_that_names_further_files_is_judged_by_them(place, allow, paths, outcome):
     gate = where(place, allow=(PermissionPattern(text=allow),), deny=(PermissionPattern(text="Edit(.env)"),))
     assert verdict(command("apply_patch", place, paths=paths), gate).outcome == outcome
     assert (

@@ -324,6 +324,7 @@ def _as_scanned(simple: SimpleCommand) -> ScannedCommand:
 
 
 _PATCH_PROGRAM: Final = re.compile(r"(?i)\bapply_?patch\b")
+_PATCH_REASON: Final = "apply_patch writes the files that its patch names"
 
 
 def names_patch_program(command: str) -> bool:
@@ -367,7 +368,7 @@ def _reasons_of_text(command: str) -> Iterator[str]:
     if has_hidden_characters(command) or "\r" in command:
         yield "characters that cannot be seen"
     if names_patch_program(command):
-        yield "apply_patch writes the files that its patch names"
+        yield _PATCH_REASON
 
 
 def _judge_plain_rows(
@@ -487,6 +488,8 @@ def _judge_tokens(
         if simple.words:
             verdict = assess_command(simple.words)
             reasons.update(dict.fromkeys(verdict.reasons))
+            if any(map(names_patch_program, simple.words)):
+                reasons[_PATCH_REASON] = None
             assessed = replace(simple, spelled=verdict.spelled, literal=verdict.literal, text=verdict.text)
             commands.append((node.start, node.end, assessed))
     _judge_redirects(tokens, commands, reasons)
