@@ -232,8 +232,8 @@ def _with_patched_files(passed: ScreenedCall, context: GateContext) -> ScreenedC
     if found is None:
         return passed
     try:
-        folder = os.path.join(passed.folder, found.folder)  # noqa: PTH118 -- text
-        used = tuple(patched_paths(read_patch(found.patch), folder, context.workspace))
+        sections = read_patch(found.patch)
+        used = tuple(patched_paths(sections, found.folder, context.workspace, passed.folder))
         governing = (*_hook_named_paths(context.workspace), *context.hook_files)
         for each in used:
             refuse_protected_path(

@@ -27,16 +27,19 @@ class PatchedPath(Struct, frozen=True, kw_only=True):
     """Why no grant covers it; empty if one may."""
 
 
-def patched_paths(sections: Sequence[PatchSection], folder: str, workspace: str) -> Iterator[PatchedPath]:
+def patched_paths(
+    sections: Sequence[PatchSection], folder: str, workspace: str, start: str = ""
+) -> Iterator[PatchedPath]:
     """Yield each path of a patch applied in a folder, for each tool that is needed. Raises PathRefused.
 
+    `folder` is relative to `start`, where the line runs: by default the workspace.
     A path with `..` is yielded both as the kernel follows it and as text, as programs differ in that.
     """
     for section in sections:
         for tool, path in _uses(section):
             joined = posixpath.join(folder, path)
             for name in dict.fromkeys((joined, posixpath.normpath(joined))):
-                yield from _resolved_uses(tool, name, workspace)
+                yield from _resolved_uses(tool, name, workspace, start or workspace)
 
 
 def _uses(section: PatchSection) -> Iterator[tuple[BuiltInTool, str]]:
@@ -50,17 +53,17 @@ def _uses(section: PatchSection) -> Iterator[tuple[BuiltInTool, str]]:
         yield from ((BuiltInTool.MOVE_FILE, path) for path in section.paths)
 
 
-def _resolved_uses(tool: BuiltInTool, path: str, workspace: str) -> Iterator[PatchedPath]:
-    target, objection = _followed(tool, path, workspace)
+def _resolved_uses(tool: BuiltInTool, path: str, workspace: str, start: str) -> Iterator[PatchedPath]:
+    target, objection = _followed(tool, path, workspace, start)
     yield PatchedPath(tool=tool.id, target=target, objection=objection)
     if tool is BuiltInTool.CREATE_FILE and target.exists:
         # A patch adds a file over one that is there.
         yield PatchedPath(tool=BuiltInTool.REPLACE_STRING.id, target=target, objection=objection)
 
 
-def _followed(tool: BuiltInTool, path: str, workspace: str) -> tuple[ResolvedPath, str]:
+def _followed(tool: BuiltInTool, path: str, workspace: str, start: str) -> tuple[ResolvedPath, str]:
     try:
-        target = resolve_path(workspace, path)
+        target = resolve_path(workspace, path, start)
     except PathRefused as error:
         if error.leads_to is None:
             raise
@@ -69,7 +72,7 @@ def _followed(tool: BuiltInTool, path: str, workspace: str) -> tuple[ResolvedPat
         return ResolvedPath(path=error.leads_to, relative=relative, exists=exists, given=path), str(error)
     try:
         if tool in _NAME_TOOLS:
-            refuse_link(workspace, path)
+            refuse_link(start, path)
     except PathRefused as error:
         return target, str(error)
     return target, ""

@@ -143,3 +143,12 @@ def test_a_command_that_names_further_files_is_judged_by_them(place, allow, path
         verdict(command("apply_patch", place / "sub", paths=[f"../{path}" for path in paths]), gate).outcome
         == outcome
     )
+
+
+def test_a_patch_in_a_line_is_applied_in_the_folder_that_the_line_runs_in(place):
+    line = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: {}\n@@\n-x\n+y\n*** End Patch\nEOF"
+    gate = where(place, allow=(PermissionPattern(text="Edit(sub/**)"),), applies_patches=True)
+    assert verdict(command(line.format("note.txt"), place / "sub"), gate).outcome == "allowed"
+    assert verdict(command(line.format("note.txt"), place), gate).outcome == "ask"
+    assert verdict(command(line.format("../src/a.py"), place / "sub"), gate).outcome == "ask"
+    assert verdict(command(line.format("../.git/config"), place / "sub"), gate).outcome == "refused"
