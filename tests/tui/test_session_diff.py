@@ -7,6 +7,7 @@ from tests.tui.screens import play, staged
 from workbench.backend.session_diff import session_diff
 from workbench.domain.events import SessionCreated, SessionStatusChanged
 from workbench.formats.agent_folders import AgentCommand
+from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.tui.backend import BackendError, ReplayBackend
 
 SCRIPT = recording(
@@ -69,6 +70,19 @@ def test_a_session_without_changes_says_so(done):
         await shown.press("d")
         await shown.settle()
         assert shown.said == "It changed no file that is recorded."
+
+    played(done, body)
+
+
+def test_the_page_of_an_undone_session_says_that_all_was_undone(done):
+    plan = plan_undo(done.journal, done.session())
+    request_undo_of_files(done.journal, plan, plan.ready, USER)
+    done.drive()
+
+    async def body(shown):
+        await shown.press("escape", "1", "d")
+        await shown.settle()
+        assert shown.said == "All its changes were undone: the 2 files that it changed are as before."
 
     played(done, body)
 

@@ -34,13 +34,15 @@ def session_diff(
     """
     family = [session] if is_alone else _family(journal, session)
     folder = posixpath.normpath(session.workspace) if session.workspace else ""
-    diffs = session_file_diffs(_writes(journal, family, folder))
+    writes = list(_writes(journal, family, folder))
+    diffs = session_file_diffs(writes)
+    different = {path for diff in diffs for path in (diff.path, diff.old_path)}
     if not is_exact:
         diffs = [_without_secrets(diff) for diff in diffs]
     outside = [diff for diff in diffs if posixpath.isabs(diff.path)]
     return SessionDiff(
         folder=folder, files=tuple(diff for diff in diffs if diff not in outside), outside=tuple(outside),
-        sessions=len(family),
+        sessions=len(family), reverted=tuple(sorted({write.path for write in writes} - different)),
     )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from workbench.backend.session_diff import relative_path, session_diff
 from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
@@ -57,7 +59,7 @@ def execute_diff(options: Namespace, console: Console) -> int:
         changed = session_diff(journal, session, is_exact=options.exact, is_alone=options.alone)
     files = [*changed.files, *(changed.outside if options.outside else ())]
     if options.paths:
-        files = _files_below(files, options.paths, changed.folder)
+        files, changed = _select_paths(files, options.paths, changed)
     if options.json:
         console.json(_diff_json(session, changed, files))
         return EXIT_OK
@@ -72,22 +74,27 @@ def execute_diff(options: Namespace, console: Console) -> int:
     return EXIT_OK
 
 
-def _files_below(files: Sequence[FileDiff], paths: Sequence[str], folder: str) -> list[FileDiff]:
-    """Return the files that some paths name, by themselves or by a folder above them."""
+def _select_paths(
+    files: Sequence[FileDiff], paths: Sequence[str], changed: SessionDiff
+) -> tuple[list[FileDiff], SessionDiff]:
+    """Return the files that some paths name, by themselves or by a folder above them, and the changes."""
+    folder = changed.folder
     wanted_paths = [relative_path(path, folder, folder).rstrip("/") for path in paths]
     matching: list[FileDiff] = []
+    reverted = [own for own in changed.reverted if any(_is_below(own, path, folder) for path in wanted_paths)]
     for name, path in zip(paths, wanted_paths, strict=True):
         below = [
-            file
-            for file in files
-            for own in {file.path, file.old_path}
-            if path in (own, folder, ".") or own.startswith(f"{path}/")
+            file for file in files if any(_is_below(own, path, folder) for own in (file.path, file.old_path))
         ]
-        if not below:
+        if not below and not any(_is_below(own, path, folder) for own in reverted):
             why = f"the session changed nothing that is named {one_line(name, 120)}"
             raise UsageError("nothing is shown", why, "workbench sessions diff ID --stat names all files")
         matching += (file for file in below if file not in matching)
-    return matching
+    return matching, replace(changed, reverted=tuple(reverted))
+
+
+def _is_below(path: str, wanted_path: str, folder: str) -> bool:
+    return wanted_path in (path, folder, ".") or path.startswith(f"{wanted_path}/")
 
 
 def _print_diff(files: Sequence[FileDiff], console: Console, *, has_binary: bool) -> None:
@@ -111,16 +118,22 @@ def _remarks(
     changed: SessionDiff, files: Sequence[FileDiff], *, has_outside: bool, has_paths: bool
 ) -> Iterator[str]:
     """Yield what a reader has to know besides, on stderr."""
-    if not changed.files and not changed.outside:
-        yield "It changed no file that is recorded."
+    if why := changed.why_empty():
+        yield why
+    elif changed.reverted:
+        yield f"not shown, because all changes were undone: {_first_paths(changed.reverted)}"
     if changed.outside and not has_outside and not has_paths:
         yield f"{counted(len(changed.outside), 'file')} outside its folder not shown: add --outside"
     unappliable = [file for file in files if not file.can_apply]
     if unappliable:
-        names = ", ".join(one_line(file.path, 60) for file in unappliable[:3])
-        more = f" and {len(unappliable) - 3} more" if len(unappliable) > 3 else ""
+        names = _first_paths([file.path for file in unappliable])
         reasons = "; ".join(dict.fromkeys(note for file in unappliable for note in file.notes))
-        yield f"git cannot apply {counted(len(unappliable), 'file')} ({names}{more}): {reasons}"
+        yield f"git cannot apply {counted(len(unappliable), 'file')} ({names}): {reasons}"
+
+
+def _first_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(one_line(path, 60) for path in paths[:3]) + more
 
 
 def _diff_json(session: Session, changed: SessionDiff, files: Sequence[FileDiff]) -> JsonFields:
@@ -134,5 +147,5 @@ def _diff_json(session: Session, changed: SessionDiff, files: Sequence[FileDiff]
             }
             for diff in files
         ],
-        "outside": [diff.path for diff in changed.outside],
+        "outside": [diff.path for diff in changed.outside], "reverted": list(changed.reverted),
     }  # fmt: skip

@@ -91,6 +91,18 @@ class SessionDiff(Struct, frozen=True, kw_only=True):
     """Files in other folders, by their whole paths."""
     sessions: int
     """How many sessions it is of: the session and those that it started."""
+    reverted: tuple[str, ...] = ()
+    """Paths that were changed and are as they were before the session, because the changes were undone."""
+
+    def why_empty(self) -> str:
+        """Return why there is no file to show, as a sentence; empty where there is one."""
+        if self.files or self.outside:
+            return ""
+        if not self.reverted:
+            return "It changed no file that is recorded."
+        files, are = ("file", "is") if len(self.reverted) == 1 else ("files", "are")
+        count = "the" if len(self.reverted) == 1 else f"the {len(self.reverted):,}"
+        return f"All its changes were undone: {count} {files} that it changed {are} as before."
 
 
 def is_quoted_edit(tool: str, arguments: JsonObject, hunks: Sequence[Hunk]) -> bool:

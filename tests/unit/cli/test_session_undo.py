@@ -66,6 +66,21 @@ def test_it_is_undone_and_restored(shell, stage):
     assert files(stage) == (b"a\nB\n", True)
 
 
+@pytest.mark.parametrize(
+    ("left", "names", "out", "said"),
+    [
+        ((), (), "", "All its changes were undone: the 2 files that it changed are as before."),
+        ((), ("n.txt",), "", "All its changes were undone: the file that it changed is as before."),
+        (("--leave", "a.txt"), (), "a.txt", "not shown, because all changes were undone: n.txt"),
+        (("--leave", "a.txt"), ("n.txt",), "", "not shown, because all changes were undone: n.txt"),
+    ],
+)  # fmt: skip
+def test_the_diff_of_an_undone_session_names_what_was_undone(shell, stage, left, names, out, said):
+    assert shell("sessions", "undo", stage.session_id, *left, "--yes") == 0
+    assert shell("sessions", "diff", stage.session_id, "--", *names) == 0
+    assert (shell.err.strip(), out in shell.out, bool(shell.out)) == (said, True, bool(out))
+
+
 def test_files_are_left_and_taken_by_name(shell, stage):
     (stage.workspace / "a.txt").write_text("mine\n")
     assert shell("sessions", "undo", stage.session_id, "--turn", "1", "--leave", "n.txt", "--yes") == 0

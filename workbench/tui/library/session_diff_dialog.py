@@ -33,8 +33,8 @@ def open_session_diff(context: "MainContext", session: Session) -> None:
 
     def work() -> str:
         changed = context.backend.session_diff(session.id)
-        if not changed.files and not changed.outside:
-            return "It changed no file that is recorded."
+        if why := changed.why_empty():
+            return why
         context.call_from_thread(
             lambda: context.app.push_screen(SessionDiffDialog(session_title(session), changed))
         )
