@@ -195,7 +195,6 @@ def services(stage, **more):
         "add_rule": lambda rule: add_rule(stage.journal, rule, USER),
         "revoke_rule": lambda number: revoke_rule(stage.journal, number, USER),
         "reopen_action": lambda key: request_reopening(stage.journal, key, USER),
-        "undo_change": lambda key: session_requests.request_undo(stage.journal, key, USER),
     }
     return backend(**{**made, **more})
 

@@ -96,8 +96,14 @@ def test_it_is_said_where_an_approved_change_can_be_undone(stage):
         await shown.press("escape", "u")
         last = next(row for row in shown.approvals.rows if row.target == "f3.txt")
         assert asked == [last.id]
+        await shown.settle()
+        assert shown.said == "Undone: write f3.txt."
 
-    play(stage, body, undo_change=asked.append)
+    def undo(action_id):
+        asked.append(action_id)
+        return "Undone: write f3.txt."
+
+    play(stage, body, undo_change=undo)
 
 
 def test_in_full_screen_the_next_row_is_shown(stage):

@@ -118,16 +118,32 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         return plan_undo(self._journal, self._session(session_id), turn_id, is_redo=is_redo)
 
     def undo_files(self, plan: "UndoPlan", paths: Sequence[str]) -> str:
-        from workbench.host.host_start import ensure_host
-        from workbench.host.undo import request_undo_of_files, wait_until_undone
+        from workbench.host.undo import request_undo_of_files
         from workbench.views.undo_plan import undone_sentence
 
         session, start = self._session(plan.session_id), self._journal.last_position()
         request = request_undo_of_files(self._journal, plan, paths, self._actor)
+        self._finish_undo(session, request, start, "Nothing was changed")
+        return undone_sentence(plan, paths)
+
+    def undo_change(self, action_id: str) -> str:
+        action = self._journal.action(action_id)
+        if action is None:
+            raise BackendError("Nothing was undone. The action no longer exists.")
+        session, start = self._session(action.session_id), self._journal.last_position()
+        request = session_requests.request_undo(self._journal, action.id, self._actor)
+        about = f"{action.verb} {one_line(action.target, 60)}"
+        self._finish_undo(session, request, start, f"Not undone: {about}")
+        return f"Undone: {about}."
+
+    def _finish_undo(self, session: Session, request: str, start: int, what: str) -> None:
+        """Start a background process unless one works on the session, and wait until the undo is done."""
+        from workbench.host.host_start import ensure_host
+        from workbench.host.undo import wait_until_undone
+
         if not is_lease_live(self._home, self._journal.lease(session.id)):
             ensure_host(self._home, self._journal, session.workspace)
-        wait_until_undone(self._journal, session.id, request, start, "Nothing was changed")
-        return undone_sentence(plan, paths)
+        wait_until_undone(self._journal, session.id, request, start, what)
 
     def export(self, session_id: str, path: str) -> str:
         session = self._session(session_id)

@@ -165,9 +165,6 @@ class LocalBackend(LocalWorkspace, Backend):
 
         request_reopening(self._journal, action_id, self._actor)
 
-    def undo_change(self, action_id: str) -> None:
-        session_requests().request_undo(self._journal, action_id, self._actor)
-
     def earlier_prompts(self, session_id: str) -> Sequence[str]:
         prompts = self._journal.prompts(self._workspace, MOST_PROMPTS)
         prompts.sort(key=lambda event: event.session_id == session_id)

@@ -173,6 +173,10 @@ class LibraryBackend:
         """Write files of a plan, all or none, and wait for it. May take seconds."""
         raise BackendError(_NOTHING_DONE)
 
+    def undo_change(self, action_id: str) -> str:
+        """Undo an applied change, wait for it and return what was undone. May take seconds."""
+        raise BackendError(_NOTHING_DONE)
+
     def export(self, session_id: str, path: str) -> str:
         """Write a session to a file whose ending says in which format."""
         raise BackendError(_NOTHING_DONE)
@@ -546,10 +550,6 @@ class Backend:
 
     def reopen_action(self, action_id: str) -> None:
         """Have what the files lack of an approved action proposed, as a row of its own."""
-        raise BackendError(_NOTHING_SENT)
-
-    def undo_change(self, action_id: str) -> None:
-        """Have an applied change taken back."""
         raise BackendError(_NOTHING_SENT)
 
     def fork(self, request: ForkRequest) -> str:

@@ -273,7 +273,7 @@ class ApprovalActions(AnswerActions):
         detail = self._pane.armed_for("u")
         if detail is not None:
             main = self._pane.main
-            main.tasks.ask(main.backend.undo_change, detail.id, "Undo requested.")
+            main.tasks.undo_change(detail.id)
 
     def go_on(self, message: DecisionReported) -> None:
         """Go on from an answered row to the next that waits: below, else from the top; say how to undo it.

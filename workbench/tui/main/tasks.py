@@ -141,6 +141,12 @@ class MainTasks(BackgroundTasks):
         if not self._is_refused():
             self._report(work, "answers", "ask for what expired")
 
+    def undo_change(self, action_id: str) -> None:
+        """Undo an applied change, and say whether it is undone."""
+        if not self._is_refused():
+            undo = self.backend.library.undo_change
+            self.tell(lambda: undo(action_id), "The change is being undone.", "undo a change")
+
     def expire(self) -> None:
         """Expire what is due."""
         self._thread(self._context.decisions.expire, "expire", "expire what is due")
