@@ -317,7 +317,7 @@ def parse_line(line: str) -> LineCommand | str:
     word, _, after = line.strip().partition(" ")
     verb = _LINE_VERBS.get(word.lower())
     if verb is None:
-        return f"“{word[:40]}” is nothing that can be done here. ? shows what can."
+        return f"“{word[:40]}” is not a command. a 1 approves number 1, r 1 rejects it, ? lists all commands."
     if verb in _VERBS_WITHOUT_NUMBER:
         return LineCommand(verb=verb)
     number, _, rest = after.strip().partition(" ")

@@ -35,8 +35,8 @@ def test_what_a_line_asks_for(line, typed):
         ("a 1x", "which one"),
         ("a -1", "which one"),
         ("a ١", "which one"),
-        ("yes", "nothing that can be done"),
-        ("approve1", "nothing that"),
+        ("yes", "“yes” is not a command. a 1 approves number 1, r 1 rejects it"),
+        ("approve1", "is not a command"),
     ],
 )
 def test_what_a_line_does_not_ask_for(line, said):

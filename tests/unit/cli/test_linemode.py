@@ -166,7 +166,7 @@ NOTHING = {
     "a 1 9": "There is no hunk 9",
     "a 1 nonsense": "names no hunks",
     "k 1": "1 skipped, it keeps waiting.",
-    "nonsense": "nothing that can be done",
+    "nonsense": "“nonsense” is not a command. a 1 approves number 1, r 1 rejects it, ? lists all commands.",
     "\x1b[31m": "⟨ESC[31m⟩",
     "?": "approve hunks 1 and 3",
     "": "",
