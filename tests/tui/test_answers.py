@@ -143,6 +143,18 @@ def test_unseen_hunks_are_shown_before_they_are_approved(stage):
     play(stage, body, size=(100, 24))
 
 
+def test_advice_about_a_row_is_gone_once_another_is_under_the_cursor(stage):
+    async def body(shown):
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("a")
+        assert "Look, then a again" in shown.said
+        await shown.press("j")
+        assert (shown.approvals.queue.cursor != edit_of(shown).id, shown.said) == (True, "")
+
+    play(stage, body, size=(80, 24))
+
+
 def test_what_somebody_else_decided_is_said_and_not_decided_again(stage):
     async def body(shown):
         action = edit_of(shown)

@@ -250,6 +250,17 @@ class StatusMessage(Message):
     is_error: bool = False
     is_kept: bool = True
     """Whether it is worth a line on the page of messages."""
+    about: str = ""
+    """The action that it says how to answer; it is gone once another row is under the cursor."""
+
+
+class AnswerEnded(Message):
+    """An action was answered, or is no longer the one that keys answer: advice about it is out of date."""
+
+    def __init__(self, following: str | None = None) -> None:
+        super().__init__()
+        self.following = following
+        """The action that keys answer now."""
 
 
 class KeysChanged(Message):

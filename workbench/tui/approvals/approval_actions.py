@@ -113,7 +113,9 @@ class AnswerActions:
         pane.choosing.confirmed.add(detail.digest)
         pane.disarm()
         pane.post_message(
-            StatusMessage("It holds characters that cannot be seen: look, then press a once more.")
+            StatusMessage(
+                "It holds characters that cannot be seen: look, then press a once more.", about=detail.id
+            )
         )
         return True
 
@@ -131,9 +133,8 @@ class AnswerActions:
             choosing.hunks[detail.id] = following.hunk
             pane.draw_detail()
         pane.disarm()
-        pane.post_message(
-            StatusMessage(approval_selection.remaining_sentence(following, key, self._other_way()))
-        )
+        words = approval_selection.remaining_sentence(following, key, self._other_way())
+        pane.post_message(StatusMessage(words, about=detail.id))
         return True
 
     def _other_way(self) -> str:

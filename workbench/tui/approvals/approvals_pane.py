@@ -26,6 +26,7 @@ from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK, PaneArming
 from workbench.tui.pane import (
+    AnswerEnded,
     DecisionReported,
     DetailWanted,
     KeysChanged,
@@ -611,6 +612,7 @@ class ApprovalsPane(ActionDetailPane):
         if sentence:
             self.post_message(StatusMessage(sentence, is_error=True))
             return
+        self.post_message(AnswerEnded())
         self.choosing.marks.discard(message.action_id)
         self._lingering.add(message.action_id)
         if message.verdict in ("approve", "reject") and self.queue.cursor == message.action_id:
@@ -623,6 +625,7 @@ class ApprovalsPane(ActionDetailPane):
         message.stop()
         self.standing.arming.disarm()
         self._lingering.cursor_came_to(message.row_id)
+        self.post_message(AnswerEnded(message.row_id))
         self.post_message(DetailWanted(message.row_id))
 
     @on(RowList.Opened)

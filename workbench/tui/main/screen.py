@@ -409,15 +409,19 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
 
     # --- what is said, and lines that are typed -----------------------------------------------------
 
-    def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
+    def say(self, text: str, *, is_error: bool = False, is_kept: bool = True, about: str = "") -> None:
         """Say a sentence on the rule, for four seconds; it is kept in the messages."""
         if is_kept:
             self.notifications.keep(self.state.source.now(), text, is_error=is_error)
-        self.rule.say(text, is_error=is_error)
+        self.rule.say(text, is_error=is_error, about=about)
 
     @on(tui_pane.StatusMessage)
     def _said(self, message: tui_pane.StatusMessage) -> None:
-        self.say(message.text, is_error=message.is_error, is_kept=message.is_kept)
+        self.say(message.text, is_error=message.is_error, is_kept=message.is_kept, about=message.about)
+
+    @on(tui_pane.AnswerEnded)
+    def _answer_ended(self, message: tui_pane.AnswerEnded) -> None:
+        self.rule.end_advice(message.following)
 
     @on(tui_pane.KeysChanged)
     def _keys_changed(self) -> None:

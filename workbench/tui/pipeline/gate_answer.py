@@ -24,7 +24,7 @@ from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_actions import AnswerActions
 from workbench.tui.approvals.approval_selection import ApprovalSelection
 from workbench.tui.keyboard.arming import PaneArming
-from workbench.tui.pane import KeysChanged, PartsSeen, StatusMessage
+from workbench.tui.pane import AnswerEnded, KeysChanged, PartsSeen, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.action_detail import ActionDetail
@@ -107,6 +107,7 @@ class GateAnswer(Vertical):
     def leave(self) -> None:
         """Go back to the graph, and let nothing count; nothing is answered."""
         self._action = self.detail = None
+        self.post_message(AnswerEnded())
         self.standing.arming.disarm()
         if self._is_zoom_own:
             self.main.places.is_zoomed = self._is_zoom_own = False

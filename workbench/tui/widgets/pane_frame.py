@@ -248,7 +248,7 @@ class PaneRule(Widget):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
         self._said, self._is_error, self._is_focused = "", False, False
-        self._asked = ""
+        self._asked = self._about = ""
         self._count = 0
         self._columns: set[int] = set()
 
@@ -269,9 +269,9 @@ class PaneRule(Widget):
             self._is_focused = is_focused
             self.refresh()
 
-    def say(self, text: str, *, is_error: bool = False) -> None:
-        """Show a sentence for four seconds."""
-        self._said, self._is_error = text, is_error
+    def say(self, text: str, *, is_error: bool = False, about: str = "") -> None:
+        """Show a sentence for four seconds; one about an action at most as long as keys answer it."""
+        self._said, self._is_error, self._about = text, is_error, about
         self._count += 1
         count = self._count
         self.refresh()
@@ -284,9 +284,14 @@ class PaneRule(Widget):
         self.refresh()
         self.post_message(self.Changed())
 
+    def end_advice(self, following: str | None) -> None:
+        """Take away what is said about an action that keys no longer answer."""
+        if self._about and self._about != following:
+            self._stop(self._count)
+
     def _stop(self, count: int) -> None:
         if count == self._count:
-            self._said = ""
+            self._said = self._about = ""
             self.refresh()
             self.post_message(self.Changed())
 
