@@ -24,6 +24,7 @@ from workbench.journal.journal import Journal
 from workbench.text.human import counted, duration_text
 from workbench.text.safe import escape_json, one_line
 from workbench.views.incidents import IncidentList, IncidentRow, count_incidents, filter_incidents
+from workbench.views.status_icons import told_status
 
 _CANCEL_SECONDS = 30.0
 _MOST_LISTS = 500
@@ -149,7 +150,8 @@ def execute_list(options: Namespace, console: Console) -> int:
         for session in sessions:
             counts = count_incidents(read_list(journal, session.id).rows)
             title = one_line(session.title, 80)
-            console.say(f"{short_id(journal, session.id)}  {session.status:<10}  {title}  {counts.words}")
+            head = f"{short_id(journal, session.id)}  {told_status(session):<10}"
+            console.say(f"{head}  {title}  {counts.words}")
         if not sessions:
             console.note("No list of incidents yet. Make one: workbench incidents run FILE --dry-run")
     return EXIT_OK

@@ -496,7 +496,7 @@ def _status_note(
     if sign == "expired":
         count = f"{glance.expired} " if glance is not None and glance.expired else ""
         return sign, f"{count}expired", sign
-    if session.status == "paused":
+    if told_status(session) == "paused":
         is_named = session.reason in ("limit reached", "loop")
         return sign, f"paused, {session.reason}" if is_named else "paused", None
     if glance is not None and glance.rejected and not glance.files:

@@ -148,7 +148,7 @@ def awaited_text(sessions: Iterable[Session]) -> str:
         return f"{len(working)} sessions work: what they ask comes here."
     if working:
         return f"“{session_title(working[0])}” works: what it asks comes here."
-    paused = sum(session.status == "paused" for session in shown)
+    paused = sum(told_status(session) == "paused" for session in shown)
     held = f", {paused} paused" if paused else ""
     return f"No agent works{held}: i writes a message."
 

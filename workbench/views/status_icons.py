@@ -227,9 +227,15 @@ def session_status(session: Session, waiting: int = 0) -> Status:
 
 
 def told_status(session: Session) -> str:
-    """Return the status that is told, listed and counted: `failed` also where its last turn failed."""
-    has_failed = session.reason == "failed" and session.status in ("ready", "paused")
-    return "failed" if has_failed else session.status
+    """Return the status that is told, listed and counted: `failed` also where its last turn failed.
+
+    A list of findings that has nothing asked for rests in the state of a session that can be continued: it is
+    ready.
+    """
+    if session.reason == "failed" and session.status in ("ready", "paused"):
+        return "failed"
+    is_worked_off = session.kind == "incidents" and session.reason == "run ended"
+    return "ready" if is_worked_off and session.status == "paused" else session.status
 
 
 def step_status_name(state: StepStateName, *, is_warned: bool) -> StepStatus:

@@ -330,6 +330,14 @@ def test_a_session_that_is_no_list_is_refused(project):
     assert "is not a list of incidents" in project.err
 
 
+def test_a_list_whose_asked_findings_have_ended_is_not_paused(project):
+    assert project("incidents", "run", "--checker", RUFF, *agents(project), "--rule", "F401") == 0
+    (listed,) = project.json("incidents", "list", "--json")
+    assert (listed["status"], listed["states"]) == ("paused", {"open": 1, "fixed": 2})
+    assert project("incidents", "list") == 0
+    assert (" ready " in project.out, "paused" in project.out) == (True, False), project.out
+
+
 def test_cancel_ends_what_waits(project, monkeypatch):
     monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
     monkeypatch.setattr("workbench.cli.incident_lists._CANCEL_SECONDS", 0.1)
