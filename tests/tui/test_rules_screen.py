@@ -47,7 +47,7 @@ def test_rules_are_listed_with_where_and_how_often(stage):
             "everywhere",
             "this workspace",
             "this session",
-            "0 uses",
+            "never",
         ):
             assert words in shown.text
         await shown.press("b")

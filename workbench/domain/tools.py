@@ -60,6 +60,12 @@ def tools_of_pattern(name: str) -> frozenset[str]:
     return frozenset(tool.id for tool in BuiltInTool if tool.pattern_name == name)
 
 
+def permission_name(tool_id: str) -> str:
+    """Return the name by which rules and people call a tool: that of permissions where it covers no other."""
+    names = {tool.pattern_name for tool in BuiltInTool if tool.id == tool_id and tool.pattern_name}
+    return next((name for name in names if len(tools_of_pattern(name)) == 1), tool_id)
+
+
 def tools_of_denial(name: str) -> frozenset[str]:
     """Return the ids of the tools that only a denial of that name covers, and no grant."""
     return frozenset(tool.id for tool in BuiltInTool if tool.denial_name == name)

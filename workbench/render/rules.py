@@ -63,8 +63,8 @@ def rule_strip(
         safe_content(row.tool, muted, ink),
         safe_content(row.where, muted, ink),
         styled(row.origin, muted),
-        styled(counted(row.uses, "use"), muted),
-        styled(row.last_used or "never", muted),
+        styled(counted(row.uses, "time") if row.uses else "never", muted),
+        styled(row.last_used, muted),
         styled(row.until, muted),
     )
     style = ink.cursor(has_focus=has_focus) if is_cursor else None

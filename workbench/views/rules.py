@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from workbench.domain.rows import Rule
+from workbench.domain.tools import permission_name
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, counted, spoken_duration, spoken_time_left
 from workbench.text.safe import one_line
 
@@ -82,6 +83,7 @@ def _rule_row(
     warnings: Sequence[str],
     senses: Sequence[tuple[str, str]],
 ) -> RuleRow:
+    tool = permission_name(rule.tool)
     last = "" if rule.last_used_at is None else _ago(rule.last_used_at, now)
     until = _until_text(rule, state, now)
     kind = "regular expression" if rule.pattern_kind == "regex" else "glob"
@@ -93,12 +95,13 @@ def _rule_row(
         ("until", until),
         ("used", counted(rule.use_count, "time") + (f", last {last}" if last else "")),
         ("made", f"{_ago(rule.created_at, now)}, by {rule.origin}{from_call}"),
-        ("tool", rule.tool),
+        ("tool", tool),
         *senses,
         *(("warning", text) for text in warnings),
     ]
     return RuleRow(
-        id=rule.id, effect=rule.effect, tool=one_line(rule.tool, 40), pattern=one_line(rule.pattern, 400),
+        id=rule.id, effect=rule.effect, tool="" if _named_tool(rule) == tool else one_line(tool, 40),
+        pattern=one_line(rule.pattern, 400),
         where=where, origin=rule.origin, uses=rule.use_count, last_used=last, until=until, state=state,
         description=one_line(rule.description, 200), facts=tuple(facts), has_warning=bool(warnings),
     )  # fmt: skip
@@ -133,8 +136,15 @@ _SCOPES_THAT_END: Final[Mapping[str, str]] = {"turn": "turn", "session": "sessio
 
 def rule_calls_text(rule: Rule) -> str:
     """Return the calls that a rule is about; a permission pattern names its tool itself."""
-    names_tool = rule.pattern_kind == "glob" and "(" in rule.pattern
-    return rule.pattern if names_tool or rule.pattern == rule.tool else f"{rule.tool} {rule.pattern}"
+    tool = permission_name(rule.tool)
+    if rule.pattern in (rule.tool, tool):
+        return tool
+    return rule.pattern if _named_tool(rule) else f"{tool} {rule.pattern}"
+
+
+def _named_tool(rule: Rule) -> str:
+    """Return the name before the bracket of a permission pattern; empty where there is none."""
+    return rule.pattern.partition("(")[0] if rule.pattern_kind == "glob" and "(" in rule.pattern else ""
 
 
 def rule_extent_text(rule: Rule, now: int, *, is_over: bool = False) -> str:

@@ -210,6 +210,17 @@ def test_rules_of_before_say_what_asks_now_and_what_else_they_match(capsys):
     assert "     ! asks now: Bash(*) would allow everything" in out
 
 
+def test_a_tool_has_one_name_in_the_list(capsys):
+    run(capsys, "add", "Bash", "Bash(git log *)", "--glob", "-d", "x")
+    for tool, pattern in (
+        ("run_in_terminal", '"command":"git status"'),
+        ("create_file", '"path":"docs/a"'),
+    ):
+        run(capsys, "add", tool, pattern, "-d", "x")
+    heads = [line[14:] for line in run(capsys, "list")[1].splitlines() if not line.startswith(" ")]
+    assert heads == ["Bash(git log *)", 'Bash "command":"git status"', 'create_file "path":"docs/a"']
+
+
 def test_a_denial_is_listed_with_what_it_means_and_stops(capsys, tmp_path):
     run(capsys, "add", "Bash", "Bash(git push --force *)", "--glob", "--effect", "deny", "-d", "mine")
     run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look at changes")
