@@ -370,7 +370,7 @@ def test_it_grows_to_eight_rows():
 @pytest.mark.parametrize(
     ("shown", "words"),
     [
-        ({}, ["Message “rename handler”, @file, /command", "asks before every tool"]),
+        ({}, ["Message “rename handler”, @file, /command", "asks before every call"]),
         ({"session": None}, ["Say what you want done, @file, /command"]),
         ({"mode": "2 marked, a opens the table"}, ["2 marked, a opens the table"]),
     ],
@@ -654,7 +654,7 @@ def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
     async def act(app, pilot, composer):
         await pilot.press(*"/mode")
         rows = dict(composer.offers.offer.candidates)
-        assert rows == {"/mode": "asks before every tool", "/model": "change the model"}
+        assert rows == {"/mode": "asks before every call", "/model": "change the model"}
         await pilot.press("space", "r", "tab", "enter")
         assert app.said(CommandTyped) == [CommandTyped("mode", "reads")]
         await pilot.press(*"/mark a b", "enter")
@@ -664,7 +664,7 @@ def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
         await pilot.press(*"/tools", "enter", "enter")
         assert app.said(CommandTyped)[-1] == CommandTyped("tools", "list")
 
-    play(act, now={"/mode": "asks before every tool", "/model": ""})
+    play(act, now={"/mode": "asks before every call", "/model": ""})
 
 
 def test_a_file_is_completed_from_the_list():

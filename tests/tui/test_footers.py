@@ -27,7 +27,7 @@ def test_the_title_in_the_hint_is_cut_inside_its_quotes(tmp_path, size):
             if "› " in line and "“" in line and line.strip()[0] == "›"
         )
         assert "”" in row
-        assert "asks before every tool" in row
+        assert "asks before every call" in row
 
     play(stage, body, size=size)
 

@@ -102,7 +102,7 @@ def test_what_each_answer_asks_is_said(counts, notes):
     ("read", "config", "mode"),
     [
         (True, None, "all except reads"),
-        (False, None, "every tool"),
+        (False, None, "every call"),
         (False, {"approvals": {"read_only": "auto"}}, "all except reads"),
     ],
 )
@@ -142,10 +142,10 @@ def test_a_replay_has_a_mark_for_it_and_lists_say_it():
 
 
 def test_the_mode_is_read_again_when_a_grant_comes_from_elsewhere(tmp_path):
-    stage, modes = staged(tmp_path, recording(exchange(text("Done.")))), ["every tool"]
+    stage, modes = staged(tmp_path, recording(exchange(text("Done.")))), ["every call"]
 
     async def body(shown):
-        assert "asks before every tool" in shown.text
+        assert "asks before every call" in shown.text
         modes.append("all except reads")
         stage.trust(read=True)
         await shown.look()

@@ -56,7 +56,7 @@ def started(tmp_path, services, body):
 
 def test_the_composer_says_what_is_asked_about(tmp_path):
     async def body(shown):
-        assert "asks before every tool" in shown.text
+        assert "asks before every call" in shown.text
         shown.app.main.context.tasks.read_asks()
         await shown.settle()
         assert "asks before all except reads" in shown.text

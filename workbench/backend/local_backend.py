@@ -392,7 +392,7 @@ class LocalBackend(LocalWorkspace, Backend):
 
         asks = asked_tools(self._journal, self._workspace, self._config())
         if reads := self._next_session.members.get("reads"):
-            asks = "all except reads" if reads == "reads" else "every tool"
+            asks = "all except reads" if reads == "reads" else "every call"
         moment = RuleMoment(
             session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
         )

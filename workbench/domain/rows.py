@@ -87,7 +87,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def reads(self) -> "Literal['every', 'reads'] | None":
-        """Return what a human said that it asks about: every tool, or all except reads; None is as set."""
+        """Return what a human said that it asks about: every call, or all except reads; None is as set."""
         setting = self.configuration.get("reads")
         return "every" if setting == "every" else "reads" if setting == "reads" else None
 

@@ -307,7 +307,7 @@ def _refuse_system_session(session_id: str, word: str) -> None:
 
 # `/mode reads` holds for that session only and is not taken over by a fork; `/mode every` is.
 APPROVAL_MODES: Final[Mapping[str, str]] = {
-    "every": "asks before every tool",
+    "every": "asks before every call",
     "reads": "asks before all except reads",
     "settings": "as the settings and the answer to the trust question say",
 }

@@ -81,7 +81,7 @@ def has_read_grant(journal: Journal, workspace: str) -> bool:
 def asked_tools(journal: Journal, workspace: str, config: Config) -> str:
     """Return what agents ask about before they act here, in words."""
     reads = config.approvals.read_only == "auto" or has_read_grant(journal, workspace)
-    return "all except reads" if reads else "every tool"
+    return "all except reads" if reads else "every call"
 
 
 def open_trust_question(journal: Journal, workspace: str) -> str | None:

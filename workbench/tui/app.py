@@ -170,7 +170,7 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
         self._wrong: Sequence[str] = ()
         self.has_motion = ui is None or ui.motion != "none"
         self._take_colors(theme or (ui.theme if ui else "workbench-dark"), depth)
-        self.opening_mode = "every tool"
+        self.opening_mode = "every call"
         """What is asked about, as it was before the first frame; read again from time to time."""
         self.opens_on: str | None = None
         """The session that is on show first; None is the newest."""

@@ -642,7 +642,7 @@ class Backend:
 
     def approval_setting(self) -> tuple[str, int]:
         """Return what is asked about here, and how many rules let something pass."""
-        return "every tool", 0
+        return "every call", 0
 
     def requires_seen(self) -> bool:
         """Return whether `a` shows what was not on the screen before it approves."""

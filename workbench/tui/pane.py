@@ -386,7 +386,7 @@ class ComposerModel(Struct, frozen=True, kw_only=True):
     """The name of that folder."""
     queue: Sequence[tuple[str, str]] = ()
     """The queued messages, the first to be sent first: the id of the event, and the text."""
-    mode: str = "asks before every tool"
+    mode: str = "asks before every call"
     """At the right end while nothing is typed; a reminder such as `2 marked, a opens the table`."""
     now: dict[str, str] = field(default_factory=dict[str, str])
     """Command, and what it would change."""
@@ -432,7 +432,7 @@ class SidebarModel(Struct, frozen=True, kw_only=True):
     turns: int = 0
     seconds: int | None = None
     """How long the turn of the one on show has worked; None while it does not."""
-    asks: str = "every tool"
+    asks: str = "every call"
     rules: int = 0
     changed_files: "Sequence[ChangedFile]" = ()
     folders: FolderNames | None = None

@@ -99,7 +99,7 @@ _ACTION_WORDS: Final = {
 }
 _STATUS_WORDS: Final[Mapping[str, str]] = {"processing": "at work"}
 _ASKING_WORDS: Final[dict[object, str]] = {
-    "every": "mode: it asks before every tool",
+    "every": "mode: it asks before every call",
     "reads": "mode: it asks before all except reads",
     None: "mode: it follows the settings",
 }

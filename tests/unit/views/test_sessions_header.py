@@ -109,12 +109,12 @@ def test_a_file_that_is_as_it_was_is_no_changed_file():
 
 def test_session_facts_leave_out_what_nobody_knows():
     row = session(model="qwen3", usage=Usage(input_tokens=41_000, output_tokens=200))
-    facts = sessions.session_facts(row, turns=7, asks="every tool", rules=2)
+    facts = sessions.session_facts(row, turns=7, asks="every call", rules=2)
     assert facts.facts == (
         ("model", "qwen3"),
         ("turns", "7"),
         ("tokens", "41.2k"),
-        ("asks", "every tool"),
+        ("asks", "every call"),
         ("rules", "2 on"),
     )
 

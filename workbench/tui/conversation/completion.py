@@ -46,7 +46,7 @@ COMMAND_ALIASES: Final = {
 COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode", "tools"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (
-    ("every", "asks before every tool"),
+    ("every", "asks before every call"),
     ("reads", "asks before all except reads"),
     ("settings", "follow config.json and trust"),
 )

@@ -60,7 +60,7 @@ class WorkspaceStatus(Struct, kw_only=True):
     trouble: str = ""
     """What keeps the host from its work, in a few words."""
     has_model: bool = True
-    asks: tuple[str, int] = ("every tool", 0)
+    asks: tuple[str, int] = ("every call", 0)
     """What is asked about, and how many rules let something pass."""
     pipelines_found: int | None = None
     """How many pipelines there are; None while nobody has looked."""

@@ -474,7 +474,7 @@ class Presenter(SessionPresenter):
         """Return what is asked about: a human may have said so for the session on show."""
         current = self.state.current
         said = current.reads if current is not None else None
-        return {"every": "every tool", "reads": "all except reads"}.get(said or "", self.status.asks[0])
+        return {"every": "every call", "reads": "all except reads"}.get(said or "", self.status.asks[0])
 
     def composer(self) -> None:
         """Show whom a message would go to; with the first model the composer comes onto the screen."""
