@@ -10,6 +10,7 @@ from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.call_summary import repeated_text
 from workbench.views.status_icons import ACTION_STATUSES
+from workbench.views.tools import shown_tool
 
 _MAX_LINE_CELLS: Final = 200
 
@@ -30,7 +31,7 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
         case e.RunEvent() | e.IncidentEvent() as body:
             return _work_words(event.step or "", body)
         case e.CallEvent() as body:
-            return _call_words(f"{call.tool} {call.target}".strip() if call else "a call", body)
+            return _call_words(f"{shown_tool(call.tool)} {call.target}".strip() if call else "a call", body)
         case e.ActionOpened() as body:
             return f"{body.verb} {body.target}"
         case (
@@ -147,7 +148,7 @@ def _turn_words(body: e.TurnBody) -> str:
         case e.ThinkingStreamed():
             return f"thinks: {body.text}"
         case e.ReplyCompleted():
-            asked = " ".join(call.tool for call in body.calls)
+            asked = " ".join(shown_tool(call.tool) for call in body.calls)
             return body.text or (f"asks for {asked}" if asked else "a reply without words")
         case e.ConversationCompacted() | e.CommandSuggested():
             return _outcome_words(body)

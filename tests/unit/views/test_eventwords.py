@@ -7,10 +7,11 @@ from strategies_domain import body_strategy
 
 from tests.support import golden
 from tests.support.tables import each_row
+from tests.unit.views.making import call
 from workbench.domain import events
 from workbench.domain.codec import BODY_BY_KIND
 from workbench.domain.events import Event, Unknown
-from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.domain.values import SYSTEM_SESSION, Actor, GateVerdict
 from workbench.tui.replay.replay_source import ReplaySource
 from workbench.views.event_text import event_line
 from workbench.views.notices import notice_of
@@ -43,6 +44,17 @@ def test_no_line_of_a_recording_is_the_name_of_a_kind(name, tmp_path):
                 assert said
                 assert "\n" not in said
                 assert said != source.event_at(index).kind.replace(".", " ")
+
+
+@each_row(
+    ("tool", "said"),
+    [("Bash", "wants shell npm test"), ("run_in_terminal", "wants run_in_terminal npm test")],
+)
+def test_a_call_is_named_as_in_the_pane_of_calls(tool, said):
+    row = call(tool=tool, target="npm test")
+    verdict = GateVerdict(outcome="waiting", step="default", by="default")
+    body = events.CallProposed(tool=tool, verdict=verdict)
+    assert event_line(event(body, call_id="c"), None, row) == said
 
 
 @each_row(
