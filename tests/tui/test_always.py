@@ -131,6 +131,20 @@ def test_a_line_of_commands_is_covered_part_by_part(stage):
     play(stage, body)
 
 
+def test_a_rule_for_a_part_of_a_line_says_that_the_line_still_asks(stage):
+    async def body(shown):
+        await opened(shown, "cd web")
+        shown.hand.waits()
+        await shown.press("enter")
+        await shown.settle()
+        assert (
+            "R1 allows Bash(cd web). Lines with other parts still ask"
+            in shown.main.notifications.kept[0].text
+        )
+
+    play(stage, body)
+
+
 def test_a_pattern_written_by_hand_is_judged(stage):
     async def body(shown):
         await opened(shown, "stat a")

@@ -109,6 +109,7 @@ _OTHER_MODELS: Final = WelcomeKey(
 )
 _WRITE_FIRST: Final = "Write below what you want done; enter sends it."
 _WORKTREE: Final = " ctrl+n gives it a git worktree of its own."
+_NO_WORKTREE: Final = " There is no git repository here, so no worktree."
 _OR_KEYS: Final = "  Or esc, and then:"
 
 
@@ -118,7 +119,7 @@ def welcome_facts(
     has_model: bool,
     elsewhere: int,
     agents: Sequence[str] = (),
-    branch: str,
+    branch: str | None,
     pipelines: int | None,
     trust: Action | None,
     is_tiny: bool = False,
@@ -133,7 +134,7 @@ def welcome_facts(
         has_model: whether a message can be written, in the composer that has the keys then.
         elsewhere: sessions of other folders.
         agents: names of other agents that have sessions on this machine.
-        branch: that is checked out; empty where it is not known.
+        branch: that is checked out; empty where there is none, None while nobody has looked.
         pipelines: of the folder; None while nobody has looked.
         trust: the trust question, while it waits.
         is_tiny: whether places other than this page have no room.
@@ -164,14 +165,15 @@ def welcome_facts(
     return WelcomeFacts(
         version=version,
         keys=(*found, model, _DEMO, sessions) if found else (_DEMO, model, sessions),
-        before=_write_words(has_git=bool(branch)) if has_model else _search_words(search),
+        before=_write_words(branch) if has_model else _search_words(search),
         here=tuple(here),
     )
 
 
-def _write_words(*, has_git: bool) -> str:
+def _write_words(branch: str | None) -> str:
     """Return what stands over the keys of a page with a model."""
-    return f"{_WRITE_FIRST}{_WORKTREE if has_git else ''}{_OR_KEYS}"
+    worktree = "" if branch is None else _WORKTREE if branch else _NO_WORKTREE
+    return f"{_WRITE_FIRST}{worktree}{_OR_KEYS}"
 
 
 def _found_keys(search: ModelSearch | None, keys: Sequence[str]) -> tuple[WelcomeKey, ...]:
@@ -201,4 +203,4 @@ def _trust_words(trust: Action | None) -> Iterator[tuple[StatusName, str]]:
     names = [name for name in listed if isinstance(name, str)]
     what = one_line(names[0], _MAX_NAME_CELLS) if names else "this folder"
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    yield "waiting", f"{what}{more} not trusted yet, 2 asks"
+    yield "waiting", f"{what}{more} not trusted yet; 2 shows the question"

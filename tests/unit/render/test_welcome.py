@@ -44,7 +44,10 @@ def test_name_what_it_is_and_the_keys_are_there_in_every_size(size, glyphs):
     assert glyphs is UNICODE_GLYPHS or shown.isascii()
     if size[0] >= 80:
         assert "src/shop/router.py" in shown and "dispatch" in shown and "a approve" in shown
-        assert ".workbench.json and 1 more not trusted yet, 2 asks" in shown and "2 pipelines" in shown
+        assert (
+            ".workbench.json and 1 more not trusted yet; 2 shows the question" in shown
+            and "2 pipelines" in shown
+        )
 
 
 def test_only_what_is_known_is_said_and_names_of_the_folder_are_scrubbed():
@@ -54,6 +57,13 @@ def test_only_what_is_known_is_said_and_names_of_the_folder_are_scrubbed():
     shown = lines(facts(branch="m\x1b]0;x\x07\u202e", trust=hostile, elsewhere=41), 120, 31)
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     assert "41 of other folders" in shown
+
+
+def test_a_folder_without_git_says_why_no_worktree_is_offered_once_it_is_known():
+    offers = ("a git worktree of its own", "no git repository here, so no worktree")
+    for branch, offered in (("main", [True, False]), ("", [False, True]), (None, [False, False])):
+        shown = " ".join(lines(facts(branch=branch, has_model=True), 160, 31).split())
+        assert [words in shown for words in offers] == offered, branch
 
 
 def test_with_a_model_what_is_typed_comes_first_and_a_page_of_its_own_has_no_keys():

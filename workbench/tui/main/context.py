@@ -51,6 +51,7 @@ class WorkspaceStatus(Struct, kw_only=True):
     home: str = ""
     """The user's home folder, shown as `~`."""
     branch: str = ""
+    has_read_branch: bool = False
     worktrees: str = ""
     """The folder in which the next session gets a git worktree of its own; empty while it gets none."""
     spending: str = ""

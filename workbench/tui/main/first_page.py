@@ -65,7 +65,7 @@ class FirstPage:
             has_model=status.has_model,
             elsewhere=status.elsewhere,
             agents=status.agents,
-            branch=status.branch,
+            branch=status.branch if status.has_read_branch else None,
             pipelines=status.pipelines_found,
             trust=next((action for action in self._state.pending if action.kind == "trust"), None),
             is_tiny=self._context.layout.is_smaller_than_panes,

@@ -151,13 +151,20 @@ class MainTasks(BackgroundTasks):
         """Expire what is due."""
         self._thread(self._context.decisions.expire, "expire", "expire what is due")
 
-    def add_rule(self, rule: "RuleAdded", then: pane.DecisionMade | None) -> None:
-        """Add a rule; then answer the call that it was made from, as a key would."""
+    def add_rule(self, rule: "RuleAdded", then: pane.DecisionMade | None, note: str = "") -> None:
+        """Add a rule; then answer the call that it was made from, as a key would.
+
+        Args:
+            rule: That is added.
+            then: The answer to that call; None where it still waits.
+            note: What to say of the rule instead of where it is revoked.
+        """
 
         def work() -> str:
             added = self.backend.rules.add_rule(rule)
             self.rules_changed()
-            self._say(f"{added.id} {_EFFECT_VERBS[added.effect]} {added.pattern}. 6 shows and revokes it.")
+            told = note or "6 shows and revokes it."
+            self._say(f"{added.id} {_EFFECT_VERBS[added.effect]} {added.pattern}. {told}")
             if then is not None:
                 self._context.call_from_thread(self.decide, then)
             return ""
@@ -454,6 +461,7 @@ class MainTasks(BackgroundTasks):
 
         def work() -> None:
             self._status.branch = self.backend.branch()
+            self._status.has_read_branch = True
             for show in (self._context.presenter.head, self._context.presenter.footer):
                 self._context.call_from_thread(show)
             self._context.call_from_thread(self._context.first_page.show)

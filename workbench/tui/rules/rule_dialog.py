@@ -204,6 +204,13 @@ class RuleDraft(Struct, kw_only=True):
         other = f"folder {self.folder.name}" if self.folder.is_other else ""
         return tuple(other if other and scope == "workspace" else words for scope, words in _SCOPE_CHOICES)
 
+    @property
+    def rest_note(self) -> str:
+        """Return which lines still ask although a rule allows a part of them; empty if there are none."""
+        if self.offer.part is None or self.offer.parts < 2 or self.chosen_effect != "allow":
+            return ""
+        return "Lines with other parts still ask until a rule covers each part."
+
     def _notes(self) -> tuple[str, ...]:
         """Return what is to be said of the candidate before it is saved."""
         where = f"The folder {self.folder.name} is {self.folder.path}, not the one of this screen."
@@ -546,7 +553,8 @@ class RuleDialog(Dialog, inherit_bindings=False):
         if not self.end_arming():
             self.say(TOO_QUICK.format(key="enter"))
             return
-        self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
+        rule = self._ruling.rule(self._main.state.source.now())
+        self._main.tasks.add_rule(rule, self._answer(), self._ruling.rest_note)
         self.dismiss()
 
     def _answer(self) -> DecisionMade | None:
