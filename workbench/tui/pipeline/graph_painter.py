@@ -16,7 +16,7 @@ from workbench.graph.model import PENDING_FACTS, StepFacts
 from workbench.render.glyphs import Glyphs
 from workbench.render.theme import ColorName, Ink
 from workbench.text.width import cell_width
-from workbench.views.status_icons import ICONS, STEP_STATUSES, StatusName, StepStatus
+from workbench.views.status_icons import ICONS, STEP_STATUSES, IconName, StatusName, StepStatus
 
 _STATUS_OF_GLYPH: Final[Mapping[str, StatusName]] = {
     glyph: name for name, _ in STEP_STATUSES.values() for glyph in (ICONS[name].unicode, ICONS[name].ascii)
@@ -32,16 +32,16 @@ _LOUD_STATES: Final = ("running", "waiting", "failed", "warned", "retrying")
 
 
 def legend(ink: Ink, glyphs: Glyphs) -> Content:
-    """Return what frames and lines mean."""
+    """Return what signs and the colours of frames mean."""
     faint, ran = ink.of("faint"), glyphs.of("ran")
-    meanings = (
-        ("done", "─", quiet(ink, "added")), ("runs", "─", ink.of("info")),
-        ("asks you", "═", ink.of("waiting")),
-        ("failed", "─", ink.of("failed")), ("to come", "─", ink.of("rule")),
+    meanings: tuple[tuple[str, IconName, Style], ...] = (
+        ("done", "ok", quiet(ink, "added")), ("runs", "running", ink.of("info")),
+        ("asks you", "waiting", ink.of("waiting")),
+        ("failed", "failed", ink.of("failed")), ("to come", "todo", ink.of("rule")),
     )  # fmt: skip
     parts = [
-        Content.styled(f"{word} ", faint) + Content.styled(glyphs.line(line), style)
-        for word, line, style in meanings
+        Content.styled(glyphs.of(sign), style) + Content.styled(f" {word}", faint)
+        for word, sign, style in meanings
     ]
     parts.append(Content.styled(f"{ran} longest path", faint))
     return Content("  ").join(parts)
