@@ -371,6 +371,10 @@ def test_it_grows_to_eight_rows():
     ("shown", "words"),
     [
         ({}, ["Message “rename handler”, @file, /command", "asks before every call"]),
+        (
+            {"session": session(kind="pipeline")},
+            ["A pipeline run reads no messages; ctrl+n starts a session, /command"],
+        ),
         ({"session": None}, ["Say what you want done, @file, /command"]),
         ({"mode": "2 marked, a opens the table"}, ["2 marked, a opens the table"]),
     ],

@@ -45,7 +45,7 @@ def test_the_first_page_has_the_body_and_the_footer_names_its_keys(fresh, size):
 
 def test_its_other_keys_lead_where_they_say(fresh):
     async def body(shown):
-        assert ".workbench.json not trusted yet, 2 asks" in shown.text
+        assert ".workbench.json not trusted yet; 2 shows the question" in shown.text
         await shown.press("2")
         assert shown.approvals.has_pane_focus and "ctrl+t trust" in shown.text.splitlines()[-1]
         assert "d   try the demo" in shown.text and "not trusted yet" not in shown.text
@@ -53,6 +53,18 @@ def test_its_other_keys_lead_where_they_say(fresh):
         assert "2 Approvals" not in shown.text and "d   try the demo" in shown.text
         await shown.press("5")
         assert shown.main.place == 5
+
+    play(fresh, body, has_model=lambda: False)
+
+
+def test_leaving_asks_nothing_where_only_the_trust_question_waits(fresh):
+    async def body(shown):
+        assert [action.kind for action in shown.main.state.pending] == ["trust"]
+        await shown.press_once("q")
+        assert "wait" not in shown.main.rule.said
+        await shown.press_once("escape")
+        await shown.press_once("ctrl+q")
+        assert shown.app.return_code == 0
 
     play(fresh, body, has_model=lambda: False)
 

@@ -247,7 +247,7 @@ def test_leaving_says_what_goes_on_and_the_second_key_leaves(tmp_path):
 
     async def body(shown):
         await shown.press_once("q")
-        assert "3 asks wait. Open workbench again" in shown.said
+        assert "3 asks wait. Open workbench again to answer. q q leaves" in shown.said
         await shown.press_once("escape")
         assert "3 asks wait" not in shown.said
         await shown.press("ctrl+q", "escape", "ctrl+q")

@@ -517,6 +517,8 @@ def _quiet_note(session: Session, glance: SessionCounts | None) -> str:
         return f"{glance.failed} failed"
     if session.status == "terminated":
         return "stopped"
+    if session.kind == "incidents":
+        return "findings"
     return "no edits" if glance.turns else "empty"
 
 

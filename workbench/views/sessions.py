@@ -283,13 +283,26 @@ def terminal_title(facts: HeaderFacts) -> str:
     return " · ".join([f"◆ {facts.waiting}", *left, folder])
 
 
+_WHY_NO_MESSAGE: Final[Mapping[str, str]] = {
+    "incidents": "A list of findings reads no messages: 8 shows it, O there the sessions of its agents.",
+    "ask": "A command made of words reads no messages: ! asks for another, ctrl+n starts a session.",
+    "pipeline": "A pipeline run reads no messages: answer its rows, or ctrl+n starts a session.",
+    "step": "A pipeline run reads no messages: answer its rows, or ctrl+n starts a session.",
+}
+
+
+def why_kind_takes_no_message(kind: str) -> str:
+    """Return why the sessions of a kind take no message, as a sentence; empty where they do."""
+    return _WHY_NO_MESSAGE.get(kind, "")
+
+
 def leave_notice(working: int, waiting: int, *, is_wide: bool) -> str:
     """Return what goes on without a screen, and which key leaves; `is_wide` means 100 columns."""
     agents = f"{working} agents keep working" if working > 1 else "1 agent keeps working"
     asks = f"{waiting} asks wait" if waiting > 1 else "1 ask waits"
     parts = [words for words, count in ((agents, working), (asks, waiting)) if count]
-    again = " to answer" if waiting and is_wide else ""
-    return f"{', '.join(parts)}. Open workbench again{again}. q q leaves, esc stays."
+    later = "Open workbench again to answer. " if waiting and is_wide else ""
+    return f"{', '.join(parts)}. {later}q q leaves, esc stays."
 
 
 # --- sub-agents -------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ from workbench.tui.pane import (
     StatusMessage,
     StopAgent,
 )
+from workbench.views.sessions import why_kind_takes_no_message
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.completion import Completions, TypedWord
@@ -331,6 +332,11 @@ class Composer(Vertical, KeyOwner):
         folder = f" in {safe_content(view.folder).plain}" if view.folder else ""
         if view.session is None:
             return Content(f"Say what you want done{folder}, @file, /command")
+        if why := why_kind_takes_no_message(view.session.kind):
+            short = why.partition(":")[0]
+            room = self.screen.size.width - self._hint_text().cell_length - _AROUND
+            whole = f"{short}; ctrl+n starts a session, /command"
+            return Content(whole if len(whole) <= room else short)
         before, after = "Message ", ", @file, /command"
         if not self.is_written_in and self.screen.size.width < _NARROW_COLUMNS:
             before, after = "i  to write to ", ""

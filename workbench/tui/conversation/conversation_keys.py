@@ -90,7 +90,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         decides=True,
         action=lambda pane: _undo_turn(pane), why_off=lambda pane: _why_no_undo(pane)),
     Key(id="conversation.fork", keys=("F",), label="fork",
-        tooltip="a session from the block under the cursor, its files or not",
+        tooltip="start a session from the block under the cursor, with its files or without",
         aliases="branch copy", group="Read", decides=True,
         action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),
     Key(id="conversation.agent", keys=("O",), label="its agent",

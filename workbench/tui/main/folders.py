@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
+from workbench.views.sessions import why_kind_takes_no_message
 
 if TYPE_CHECKING:
     from workbench.tui.backend import Backend
     from workbench.tui.main.context import MainContext
-
-_READS_NOTHING = ("pipeline", "step")
-"""Kinds of session whose agents take no message."""
 
 
 class FolderController:
@@ -83,12 +81,8 @@ class FolderController:
 
     def why_no_message(self, session: Session) -> str:
         """Return why a session takes no message now, as sentences; empty when it does. In a thread."""
-        if session.kind == "incidents":
-            return "A list of findings reads no messages: 8 shows it, O there the sessions of its agents."
-        if session.kind == "ask":
-            return "A command made of words reads no messages: ! asks for another, ctrl+n starts a session."
-        if session.kind in _READS_NOTHING:
-            return "A pipeline run reads no messages: answer its rows, or ctrl+n starts a session."
+        if why := why_kind_takes_no_message(session.kind):
+            return why
         return self._context.backend.folder_problem(self.of_session(session))
 
     def why_not_approved(self, action_id: str) -> str:

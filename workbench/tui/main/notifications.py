@@ -87,10 +87,21 @@ _WIDE_COLUMNS: Final = 100
 """Columns from which sentences are whole."""
 
 
+def _left_behind(context: "MainContext") -> tuple[int, int]:
+    """Return how many agents keep working without a screen, and how many asks wait.
+
+    The trust question is not one of them where nothing else waits or works: no agent waits for it, and it is
+    asked again.
+    """
+    working = sum(session.status == "processing" for session in context.state.sessions.values())
+    waiting = context.state.pending
+    is_trust_alone = not working and all(action.kind == "trust" for action in waiting)
+    return working, 0 if is_trust_alone else len(waiting)
+
+
 def ask_to_leave(context: "MainContext") -> bool:
     """Say what goes on without a screen; True when the user has said twice that they leave."""
-    working = sum(session.status == "processing" for session in context.state.sessions.values())
-    waiting = len(context.state.pending)
+    working, waiting = _left_behind(context)
     if context.is_leaving or context.layout.is_tiny or not (working or waiting):
         return True
     context.is_leaving = True
@@ -101,8 +112,7 @@ def ask_to_leave(context: "MainContext") -> bool:
 
 def show_leave_notice(context: "MainContext", *, is_shown: bool) -> None:
     """Say what goes on without a screen, if anything does, or take that back."""
-    working = sum(session.status == "processing" for session in context.state.sessions.values())
-    waiting = len(context.state.pending)
+    working, waiting = _left_behind(context)
     is_wide = context.app.size.width >= _WIDE_COLUMNS
     is_asked = (is_shown or context.is_leaving) and not context.layout.is_tiny and bool(working or waiting)
     context.widgets.rule.ask(leave_notice(working, waiting, is_wide=is_wide) if is_asked else "")
