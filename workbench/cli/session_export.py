@@ -1,9 +1,9 @@
 """`workbench sessions export`: a session as events, another program's format, page, picture or film."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from workbench.backend.session_export import (
     PICTURE_FORMATS,
@@ -37,6 +37,10 @@ workbench sessions export 3f2a --format html --output session.html
 workbench sessions export --all sessions
 workbench sessions export 3f2a --format svg --at 0:30 --output moment.svg
 workbench sessions export 3f2a --format svg --animate --output session.svg"""
+
+
+_READING: Final = "reading the session"
+_CHARACTERS_PER_STATUS: Final = 64 * 1024
 
 
 def configure_export(parser: ArgumentParser) -> None:
@@ -79,12 +83,25 @@ def execute_export(options: Namespace, console: Console) -> int:
         if options.format == "cmd" and not is_command_session(session):
             why = "it is not a command that was made of words"
             raise UsageError("nothing was exported", why, "workbench ask --logs lists those")
-        texts = export_texts(journal, session, options.format)
+        texts = _with_status(export_texts(journal, session, options.format), console)
         if options.output is not None:
             write_output((f"{text}\n" for text in texts), options.output, console)
             return EXIT_OK
         console.say_lines(texts)
     return EXIT_OK
+
+
+def _with_status(parts: Iterable[str], console: Console) -> Iterator[str]:
+    """Yield parts of an export, and show on the status line how much came: a long session takes seconds."""
+    console.status(_READING)
+    size = shown = 0
+    for part in parts:
+        yield part
+        size += len(part)
+        if size - shown >= _CHARACTERS_PER_STATUS:
+            shown = size
+            console.status(f"{size_text(size)} written")
+    console.clear_status()
 
 
 def _check_session_options(options: Namespace) -> None:
@@ -100,7 +117,7 @@ def _export_transcript(options: Namespace, journal: Journal, session: Session, c
         remedy = "name a file: --output session.html"
         raise UsageError("nothing was exported", "a page is not to be read on a terminal", remedy)
 
-    parts = transcript_page(journal, session)
+    parts = _with_status(transcript_page(journal, session), console)
     if options.output is None:
         for part in parts:
             console.write(part)
@@ -140,6 +157,7 @@ def _writable_path(output: str) -> Path:
 
 
 def _render_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> list[str]:
+    console.status(_READING)
     from workbench.cli import session_film
     from workbench.formats.film import CastWriter, HtmlWriter
     from workbench.formats.film.svg import SvgWriter, frame_svg
@@ -147,7 +165,7 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
 
     film_options = session_film.FilmOptions(
         journal=journal, source=ReplaySource(journal, session), session=session, theme=options.theme,
-        size=options.size, most=options.frames, keeps_idle=options.idle == "keep",
+        size=options.size, most=options.frames, keeps_idle=options.idle == "keep", on_frame=console.status,
     )  # fmt: skip
     index = _moment_index(film_options, options.at)
     if options.format == "svg" and options.animate:

@@ -57,6 +57,8 @@ class FilmOptions(Struct, frozen=True, kw_only=True):
     """Frames, at most."""
     keeps_idle: bool = False
     """Whether idle times last as long as they did."""
+    on_frame: Callable[[str], None] | None = None
+    """Told how far it is after each moment: `12 of 80 moments`."""
 
 
 class FrameSink(Protocol):
@@ -198,6 +200,8 @@ async def _render_frames(
         await replay.go(index)
         add(replay.frame(film_clock(timeline.time(index), timeline.played(index))))
         before = index
+        if options.on_frame is not None:
+            options.on_frame(f"{number:,} of {len(plan.indices):,} moments drawn")
         if number % _FRAMES_PER_REPORT == 0:
             on_progress(f"{number} of {len(plan.indices)} moments.")
 

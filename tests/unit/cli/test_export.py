@@ -3,8 +3,11 @@
 import json
 
 import pytest
+from conftest import Screen, Stream
 
 from tests.support.stage import Stage, exchange, recording, text
+from workbench.cli import session_export
+from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.domain.codec import EVENT_FORMAT_VERSION, event_from_line
 from workbench.formats import seed_files
@@ -99,3 +102,18 @@ def test_atif_numbers_its_steps(exported):
     found = json.loads(exported("--format", "atif"))
     assert [(one["step_id"], one["source"]) for one in found["steps"]] == [(1, "user"), (2, "agent")]
     assert found["schema_version"].startswith("ATIF-v1.")
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [("transcript", "reading the session"), ("events", "B written"), ("cast", "moments drawn")],
+)
+def test_a_terminal_behind_stderr_shows_how_far_an_export_is(exported, tmp_path, monkeypatch, form, told):
+    monkeypatch.setattr(session_export, "_CHARACTERS_PER_STATUS", 1)
+    monkeypatch.setenv("TERM", "xterm")
+    err, target = Screen(), tmp_path / "out"
+    words = ["sessions", "export", exported.stage.session_id, "--format", form, "--output", str(target)]
+    assert dispatch(words, Console(Stream(), err)) == 0
+    shown = err.getvalue()
+    assert told in shown and shown.index(told) < shown.rindex(str(target))
+    assert not any(words in shown.rpartition("\r")[2] for words in (told, "reading the session"))
