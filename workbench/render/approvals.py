@@ -242,8 +242,8 @@ QUEUE_COLUMNS: Final = (
     QueueColumn("folder", MAX_FOLDER_CELLS, _folder_cell),
     QueueColumn("what", 5, _verb_cell),
     QueueColumn("target", None, _target_cell),
-    QueueColumn("lines", 8, _lines_cell, drop=2),
-    QueueColumn("state", 15, _state_cell, drop=1, narrow_gap=2),
+    QueueColumn("lines", 8, _lines_cell, drop=2, align="right"),
+    QueueColumn("state", 15, _state_cell, drop=1, gap=3, narrow_gap=2),
     QueueColumn("session", 18, _session_cell, drop=3, narrow_gap=2),
     QueueColumn("left", 7, _left_cell, gap=3, narrow_gap=3, align="right"),
 )
