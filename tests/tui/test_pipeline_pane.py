@@ -120,6 +120,21 @@ def test_the_run_is_drawn_with_states_durations_retries_and_contract_marks(play)
     play(body)
 
 
+def failed_at_length(journal, workspace):
+    run = drawn_runs.Written(journal, workspace, (StepPlan(id="plan"),))
+    run.step("plan", "running")
+    run.step("plan", "failed", detail=f"exit 1: {'tests/test_router.py FAILED ' * 20}")
+    return run
+
+
+def test_a_reason_that_is_longer_than_the_row_shows_that_it_is_cut(play):
+    async def body(s):
+        (row,) = [line for line in s.text.splitlines() if "┤ exit 1: tests/test_router.py" in line]
+        assert row.rstrip().endswith("…")
+
+    play(body, failed_at_length)
+
+
 def test_the_cursor_begins_on_what_asks_and_goes_along_edges_and_back(play):
     async def body(s):
         assert s.graph.cursor == "release"

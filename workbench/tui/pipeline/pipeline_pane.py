@@ -335,6 +335,7 @@ class PipelinePane(Pane):
         words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
         text = "   ".join(word for word in words if word)
         said = Content(" ") + cells.safe_content(text, ink.of("muted"), ink)
+        said = cells.shorten_line(said, max(1, self.size.width - 1), render_context.glyphs(self))
         return self._with_legend(said) if drawing.picture.kind == "boxes" and self.graph.may_scroll else said
 
     def _newer(self) -> list[str]:
