@@ -2,24 +2,66 @@
 
 import argparse
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from workbench.cli.console import Console
 from workbench.cli.errors import UsageError
 
+_FREE_WORDS: Final = "has_free_words"
+
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that explains itself in the house's three lines."""
+    """A parser that explains itself in the house's three lines.
+
+    A word that begins with a hyphen and is not an option of the command is text: the value of the option
+    before it, or one of the free words of a command that has them.
+    """
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
         raise UsageError(f"{self.prog} was not started", message, f"see {self.prog} --help")
 
+    def parse_words(self, words: Sequence[str], options: argparse.Namespace) -> argparse.Namespace:
+        """Parse the words behind a command into `options`."""
+        end = words.index("--") if "--" in words else len(words)
+        typed = self._with_joined_values(words[:end])
+        if not self.get_default(_FREE_WORDS):
+            return self.parse_args([*typed, *words[end:]], options)
+        named = [word for word in typed if self._is_option(word)]
+        free = [word for word in typed if not self._is_option(word)]
+        return self.parse_args([*named, "--", *free, *words[end + 1 :]], options)
+
+    def _with_joined_values(self, words: Sequence[str]) -> list[str]:
+        """Return words with every value in one word with its option: argparse takes none with a hyphen."""
+        joined: list[str] = []
+        rest = deque(words)
+        while rest:
+            word = rest.popleft()
+            action = self._option_string_actions.get(word)
+            is_valued = action is not None and action.nargs is None
+            if is_valued and rest and not self._is_option(rest[0]):
+                word = f"{word}={rest.popleft()}"
+            joined.append(word)
+        return joined
+
+    def _is_option(self, word: str) -> bool:
+        """Return whether a word is an option of this command, alone or with its value behind it."""
+        name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        action = self._option_string_actions.get(name)
+        return action is not None and (word == name or action.nargs is None)
+
+
+def add_free_words(parser: argparse.ArgumentParser, name: str, what: str) -> None:
+    """Add words of any number, in any place, that may begin with a hyphen."""
+    parser.set_defaults(**{_FREE_WORDS: True})
+    parser.add_argument(name, nargs="+", metavar="TEXT", help=what)
+
 
 def command_parser(
     path: Sequence[str], summary: str, example: str, configure: Callable[[argparse.ArgumentParser], None]
-) -> argparse.ArgumentParser:
+) -> CommandParser:
     """Return the parser of the words behind a command; `configure` adds its own options."""
     parser = CommandParser(
         prog=" ".join(["workbench", *path]),

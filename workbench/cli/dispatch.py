@@ -132,7 +132,7 @@ def _command_options(request: Invocation, command: CommandModule) -> "Namespace"
     from workbench.cli.arguments import command_parser
 
     parser = command_parser(request.path, request.entry.summary, command.example, command.configure)
-    return parser.parse_args(request.rest, Namespace(directory=request.directory))
+    return parser.parse_words(request.rest, Namespace(directory=request.directory))
 
 
 def _enable_garbage_collection() -> None:

@@ -4,12 +4,13 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Protocol, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.cli.arguments import add_json_option
+from workbench.cli.arguments import add_free_words, add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import short_id
 from workbench.cli.errors import EXIT_OK, UsageError
@@ -28,9 +29,10 @@ from workbench.text.human import SECOND_MICROS, counted, parse_iso_time
 from workbench.text.safe import one_line
 from workbench.views import library
 from workbench.views.library import SearchHit, SearchQuery, search_hit
+from workbench.views.session_facets import facet_filter
 from workbench.views.status_icons import told_status
-from workbench.views.tools import tools_called
 
+HYPHEN_HELP = "-la is searched for as it is, -“a phrase” and -status:paused exclude"
 LIST_EXAMPLE = "workbench sessions list --status paused --json"
 
 
@@ -71,18 +73,18 @@ def _empty_list_text(journal: Journal, workspace: str | None) -> str:
 
 
 SEARCH_EXAMPLE = """workbench sessions search rename handler
-workbench sessions search --here '"by hand" status:paused since:oct tag:release -draft'"""
+workbench sessions search --here '"by hand" status:paused -status:failed since:oct tag:release'
+workbench sessions search rm -rf -tool:read_file"""
 PLACES_SHOWN = 3
 """Places of one session that are shown."""
 
 
 def configure_search(parser: ArgumentParser) -> None:
-    parser.add_argument(
+    add_free_words(
+        parser,
         "words",
-        nargs="+",
-        metavar="TEXT",
-        help="words, “a phrase”, -without, and status: model: provider: in: tag: since: until: origin: is:"
-        " tool: asked:",
+        "words, “a phrase”, and status: model: provider: in: tag: since: until: origin: is: tool: asked:;"
+        f" {HYPHEN_HELP}",
     )
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most N sessions (default: 20)")
@@ -115,7 +117,7 @@ def execute_search(options: Namespace, console: Console) -> int:
 def _search_hits(journal: Journal, query: SearchQuery) -> list[SessionMatches]:
     with journal.snapshot() as database:
         expression = library.fts_expression(query, search.word_finder(database))
-        return search.matching_sessions(database, expression) if expression else []
+        return search.matching_sessions(database, expression, options=query.options) if expression else []
 
 
 def _result_page(
@@ -137,7 +139,7 @@ def search_places(
         expression = library.fts_expression(query, search.word_finder(database))
         if not expression:
             return ()
-        numbers = search.matches_in_session(database, expression, session_id, most)
+        numbers = search.matches_in_session(database, expression, session_id, most, query.options)
     events = [event for number in numbers for event in journal.window(session_id, number, 1)]
     return [search_hit(event, query.terms) for event in events]
 
@@ -235,7 +237,7 @@ def add_filter_options(parser: OptionHolder, besides: str = "", statuses: str = 
     parser.add_argument(
         "--search",
         metavar="TEXT",
-        help="only with these words in title, tags, prompts, replies, commands, paths",
+        help=f"only with these words in title, tags, prompts, replies, commands, paths; {HYPHEN_HELP}",
     )
     parser.add_argument("--from", dest="since", metavar="DATE", help="changed at or after it, ISO 8601")
     parser.add_argument("--to", dest="until", metavar="DATE", help="changed before its end, ISO 8601")
@@ -283,14 +285,9 @@ def sessions_with_facets(
     journal: Journal, query: SearchQuery, sessions: Iterable[Session]
 ) -> Iterable[Session]:
     """Return the sessions that pass `tool:` and `asked:`, which no row of a session says."""
-    tools, answers = (query.narrowed.get(key, ()) for key in library.INDEX_QUERY_KEYS)
-    if not tools and not answers:
-        return sessions
     with journal.snapshot() as database:
-        matching_ids = session_queries.sessions_with_facets(
-            database, {word: tools_called(word) for word in tools}, answers
-        )
-    return (session for session in sessions if session.id in matching_ids)
+        passing = facet_filter(query, partial(session_queries.sessions_with_facets, database))
+    return sessions if passing is None else (session for session in sessions if session.id in passing)
 
 
 def require_status(journal: Journal, filters: SessionFilters) -> None:
@@ -306,7 +303,7 @@ def session_ids_holding(journal: Journal, query: SearchQuery) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
     with journal.snapshot() as database:
         expression = library.fts_expression(query, search.word_finder(database))
-        matches = search.matching_sessions(database, expression) if expression else []
+        matches = search.matching_sessions(database, expression, options=query.options) if expression else []
     return frozenset(match.session_id for match in matches)
 
 

@@ -13,8 +13,9 @@ The index is written in the transaction of its event and holds scrubbed text onl
 # text and the time of an import. The index finds beginnings (and, of compound words, beginnings of parts);
 # from three letters on a query is also asked of `search_word`, every different word once, and the 64
 # shortest that hold them join the question: 8 ms for 110,000 words, 0.6 MB of table for 10 MB of index.
-# Quoted phrases and `-without` mean whole words. Numbers, digests and words over 64 letters are found by
-# their beginning only. A word goes with the last event that holds it.
+# Quoted phrases and excluded ones mean whole words. Numbers, digests and words over 64 letters are found by
+# their beginning only. The index has no hyphens: what it finds of a word such as `-la` is compared with the
+# text. A word goes with the last event that holds it.
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
@@ -165,41 +166,60 @@ def word_finder(database: Database) -> Callable[[str, bool], Sequence[str]]:
     return lambda letters, is_end: words_containing(database, letters, is_end=is_end)
 
 
-def hits_by_session(database: Database, match: str, most: int = -1) -> dict[str, int]:
+def hits_by_session(
+    database: Database, match: str, most: int = -1, options: Sequence[str] = ()
+) -> dict[str, int]:
     """Return in how many places each session holds what an expression asks for, see `matching_sessions`."""
-    return {matches.session_id: matches.places for matches in matching_sessions(database, match, most)}
+    found = matching_sessions(database, match, most, options)
+    return {matches.session_id: matches.places for matches in found}
 
 
-def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:
+def matching_sessions(
+    database: Database, match: str, most: int = -1, options: Sequence[str] = ()
+) -> list[SessionMatches]:
     """Return the sessions that hold what an expression asks for, in no order.
 
     `match`: an FTS5 expression, as the views make it. `most`: only the newest so many places are
     counted, of the sessions that came last: a word that is everywhere narrows nothing, and nobody waits for
-    it while typing. -1 counts all.
+    it while typing. -1 counts all. `options`: words such as `-la`, each of which a place has to hold.
     """
-    hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     counted = (
         f"SELECT rowid >> {_SEQUENCE_BITS} AS number, count(*) AS places,"  # noqa: S608
-        f" max(rowid) & {_SEQUENCE_MASK} AS newest FROM ({hits}) GROUP BY number"
+        f" max(rowid) & {_SEQUENCE_MASK} AS newest FROM ({_hits(options)}) GROUP BY number"
     )
     joined = f"SELECT session_id, places, newest FROM ({counted}) JOIN search_session USING (number)"  # noqa: S608
     return [
         SessionMatches(session_id=row[0], places=row[1], newest=row[2])
-        for row in database.execute(joined, (match, most))
+        for row in database.execute(joined, (match, *options, most))
     ]
 
 
-def newest_matches(database: Database, match: str, most: int) -> list[tuple[str, int]]:
+def _hits(options: Sequence[str]) -> str:
+    """Return the SQL of the newest places; its values are the expression, the options and how many."""
+    return (
+        f"SELECT rowid FROM search WHERE search MATCH ?{_holds_options(options)}"  # noqa: S608
+        " ORDER BY rowid DESC LIMIT ?"
+    )
+
+
+def _holds_options(options: Sequence[str]) -> str:
+    return " AND instr(lower(words), lower(?))" * len(options)
+
+
+def newest_matches(
+    database: Database, match: str, most: int, options: Sequence[str] = ()
+) -> list[tuple[str, int]]:
     """Return the newest places that hold what an expression asks for, in all sessions: session and number."""
-    hits = "SELECT rowid AS place FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     joined = (
-        f"SELECT session_id, place & {_SEQUENCE_MASK} FROM ({hits})"  # noqa: S608
+        f"SELECT session_id, place & {_SEQUENCE_MASK} FROM (SELECT rowid AS place FROM ({_hits(options)}))"  # noqa: S608
         f" JOIN search_session ON number = place >> {_SEQUENCE_BITS} ORDER BY place DESC"
     )
-    return [(row[0], row[1]) for row in database.execute(joined, (match, most))]
+    return [(row[0], row[1]) for row in database.execute(joined, (match, *options, most))]
 
 
-def matches_in_session(database: Database, match: str, session_id: str, most: int) -> list[int]:
+def matches_in_session(
+    database: Database, match: str, session_id: str, most: int, options: Sequence[str] = ()
+) -> list[int]:
     """Return the sequence numbers of the newest events of a session that hold it, newest first."""
     number = database.execute("SELECT number FROM search_session WHERE session_id = ?", (session_id,)).get
     if number is None:
@@ -207,8 +227,8 @@ def matches_in_session(database: Database, match: str, session_id: str, most: in
     first = number << _SEQUENCE_BITS
     rows = database.execute(
         f"SELECT rowid & {_SEQUENCE_MASK} FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
-        " ORDER BY rowid DESC LIMIT ?",
-        (match, first, first + _SEQUENCE_MASK, most),
+        f"{_holds_options(options)} ORDER BY rowid DESC LIMIT ?",
+        (match, first, first + _SEQUENCE_MASK, *options, most),
     )
     return [row[0] for row in rows]
 

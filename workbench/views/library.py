@@ -9,7 +9,7 @@ The query never fails: what is half typed narrows as far as it goes. Rows are ma
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final, assert_never
@@ -29,7 +29,7 @@ QUERY_KEYS: Final = (
 )  # fmt: skip
 """What may stand before a colon; `in` is a workspace, `asked` how a question ended."""
 INDEX_QUERY_KEYS: Final = ("tool", "asked")
-"""What no row of a session says: `journal.session_queries.sessions_with_facets` knows which sessions pass."""
+"""What no row of a session says: `views.session_facets` asks the journal which sessions pass."""
 WordsContaining = Callable[[str, bool], Sequence[str]]
 """Returns words of the index that hold some letters behind their first; with True, that end with them."""
 _MIN_SUBSTRING_LETTERS: Final = 3
@@ -49,52 +49,86 @@ class SearchTerm(Struct, frozen=True, kw_only=True):
     is_phrase: bool = False
     is_excluded: bool = False
 
+    @property
+    def is_option(self) -> bool:
+        """Return whether it is a word such as `-la`, which is searched for with its hyphen."""
+        return self.text.startswith("-") and not self.is_phrase
+
 
 class SearchQuery(Struct, frozen=True, kw_only=True):
     """What was typed, taken apart."""
 
     terms: tuple[SearchTerm, ...] = ()
     narrowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    excluded: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The values behind `-status:` and the like: a session that has one of them is left out."""
     since: int | None = None
     until: int | None = None
     problems: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not self.terms and not self.narrowed and self.since is None and self.until is None
+        return not self.terms and not self.narrows
+
+    @property
+    def narrows(self) -> bool:
+        """Return whether anything but words narrows."""
+        return bool(self.narrowed or self.excluded) or self.since is not None or self.until is not None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the words such as `-la`: the index knows no hyphen, so its finds are compared with them."""
+        return tuple(term.text for term in self.terms if term.is_option)
 
 
 def parse_query(text: str, now: int = 0) -> SearchQuery:
-    """Parse a query such as `rename "by hand" status:paused since:oct -draft`; `now` is in microseconds."""
+    """Parse a query such as `rename "by hand" status:paused since:oct -"draft"`; `now` is in microseconds.
+
+    A hyphen directly before a quotation mark, or before a known key and its colon, excludes. Before all else
+    it belongs to the word, because commands are full of words such as `-la`.
+    """
     terms: list[SearchTerm] = []
     narrowed: dict[str, tuple[str, ...]] = {}
+    excluded: dict[str, tuple[str, ...]] = {}
     times: dict[str, int] = {}
     problems: list[str] = []
     for match in _QUERY_WORD.finditer(text):
         key, value = match["key"], match["quoted"] if match["quoted"] is not None else match["plain"]
         if key is None or key not in QUERY_KEYS:
-            word = value if key is None else f"{key}:{value}"
-            terms += _search_terms(
-                word, is_phrase=match["quoted"] is not None, is_excluded=bool(match["minus"])
-            )
+            terms += _search_terms(match)
         elif key in ("since", "until"):
             moment = parse_moment(value, now, is_end=key == "until")
             if moment is None:
                 problems.append(f"{key}:{value} is not a date")
             else:
-                times[key] = moment
+                _bound_time(times, key, moment, is_excluded=bool(match["minus"]))
         elif value:
-            narrowed[key] = (*narrowed.get(key, ()), value.casefold())
+            values = excluded if match["minus"] else narrowed
+            values[key] = (*values.get(key, ()), value.casefold())
     return SearchQuery(
-        terms=tuple(terms), narrowed=narrowed, since=times.get("since"), until=times.get("until"),
-        problems=tuple(problems),
+        terms=tuple(terms), narrowed=narrowed, excluded=excluded, since=times.get("since"),
+        until=times.get("until"), problems=tuple(problems),
     )  # fmt: skip
 
 
-def _search_terms(text: str, *, is_phrase: bool, is_excluded: bool) -> list[SearchTerm]:
+def _bound_time(times: dict[str, int], key: str, moment: int, *, is_excluded: bool) -> None:
+    """Set a bound; not since a moment means until it, and the other way round."""
+    other = {"since": "until", "until": "since"}
+    times[other[key] if is_excluded else key] = moment
+
+
+def _search_terms(match: re.Match[str]) -> list[SearchTerm]:
+    key, quoted, minus = match["key"], match["quoted"], match["minus"]
+    word = match["plain"] if quoted is None else quoted
+    text = word if key is None else f"{key}:{word}"
     if not any(character.isalnum() for character in text):
         return []
-    return [SearchTerm(text=text, is_phrase=is_phrase, is_excluded=is_excluded)]
+    is_excluded = bool(minus) and quoted is not None and key is None
+    return [
+        SearchTerm(
+            text=text if is_excluded else minus + text, is_phrase=quoted is not None, is_excluded=is_excluded
+        )
+    ]
 
 
 def fts_expression(query: SearchQuery, inside: WordsContaining | None = None) -> str:
@@ -113,14 +147,15 @@ def fts_expression(query: SearchQuery, inside: WordsContaining | None = None) ->
 
 def _term_expression(term: SearchTerm) -> str:
     quoted = '"' + term.text.replace('"', '""') + '"'
-    is_letter = len(term.text) == 1 and term.text.isascii()
+    is_letter = len(term.text.lstrip("-")) == 1 and term.text.isascii()
     return quoted if term.is_phrase or is_letter else f"{quoted}*"
 
 
 def _alternatives(term: SearchTerm, inside: WordsContaining | None) -> str:
     """Return a term as an expression in which its first word may begin within a word of the index."""
     words = index_words(term.text)
-    if inside is None or term.is_phrase or (len(words[0]) < _MIN_SUBSTRING_LETTERS and words[0].isascii()):
+    is_short = len(words[0]) < _MIN_SUBSTRING_LETTERS and words[0].isascii()
+    if inside is None or term.is_phrase or term.is_option or is_short:
         return _term_expression(term)
     behind = " ".join(words[1:])
     longer_words = inside(words[0], bool(behind))
@@ -139,7 +174,15 @@ def session_fits(session: Session, query: SearchQuery) -> bool:
         return False
     if query.until is not None and session.updated_at >= query.until:
         return False
+    if any(_is_excluded(session, key, values) for key, values in query.excluded.items()):
+        return False
     return all(_key_fits(session, key, values) for key, values in query.narrowed.items())
+
+
+def _is_excluded(session: Session, key: str, values: Iterable[str]) -> bool:
+    if key in INDEX_QUERY_KEYS:
+        return False
+    return any(_key_fits(session, key, (value,)) for value in values)
 
 
 def _key_fits(session: Session, key: str, values: Iterable[str]) -> bool:
@@ -324,6 +367,8 @@ def _term_pattern(text: str, term: SearchTerm) -> str:
 
     A word begins at a word or at a part of a compound; within a word only if the text has it nowhere else.
     """
+    if term.is_option:
+        return re.escape(term.text)
     words = r"[\W_]+".join(re.escape(word) for word in index_words(term.text))
     begun = rf"(?:(?<![^\W_])|{_COMPOUND_PART_START}){words}"
     return begun if term.is_phrase or re.search(begun, text, re.IGNORECASE) else words
@@ -357,13 +402,13 @@ class SessionFilter:
     """A query prepared for ten thousand sessions."""
 
     def __init__(
-        self, query: SearchQuery, holders: Mapping[str, int], narrowed: frozenset[str] | None
+        self, query: SearchQuery, holders: Mapping[str, int], narrowed: Container[str] | None
     ) -> None:
         """Take the hits by session, and the sessions that pass `tool:` and `asked:` (None: all)."""
         self._query, self._holders, self._narrowed = query, holders, narrowed
         self._words = [(term.text.casefold(), not term.is_excluded) for term in query.terms]
         self._shows_archived = "archived" in query.narrowed.get("is", ())
-        self._is_narrowed = bool(query.narrowed) or query.since is not None or query.until is not None
+        self._is_narrowed = query.narrows
 
     def passes(self, session: Session, seen: str) -> bool:
         if session.archived and not self._shows_archived:
@@ -614,6 +659,7 @@ def complete_filter(
 ) -> FilterCompletion:
     """Return what completes the word before the cursor, the most frequent values first."""
     begin = text.rfind(" ", 0, cursor) + 1
+    begin += text.startswith("-", begin, cursor)
     word = text[begin:cursor].casefold()
     key, colon, value = word.partition(":")
     if not colon:

@@ -619,7 +619,11 @@ def test_filters_let_through_what_a_naive_count_does(shell, logs, monkeypatch):
         ("--search", "tool3"): lambda one: "tool3" in text(one),
         ("--search", "word2"): lambda one: "word2" in text(one),
         ("--search", "command"): lambda one: "command" in text(one),
-        ("--search=-tool3",): lambda one: "tool3" not in text(one),
+        ("--search", '-"tool3"'): lambda one: "tool3" not in text(one),
+        ("--search", "--step tool3"): lambda one: "tool3" in text(one),
+        ("--search", "--step"): lambda one: True,
+        ("--search", "--ste"): lambda one: True,
+        ("--search", "-files"): lambda one: False,
         ("--from", "2026-03-10"): lambda one: meta(one, "timestamp") >= "2026-03-10",
         ("--to", "2026-03-10"): lambda one: meta(one, "timestamp") < "2026-03-11",
         ("--status", "accepted", "--model", "m0", "--search", "disk", "--from", "2026-03-05"): lambda one: (

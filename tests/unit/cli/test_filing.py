@@ -54,6 +54,39 @@ def test_a_session_of_another_agent_is_found_by_the_word_for_its_tool(shell, tmp
     for word, count in (("shell", 1), ("bash", 1), ("read", 0)):
         found = shell.json("sessions", "list", "--all", "--json", "--search", f"tool:{word}")
         assert len(found) == count, word
+        found = shell.json("sessions", "search", "--json", f"-tool:{word}", "list")
+        assert len(found) == 1 - count, word
+
+
+@pytest.mark.spec(179)
+def test_a_word_with_a_hyphen_is_looked_for_in_the_commands(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    for name, command in (("one", "ls -la src"), ("two", "cat latest")):
+        call = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": command}}
+        rows = [
+            {"type": "user", "sessionId": name, "uuid": f"u{name}", "message": {"role": "user", "content": name}},
+            {
+                "type": "assistant", "sessionId": name, "uuid": f"a{name}", "parentUuid": f"u{name}",
+                "message": {"role": "assistant", "id": f"m{name}", "content": [call]},
+            },
+        ]  # fmt: skip
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert shell("sessions", "import", str(path)) == 0
+    cases = {
+        ("search", "-la"): ["one"], ("search", "--limit", "5", "-la", "ls"): ["one"],
+        ("search", "ls", "-la", "--limit=5"): ["one"], ("search", "--", "-la"): ["one"],
+        ("search", "la", '-"src"'): ["two"], ("search", "-status:completed"): [],
+        ("search", "-status:paused", "-origin:workbench", "la", "-x"): [],
+        ("list", "--all", "--search", "-la"): ["one"], ("list", "--all", "--search", "-x"): [],
+    }  # fmt: skip
+    for words, titles in cases.items():
+        group, *others = words
+        found = shell.json("sessions", group, "--json", *others)
+        assert sorted(row["title"] for row in found) == titles, words
+    (row,) = shell.json("sessions", "search", "--json", "-la")
+    assert [(place["who"], place["text"]) for place in row["matches"]] == [("call", "ls -la src")]
+    assert shell("sessions", "list", "--search", "--json") == 2
 
 
 def test_search_says_what_it_does_not_understand(shell, stage):

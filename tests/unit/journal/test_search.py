@@ -57,6 +57,22 @@ def test_titles_prompts_replies_commands_and_paths_are_found(journal: Journal) -
 
 
 @pytest.mark.spec(179)
+def test_an_option_is_found_with_its_hyphen_only(journal: Journal) -> None:
+    start(journal)
+    for text in ("ls -la src", "the latest la", "fd -e go", "e go", "LS -LA"):
+        _say(journal, "s", text)
+    with journal.snapshot() as database:
+        for expression, options, places in (
+            ('"-la"*', ("-la",), 2), ('"-e" AND "go"*', ("-e",), 1), ('"-la"* AND "-x"', ("-la", "-x"), 0),
+        ):  # fmt: skip
+            (*found,) = search.matching_sessions(database, expression, options=options)
+            assert sum(one.places for one in found) == places, expression
+            assert len(search.matches_in_session(database, expression, "s", 9, options)) == places
+            assert len(search.newest_matches(database, expression, 9, options)) == places
+            assert sum(search.hits_by_session(database, expression, -1, options).values()) == places
+
+
+@pytest.mark.spec(179)
 def test_words_within_words_of_code_are_found(journal: Journal) -> None:
     start(journal)
     _say(journal, "s", "rename createRequestHandler in HTTPErrorPage.tsx, not snake_case_name")

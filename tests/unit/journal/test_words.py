@@ -60,10 +60,10 @@ def test_several_words_are_found_where_each_stands_inside_another(journal: Journ
     for typed, sessions in (
         ("git push", {"s", "other"}),
         ("rename handler", {"s"}),
-        ("git push rename -handler", set()),
+        ('git push rename -"handler"', set()),
         ('"git push" handler', {"s"}),
         ("gital ush(", {"s"}),
-        ("git pull -rename", {"other"}),
+        ('git pull -"rename"', {"other"}),
     ):
         assert _found(journal, typed) == sessions, typed
     assert_sound(journal)
@@ -74,7 +74,7 @@ def test_phrases_exclusions_and_short_words_mean_beginnings(journal: Journal) ->
     _say(journal, "s", "rehandle the files")
     assert _found(journal, "handle") == {"s"}
     assert _found(journal, '"handle the"') == set()
-    assert _found(journal, "files -handle") == {"s"}
+    assert _found(journal, 'files -"handle"') == {"s"}
     assert _found(journal, "le") == set()
 
 

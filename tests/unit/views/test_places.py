@@ -17,6 +17,7 @@ from workbench.views import library
         ("the showcase of a case", "case", ["case"]),
         ("the showcase", '"case"', []),
         ("utf8 and UTF8", "utf", ["utf", "UTF"]),
+        ("ls -la later", "-la", ["-la"]),
     ],
 )
 def test_words_are_marked_where_they_begin(text, typed, marked):

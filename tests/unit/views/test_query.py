@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import pytest
+
 from tests.support.tables import each_row
 from workbench.domain.rows import Session
 from workbench.views import library
@@ -28,8 +30,13 @@ def session(**facts):
         ('"half typed', '"half typed"'),
         ("r", '"r"'),
         ("router.py", '"router.py"*'),
-        ("rename -draft", '("rename"*) NOT "draft"*'),
-        ("-draft", ""),
+        ('rename -"draft"', '("rename"*) NOT "draft"'),
+        ('-"draft"', ""),
+        ("-draft", '"-draft"*'),
+        ("fd -e go", '"fd"* AND "-e" AND "go"*'),
+        ("--force-with-lease", '"--force-with-lease"*'),
+        ("-other:thing", '"-other:thing"*'),
+        ("-status:paused", ""),
         ('say"quoted', '"say""quoted"*'),
         ("* ( ) : ^ +", ""),
         ("status:paused", ""),
@@ -39,6 +46,16 @@ def session(**facts):
 )
 def test_words_become_an_expression(typed, expression):
     assert library.fts_expression(library.parse_query(typed)) == expression
+
+
+@pytest.mark.spec(179)
+def test_a_hyphen_excludes_only_before_a_quotation_mark_or_a_known_key():
+    asked = library.parse_query('ls -la -"by hand" -status:paused --depth -tag:"x y" -10')
+    assert [(term.text, term.is_excluded) for term in asked.terms] == [
+        ("ls", False), ("-la", False), ("by hand", True), ("--depth", False), ("-10", False),
+    ]  # fmt: skip
+    assert asked.excluded == {"status": ("paused",), "tag": ("x y",)}
+    assert (asked.narrowed, asked.options) == ({}, ("-la", "--depth", "-10"))
 
 
 @each_row(
@@ -72,6 +89,15 @@ def test_what_is_no_date_is_said():
         ("status:pa", True),
         ("status:ready", False),
         ("status:ready status:paused", True),
+        ("-status:paused", False),
+        ("-status:ready", True),
+        ("-status:ready -status:paused", False),
+        ("-tag:rel", False),
+        ("-is:imported", False),
+        ("-in:bill", True),
+        ("-since:today", False),
+        ("-since:tomorrowish", True),
+        ("-until:yesterday", True),
         ("tag:rel", True),
         ("tag:rel tag:none", False),
         ("in:shop", True),
@@ -92,6 +118,6 @@ def test_rows_are_narrowed(typed, does_fit):
 
 
 def test_a_title_is_matched_inside_words_too():
-    asked = library.parse_query("NAME -draft")
+    asked = library.parse_query('NAME -"draft"')
     assert library.title_fits(session(title="Rename"), asked)
     assert not library.title_fits(session(title="Rename", tags=("draft",)), asked)

@@ -6,6 +6,7 @@
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from msgspec import Struct, field
@@ -37,8 +38,8 @@ from workbench.views.library import (
     search_hit,
     sort_sessions,
 )
+from workbench.views.session_facets import FacetFilter, facet_filter
 from workbench.views.statistics import SessionPreview, session_statistics
-from workbench.views.tools import tools_called
 from workbench.views.usage import UsagePrice, cost_text, sum_usage
 
 _Row = TypeVar("_Row")
@@ -236,19 +237,15 @@ class LibraryModel:
         self._sorted = _AllSorted(order, ranking, waiting, set())
         return ranking
 
-    def _holding(self, asked: SearchQuery) -> tuple[dict[str, int], frozenset[str] | None]:
-        tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
+    def _holding(self, asked: SearchQuery) -> tuple[dict[str, int], FacetFilter | None]:
         with self._journal.snapshot() as database:
             expression = library.fts_expression(asked, search.word_finder(database))
-            hits = search.hits_by_session(database, expression, search.MOST_HITS) if expression else {}
-            narrowed = (
-                session_queries.sessions_with_facets(
-                    database, {word: tools_called(word) for word in tools}, answers
-                )
-                if tools or answers
-                else None
+            hits = (
+                search.hits_by_session(database, expression, search.MOST_HITS, asked.options)
+                if expression
+                else {}
             )
-        return hits, narrowed
+            return hits, facet_filter(asked, partial(session_queries.sessions_with_facets, database))
 
     def look(self, ids: Iterable[str]) -> None:
         """Read what is said beside the titles of some sessions."""
@@ -290,7 +287,9 @@ class LibraryModel:
             expression = library.fts_expression(asked, search.word_finder(database))
             if not expression:
                 return (), 0
-            numbers = search.matches_in_session(database, expression, session_id, search.MOST_HITS)
+            numbers = search.matches_in_session(
+                database, expression, session_id, search.MOST_HITS, asked.options
+            )
         events = [
             event
             for number in numbers[:PREVIEW_HITS]

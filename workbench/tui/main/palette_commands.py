@@ -230,7 +230,7 @@ class PaletteSources:
             return
         journal = self._context.app.journal
         with journal.snapshot() as database:
-            matches = search.newest_matches(database, expression, _MAX_PER_SOURCE)
+            matches = search.newest_matches(database, expression, _MAX_PER_SOURCE, query.options)
         for session_id, number in matches:
             session, events = journal.session(session_id), journal.window(session_id, number, 1)
             if session is not None and events:
