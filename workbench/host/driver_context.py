@@ -223,7 +223,9 @@ def config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Iterat
     for rule in config.auto_approval_rules:
         for why in (
             *_forbidden_reasons(rule, tools),
-            *rule_validation.never_matching_notes(pattern_kind="regex", pattern=rule.param_pattern),
+            *rule_validation.never_matching_notes(
+                tool=rule.tool_name, pattern_kind="regex", pattern=rule.param_pattern, known_tools=tools
+            ),
         ):
             message = f"Rule {rule.id} is not used as it stands: {why}."
             yield rule.origin.problem("auto_approval_rules", message, _TAKE_OUT)

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from msgspec import Struct, field
 
@@ -38,6 +38,29 @@ def backtracking_objection(pattern: str) -> str | None:
         return str(error)
 
 
+def example_text(pattern: str) -> str | None:
+    """Return a shortest text that a valid pattern matches, leaving out its anchors; None if unknown."""
+    try:
+        automaton = _build_automaton(pattern)
+    except _NotAnalyzable:
+        return None
+    return automaton.shortest_text()
+
+
+def unreachable_anchor(pattern: str, first: str, last: str) -> Literal["", "start", "end"]:
+    """Return which anchor of a valid pattern keeps it from matching texts that begin and end so."""
+    try:
+        automaton = _build_automaton(pattern)
+    except _NotAnalyzable:
+        return ""
+    whole = automaton.whole
+    if whole.is_empty:
+        return ""
+    if automaton.is_anchored[0] and not automaton.may_be(whole.first, first):
+        return "start"
+    return "end" if automaton.is_anchored[1] and not automaton.may_be(whole.last, last) else ""
+
+
 def is_specific_regex(pattern: str) -> bool:
     """Say whether a valid pattern names any character, or class of them, that is not nearly every one."""
     try:
@@ -60,6 +83,30 @@ class _PositionAutomaton(Struct):
     masks: list[int] = field(default_factory=list[int])
     follow: list[Counter[int]] = field(default_factory=list[Counter[int]])
     is_slow: str = ""
+    whole: _Fragment = field(default_factory=_Fragment)
+    is_anchored: tuple[bool, bool] = (False, False)
+    """At the start, at the end."""
+
+    def may_be(self, places: Iterable[int], sign: str) -> bool:
+        """Return whether a character can stand at one of some places."""
+        return any(self.masks[place] >> self.signs.index(sign) & 1 for place in places)
+
+    def shortest_text(self) -> str:
+        """Return a text on a shortest way through; empty where there is none."""
+        ways = {place: self._sign(place) for place in self.whole.first if self.masks[place]}
+        queue = list(ways)
+        for place in queue:
+            if place in self.whole.last:
+                return ways[place]
+            for other in self.follow[place]:
+                if other not in ways and self.masks[other]:
+                    ways[other] = ways[place] + self._sign(other)
+                    queue.append(other)
+        return ""
+
+    def _sign(self, place: int) -> str:
+        allowed = [sign for index, sign in enumerate(self.signs) if self.masks[place] >> index & 1]
+        return next((sign for sign in allowed if sign.isalnum()), allowed[0])
 
     def position(self, mask: int) -> _Fragment:
         if len(self.masks) >= _MAX_POSITIONS:
@@ -180,8 +227,17 @@ def _build_automaton(pattern: str) -> _PositionAutomaton:
         parsed = _sre_parser().parse(_ALTERNATION_SIGNS.sub(_keep_alternatives_apart, pattern))
     tree, flags = list(parsed), int(parsed.state.flags)
     automaton = _PositionAutomaton(signs=sorted({*_SAMPLE_CHARACTERS, *_sampled_characters(tree)}))
-    _AutomatonBuilder(automaton, bool(flags & re.IGNORECASE), bool(flags & re.DOTALL)).sequence(tree)
+    builder = _AutomatonBuilder(automaton, bool(flags & re.IGNORECASE), bool(flags & re.DOTALL))
+    automaton.whole = builder.sequence(tree)
+    automaton.is_anchored = (
+        _is_anchor(tree[:1], ("AT_BEGINNING", "AT_BEGINNING_STRING")),
+        _is_anchor(tree[-1:], ("AT_END", "AT_END_STRING")),
+    )
     return automaton
+
+
+def _is_anchor(nodes: Sequence[Any], places: Sequence[str]) -> bool:
+    return any(str(operation) == "AT" and str(place) in places for operation, place in nodes)
 
 
 _ALTERNATION_SIGNS: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\|", re.DOTALL)

@@ -3,7 +3,6 @@
 # Both faults of a rule pattern: one that names something is told that it runs away, one that names nothing
 # that it is blanket.
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile
 from typing import Any, Final, Literal, cast
@@ -20,6 +19,7 @@ from workbench.domain.values import (
 )
 from workbench.policy import autorun_files, permissions, regex, regex_analysis, rules
 from workbench.policy.paths import GOVERNING_NAMES, ResolvedPath, folded_path
+from workbench.policy.pattern_remedies import LITERAL_END, anchored_pattern, target_parameter
 from workbench.policy.permissions import MCP_PREFIX
 from workbench.policy.rules import rule_names_tool
 from workbench.policy.shell.analysis import view_command
@@ -92,7 +92,6 @@ def _sample_text(descriptor: ToolDescriptor, name: str, turn: int) -> str:
 
 
 _ASKS_NOW: Final = "asks now: "
-_LITERAL_END: Final = re.compile(r"(?:^|[^\\])(?:\\\\)*[A-Za-z0-9_-]$|\\[.-]$")
 ToolsById = Mapping[str, ToolDescriptor]
 
 
@@ -105,10 +104,12 @@ def rule_notes(
     effect: RuleEffect = "allow",
 ) -> tuple[str, ...]:
     """Return notes on a rule before it is saved; none of them keeps it from being saved."""
-    notes = list(never_matching_notes(pattern_kind=pattern_kind, pattern=pattern))
-    if pattern_kind == "regex":
-        for descriptor in tools_named_by_rule(tool, pattern_kind, known_tools):
-            notes.extend(_anchor_notes(pattern, descriptor, effect))
+    notes = never_matching_notes(
+        tool=tool, pattern_kind=pattern_kind, pattern=pattern, known_tools=known_tools, effect=effect
+    )
+    if pattern_kind == "regex" and not notes:
+        about = tools_named_by_rule(tool, pattern_kind, known_tools)
+        notes = tuple(note for descriptor in about for note in _anchor_notes(pattern, descriptor, effect))
     return tuple(dict.fromkeys(notes))
 
 
@@ -147,37 +148,47 @@ def allow_pattern_problems(pattern: str, known_tools: ToolsById) -> tuple[str, .
 
 
 def _anchor_notes(pattern: str, descriptor: ToolDescriptor, effect: RuleEffect) -> Iterator[str]:
-    label, key = one_line(pattern, 80), _target_parameter(descriptor)
-    is_named = pattern.startswith("^") or (key is not None and key in pattern)
+    label, key = one_line(pattern, 80), target_parameter(descriptor)
+    is_named = pattern.startswith("^") if key is None else key in pattern
     if effect != "allow":
         if not is_named:
-            advice = f'; anchor it as "{key}":"{label}' if key else ""
+            advice = _anchor_advice(pattern, descriptor, effect)
             yield f"{label} is searched in everything that a call says, contents and later words too{advice}"
         return
     if key is None:
         return
     if descriptor.command_parameter is not None:
-        yield from _command_anchor_notes(label, pattern, is_named=is_named)
+        yield from _command_anchor_notes(label, pattern, descriptor, is_named=is_named)
     elif not is_named:
-        yield (
-            f"{label} names no parameter: it could match contents as well as {key}, so it allows nothing; "
-            f'anchor it as "{key}":"{label}'
-        )
-    elif _LITERAL_END.search(pattern):
+        advice = _anchor_advice(pattern, descriptor, effect)
+        why = f"it could match contents as well as {key}, so it allows nothing"
+        yield f"{label} names no parameter: {why}{advice}"
+    elif LITERAL_END.search(pattern):
         yield f'{label} also covers every {key} that starts like this, such as {label}-2; end it with / or "'
 
 
-def _command_anchor_notes(label: str, pattern: str, *, is_named: bool) -> Iterator[str]:
-    if is_named and not _LITERAL_END.search(pattern):
+def _command_anchor_notes(
+    label: str, pattern: str, descriptor: ToolDescriptor, *, is_named: bool
+) -> Iterator[str]:
+    is_literal = LITERAL_END.search(pattern) is not None
+    if is_named and not is_literal:
         return
-    name = "" if is_named else '"command":"'
-    end = '"' if _LITERAL_END.search(pattern) else ""
-    also = f", and covers whatever follows it, such as {label} --more" if end else ""
-    yield f"{label} is tried from the first word of a command{also}; anchor it as {name}{label}{end}"
+    also = f", and covers whatever follows it, such as {label} --more" if is_literal else ""
+    advice = _anchor_advice(pattern, descriptor, "allow")
+    yield f"{label} is tried from the first word of a command{also}{advice}"
 
 
-def _target_parameter(descriptor: ToolDescriptor) -> str | None:
-    return descriptor.command_parameter or next(iter(descriptor.path_parameters), descriptor.url_parameter)
+def _anchor_advice(pattern: str, descriptor: ToolDescriptor, effect: RuleEffect) -> str:
+    remedy = _tried_remedy(pattern, descriptor, effect)
+    return f"; anchor it as {remedy}" if remedy else ""
+
+
+def _tried_remedy(pattern: str, descriptor: ToolDescriptor, effect: RuleEffect) -> str | None:
+    samples = [sample for series in sample_calls(descriptor) for sample in series]
+    remedy = anchored_pattern(pattern, descriptor, effect, samples)
+    if remedy is None or next(_regex_objections(remedy, [descriptor], effect), None):
+        return None
+    return remedy
 
 
 # --- globs that were saved before ------------------------------------------------------------------
@@ -262,22 +273,29 @@ def rule_problems(
     return tuple(dict.fromkeys(problems))
 
 
-def never_matching_notes(*, pattern_kind: PatternKind, pattern: str) -> tuple[str, ...]:
+def never_matching_notes(
+    *,
+    tool: str,
+    pattern_kind: PatternKind,
+    pattern: str,
+    known_tools: ToolsById,
+    effect: RuleEffect = "allow",
+) -> tuple[str, ...]:
     """Return a note for a pattern that can never match, and the notes of a permission pattern."""
     if pattern_kind == "glob":
         return tuple(
             note.text for note in permissions.parse_permission(pattern).notes if note.level != "error"
         )
-    if _ends_in_dollar(pattern) and "}" not in pattern:
-        return (
-            f"{one_line(pattern, 80)} can never match: parameters are JSON and end in }}; "
-            'write for example \\.txt"}$',
-        )
-    return ()
-
-
-def _ends_in_dollar(pattern: str) -> bool:
-    return pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
+    if regex.regex_problem(pattern) is not None:
+        return ()
+    anchor = regex_analysis.unreachable_anchor(pattern, "{", "}")
+    if not anchor:
+        return ()
+    about = tools_named_by_rule(tool, pattern_kind, known_tools)
+    remedy = next(filter(None, (_tried_remedy(pattern, descriptor, effect) for descriptor in about)), None)
+    why = "begin with {" if anchor == "start" else "end with }"
+    advice = f"; write {remedy}" if remedy else ""
+    return (f"{one_line(pattern, 80)} can never match: parameters are JSON and {why}{advice}",)
 
 
 def tools_named_by_rule(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import KNOWN, rule
-from workbench.policy import rule_validation
+from workbench.policy import pattern_remedies, rule_validation, rules
 
 
 def said(tool, pattern, effect="allow", kind="regex"):
@@ -51,6 +51,67 @@ def test_an_unanchored_expression_is_named_before_it_is_saved(tool, pattern, eff
 )
 def test_an_anchored_expression_needs_no_word(tool, pattern, effect):
     assert said(tool, pattern, effect) == ""
+
+
+REMEDIES = (
+    ("read_file", r".*\.txt$", "allow", r'"path":"[^"]*\.txt"', "docs/a.txt", "docs/a.txt2"),
+    ("read_file", r"\.txt$", "allow", r'"path":"[^"]*\.txt"', ".txt", "txt/a.md"),
+    ("read_file", r".*\.txt", "allow", r'"path":"[^"]*\.txt"', "a.txt", "a.txt/b"),
+    ("read_file", r".*\.txt$", "deny", r'"path":"(?:[^"\\]|\\.)*\.txt"', 'a"b.txt', "a.md"),
+    ("read_file", "^.*secret", "deny", r'"path":"(?:[^"\\]|\\.)*secret', "a/secret.md", "a.md"),
+    ("create_file", "^docs/", "allow", '"path":"docs/', "docs/a.md", "src/docs/a.md"),
+    ("create_file", "^docs/", "deny", '"path":"docs/', "docs/a.md", "src/docs/a.md"),
+    ("create_file", "docs/", "deny", '"path":"docs/', "docs/a.md", "src/docs/a.md"),
+    ("create_file", "docs", "allow", '"path":"docs/', "docs/a.md", "docs-2/a.md"),
+    ("create_file", r"docs/a\.md", "allow", r'"path":"docs/a\.md"', "docs/a.md", "docs/a.md2"),
+    ("create_file", "docs/|src/", "allow", '"path":"(?:docs/|src/)', "src/a", "lib/src/a"),
+    ("create_file", "(docs|src)/", "allow", '"path":"(docs|src)/', "src/a", "lib/src/a"),
+    ("create_file", r"^docs/.*\.md$", "allow", r'"path":"docs/[^"]*\.md"', "docs/x/a.md", "a.md"),
+    ("read_file", "^a.+/b$", "allow", '"path":"a[^"]+/b"', "abc/b", "a/b"),
+    ("create_file", '"path":"docs$', "allow", '"path":"docs"', "docs", "docs/a"),
+    ("run_in_terminal", "git status", "allow", '"command":"git status"', "git status", "git status -s"),
+    ("run_in_terminal", '"command":"git log', "allow", '"command":"git log"', "git log", "git log -p"),
+    ("run_in_terminal", "^git status$", "allow", '"command":"git status"', "git status", "git diff"),
+    ("run_in_terminal", "^sudo", "deny", '"command":"sudo', "sudo ls", "ls sudo"),
+    ("fetch_webpage", "https://a\\.test/", "allow", '"url":"https://a\\.test/', "https://a.test/x", "https://b.test/"),
+)  # fmt: skip
+
+
+@pytest.mark.spec(46, 53)
+@each_row(("tool", "pattern", "effect", "remedy", "meant", "other"), REMEDIES)
+def test_a_remedy_is_one_that_works_and_is_not_noted_itself(tool, pattern, effect, remedy, meant, other):
+    (note,) = rule_validation.rule_notes(
+        tool=tool, pattern_kind="regex", pattern=pattern, known_tools=KNOWN, effect=effect
+    )
+    assert note.endswith((f"; write {remedy}", f"; anchor it as {remedy}")), note
+    assert said(tool, remedy, effect) == ""
+    descriptor = KNOWN[tool]
+    key = pattern_remedies.target_parameter(descriptor)
+    saved = rule(tool=tool, pattern_kind="regex", pattern=remedy, effect=effect)
+    for value, is_covered in ((meant, True), (other, False)):
+        call = {"content": meant, key: value} if tool == "create_file" else {key: value}
+        assert rules.rule_covers(saved, rules.call_subject(descriptor, call, "/w")) is is_covered, value
+
+
+@each_row(
+    ("tool", "pattern", "effect"),
+    [
+        ("run_in_terminal", ".*status$", "allow"),
+        ("read_file", ".*", "allow"),
+        ("read_file", "x" * 81, "allow"),
+        ("read_file", "a\x01b  c$", "deny"),
+        ("read_file", "^a.+/$", "allow"),
+        ("read_file", "((((((a{3}){3}){3}){3}){3}){3})b$", "allow"),
+        ("read_file", "[^\\x00-\\U0010ffff]$", "deny"),
+        ("create_file", 'a"b', "deny"),
+        ("grep_search", "x$", "deny"),
+    ],
+)
+def test_what_cannot_be_tried_is_not_advised(tool, pattern, effect):
+    note = said(tool, pattern, effect)
+    assert note and not {"write ", "anchor it as "} & {
+        part for part in ("write ", "anchor it as ") if part in note
+    }
 
 
 def test_a_glob_has_the_notes_that_it_had():

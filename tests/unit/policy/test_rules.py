@@ -199,12 +199,19 @@ def test_only_what_allows_has_to_be_narrow():
 
 
 def test_a_pattern_that_can_never_match_is_noted():
-    assert rule_validation.never_matching_notes(pattern_kind="regex", pattern=".*\\.txt$")
-    for fine in ('^{"path":".*\\.txt"}$', ".*\\.txt", "x\\$", '\\.txt"}$'):
-        assert rule_validation.never_matching_notes(pattern_kind="regex", pattern=fine) == ()
-    assert (
-        "did you mean Read" in rule_validation.never_matching_notes(pattern_kind="glob", pattern="Raed(x)")[0]
-    )
+    def notes(pattern, kind="regex"):
+        return rule_validation.never_matching_notes(
+            tool="read_file", pattern_kind=kind, pattern=pattern, known_tools=KNOWN
+        )
+
+    for never in (".*\\.txt$", "^docs/", "\\Adocs", "^[a-z]+/", "x[^}]$"):
+        assert len(notes(never)) == 1, never
+    for fine in (
+        '^{"path":".*\\.txt"}$', ".*\\.txt", "x\\$", '\\.txt"}$', '"path":"docs/.*$', "^.docs", "^docs|x",
+        "^(docs/)?{", "^$", "docs|x$", "(", "x" * 3000, "^" + "a" * 700,
+    ):  # fmt: skip
+        assert notes(fine) == (), fine[:40]
+    assert "did you mean Read" in notes("Raed(x)", "glob")[0]
 
 
 @pytest.mark.spec(55)
