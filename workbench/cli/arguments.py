@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from workbench.cli.console import Console
 from workbench.cli.errors import UsageError
@@ -77,8 +77,17 @@ def command_parser(
     return parser
 
 
-def add_json_option(parser: argparse.ArgumentParser, what: str = "print a JSON object") -> None:
-    parser.add_argument("--json", action="store_true", help=what)
+class OptionHolder(Protocol):
+    """What options are added to: a parser, or a group of one."""
+
+    def add_argument(self, *names: str, **settings: Any) -> object:
+        """Add an option."""
+        ...
+
+
+def add_json_option(parser: OptionHolder, what: str = "print a JSON object") -> None:
+    """Add `--json` to a command that prints data; without it the setting `output_format` decides."""
+    parser.add_argument("--json", action=argparse.BooleanOptionalAction, default=None, help=what)
 
 
 def add_yes_option(parser: argparse.ArgumentParser) -> None:

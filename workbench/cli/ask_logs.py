@@ -13,6 +13,7 @@ from workbench.cli.console import Console
 from workbench.cli.context import find_session, short_id
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
+from workbench.cli.output_format import prefers_json
 from workbench.cli.row_json import iso_time
 from workbench.cli.rows import clock_time
 from workbench.cli.session_search import SessionFilters, parse_filters, session_ids_holding
@@ -44,6 +45,7 @@ _INDENT: Final = "    "
 
 def show_logs(options: Namespace, console: Console) -> int:
     """Print the list, or the log that is named."""
+    options.json = options.json or prefers_json(options)
     with open_journal() as journal:
         if options.logs:
             return _show_log(options, console, journal)

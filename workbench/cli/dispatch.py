@@ -130,9 +130,12 @@ def _command_options(request: Invocation, command: CommandModule) -> "Namespace"
     from argparse import Namespace
 
     from workbench.cli.arguments import command_parser
+    from workbench.cli.output_format import complete_options
 
     parser = command_parser(request.path, request.entry.summary, command.example, command.configure)
-    return parser.parse_words(request.rest, Namespace(directory=request.directory))
+    options = parser.parse_words(request.rest, Namespace(directory=request.directory))
+    complete_options(options)
+    return options
 
 
 def _enable_garbage_collection() -> None:

@@ -206,7 +206,7 @@ workbench incidents results 3f2a9c1d --json"""
 def configure_results(parser: ArgumentParser) -> None:
     add_list_argument(parser)
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="print an object: S2's ProcessingResult")
+    add_json_option(how, "print an object: S2's ProcessingResult")
     how.add_argument(
         "--format", choices=("sarif", "junit"),
         help="print all incidents of the list with their outcomes: SARIF 2.1.0, or JUnit's XML",

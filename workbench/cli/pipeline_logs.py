@@ -5,10 +5,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from workbench.cli.arguments import add_json_option, add_run_argument
+from workbench.cli.arguments import add_run_argument
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK, Refusal
 from workbench.cli.journal_access import open_journal
+from workbench.cli.output_format import prefers_json
 from workbench.cli.pipeline_output import find_run
 from workbench.cli.row_json import JsonFields
 from workbench.domain.events import ContractChecked, Event, OutputStreamed, StepChanged
@@ -30,7 +31,7 @@ def configure_logs(parser: ArgumentParser) -> None:
     parser.add_argument("--errors", action="store_true", help="only what failed or was tried again")
     parser.add_argument("--tail", type=int, metavar="N", help="only the last N lines of each output")
     parser.add_argument("--follow", action="store_true", help="stay, and show more as it comes")
-    add_json_option(parser, "print a JSON array")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
 
 
 def execute_logs(options: Namespace, console: Console) -> int:
@@ -47,9 +48,10 @@ def execute_logs(options: Namespace, console: Console) -> int:
             )
         events = journal.events(run.pipeline_id)
         logged = [event for event in events if _is_wanted(event, options)]
+        is_json = options.json or (not options.follow and prefers_json(options))
         entries = [_log_entry(journal, event, options.tail) for event in logged]
         entries += [] if options.errors else _running_output(events, options)
-        if options.json:
+        if is_json:
             console.json(entries)
             return EXIT_OK
         _print_entries(entries, console)

@@ -23,6 +23,7 @@ from workbench.cli.errors import (
 )
 from workbench.cli.headless_run import STOP_SIGNALS, StopRequest, add_output_options, signal_handlers
 from workbench.cli.journal_access import open_journal
+from workbench.cli.output_format import prefers_json
 from workbench.cli.pipeline_output import (
     RunPrinter,
     find_run,
@@ -214,6 +215,8 @@ def drive_or_follow_run(
     """Drive a run as the options say, print its events after a position, and return the exit code."""
     from workbench.host.host_start import ensure_host
 
+    if options.output_format is None and prefers_json(options):
+        options.output_format = "json"
     printer = pipeline_printer(journal, run_id, options, console)
     if getattr(options, "detach", False):
         ensure_host(journal.home, journal, workspace)

@@ -15,6 +15,7 @@ from workbench.backend.session_export import TRANSCRIPT, WRITERS, export_texts
 from workbench.backend.session_transcript import transcript_page
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
+from workbench.cli.output_format import prefers_json
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, JsonObject
 from workbench.effects.file_primitives import FileRefused
@@ -122,7 +123,7 @@ def _report(
     options: Namespace,
     console: Console,
 ) -> None:
-    if options.json:
+    if options.json or prefers_json(options):
         console.json(_report_json(exported, total, folder, form))
         return
     written = sum(file.state == "written" for file in exported)

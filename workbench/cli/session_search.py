@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Protocol, get_args
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.cli.arguments import add_free_words, add_json_option
+from workbench.cli.arguments import OptionHolder, add_free_words, add_json_option
 from workbench.cli.console import Console
 from workbench.cli.context import short_id
 from workbench.cli.errors import EXIT_OK, UsageError
@@ -201,14 +201,6 @@ class SessionFilters(Struct, frozen=True, kw_only=True):
     is_ascending: bool = False
     limit: int = DEFAULT_LIMIT
     offset: int = 0
-
-
-class OptionHolder(Protocol):
-    """What options are added to: a parser, or a group of one."""
-
-    def add_argument(self, *names: str, **settings: Any) -> object:
-        """Add an option."""
-        ...
 
 
 _STATUS_HELP = "only in this status, such as paused; of imported ones also in the word of their file"

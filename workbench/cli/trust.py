@@ -9,6 +9,7 @@ from workbench.cli.console import Console
 from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
+from workbench.cli.output_format import prefers_json
 from workbench.cli.row_json import JsonFields, iso_time
 from workbench.domain.rows import Trust
 from workbench.effects.files import workspace_path
@@ -45,7 +46,7 @@ def execute_trust(options: Namespace, console: Console) -> int:
     workspace = workspace_path(options.workspace or options.directory)
     with open_journal() as journal:
         if options.show:
-            _print_trust(journal, workspace, console, as_json=options.json)
+            _print_trust(journal, workspace, console, as_json=options.json or prefers_json(options))
             return EXIT_OK
         refuse_inside_agents(journal, journal.home, "change the trust in a workspace")
         if not options.revoke:

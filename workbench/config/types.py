@@ -453,7 +453,10 @@ class Config(Struct, frozen=True, kw_only=True):
             "Files of a trusted folder, up to its git root, that join the system prompt.", kind=_FILE_NAMES
         ),
     ] = ("AGENTS.md", "CLAUDE.md")
-    output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"
+    output_format: Annotated[
+        Literal["human", "json"],
+        setting("Form of what commands print; what ask, watch and replay show stays text without --json."),
+    ] = "human"
     auto_approval_rules: Annotated[
         tuple[AutoApprovalRule, ...], setting("Rules that approve calls.", kind=list_kind(_RULE, "rules"))
     ] = ()
