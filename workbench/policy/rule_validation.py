@@ -293,7 +293,7 @@ def never_matching_notes(
         return ()
     about = tools_named_by_rule(tool, pattern_kind, known_tools)
     remedy = next(filter(None, (_tried_remedy(pattern, descriptor, effect) for descriptor in about)), None)
-    why = "begin with {" if anchor == "start" else "end with }"
+    why = "start with {" if anchor == "start" else "end with }"
     advice = f"; write {remedy}" if remedy else ""
     return (f"{one_line(pattern, 80)} can never match: parameters are JSON and {why}{advice}",)
 
