@@ -98,6 +98,7 @@ def result_json(journal: Journal, list_id: str) -> JsonFields:
         "completed_at": iso_time(result.completed_at) if result.completed_at else None,
         "errors": [to_json_value(error) for error in result.errors],
         "files_modified": list(result.files_modified),
+        "files_while_ran": list(result.files_while_ran), "files_by_others": list(result.files_by_others),
         "metadata": {
             **row_fields(
                 metadata, "total_processing_time_ms tool_calls_count approval_requests_count "
@@ -122,7 +123,10 @@ def result_lines(journal: Journal, list_id: str) -> list[str]:
         duration_text(metadata.total_processing_time_ms / 1000),
     ]  # fmt: skip
     lines.append(f"  {', '.join(facts)}")
-    lines += [f"  changed  {one_line(path, 200)}" for path in result.files_modified]
+    while_ran = frozenset(result.files_while_ran)
+    lines += [f"  changed  {one_line(p, 200)}" for p in result.files_modified if p not in while_ran]
+    lines += [f"  changed while it ran  {one_line(path, 200)}" for path in result.files_while_ran]
+    lines += [f"  changed by others  {one_line(path, 200)}" for path in result.files_by_others]
     lines += [
         f"  {error.error_type}  {error.incident_id or ''}  {one_line(error.message, 160)}"
         for error in result.errors

@@ -443,6 +443,8 @@ class ProcessStarted(CallEvent, frozen=True, kw_only=True):
     mark: str = ""
     limit_seconds: float | None = None
     """After how long it is ended; absent in journals of older versions."""
+    files_ref: BlobRef | None = None
+    """Recorded bytes: the keyed digest of each file before it ran; absent where files are not compared."""
 
 
 class OutputStreamed(CallEvent, frozen=True, kw_only=True):
@@ -493,6 +495,10 @@ class CallFinished(CallEvent, frozen=True, kw_only=True):
     hunks_taken: tuple[int, ...] = ()
     hunks_left: tuple[int, ...] = ()
     files_affected: tuple[str, ...] = ()
+    files_ref: BlobRef | None = None
+    """Recorded bytes: the keyed digest of each file when a command had ended, as of `process.started`."""
+    files_changed: tuple[str, ...] = ()
+    """The files that differ between the two: somebody changed them while the command ran."""
     metadata: JsonObject = field(default_factory=dict[str, Json])
 
 

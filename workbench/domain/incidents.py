@@ -174,7 +174,14 @@ class IncidentEnded(IncidentEvent, frozen=True, kw_only=True):
     """Why it was rejected, skipped or failed."""
     error: IncidentError = ""
     files: tuple[str, ...] = ()
-    """What differs on disk from before its first turn, by digest."""
+    """What differs on disk from before its first turn, by digest, and was changed by its agent's calls.
+
+    In journals of older versions it is whatever differs.
+    """
+    files_while_ran: tuple[str, ...] = ()
+    """Those of them that no call wrote, but that changed while a command of the agent ran."""
+    files_by_others: tuple[str, ...] = ()
+    """What differs as well: changed by somebody else, or by what is not watched."""
     after_ref: BlobRef | None = None
     """Recorded bytes: the keyed digest of each file as it was left; absent where no agent was asked."""
     duration_ms: Milliseconds = 0

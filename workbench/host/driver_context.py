@@ -45,6 +45,7 @@ from workbench.host.governed_settings import GovernedSettings, SettingsReader
 from workbench.host.provider_keys import key_variables, register_secrets
 from workbench.host.session_provider import ProviderMaker
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
+from workbench.host.workspace_digests import WorkspaceDigests
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.decisions import add_rule, decision_of, revoke_rule
 from workbench.journal.errors import JournalError
@@ -112,6 +113,8 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     constraints: StepConstraints = NO_CONSTRAINTS
     """What a step of a pipeline adds; nothing for any other session."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
+    digests: WorkspaceDigests | None = None
+    """Compares the files before and after each command; only where a result says which were changed."""
 
     def read_settings(self) -> GovernedSettings:
         """Hash the governing files and return the settings that they allow; may raise ConfigUnusable."""

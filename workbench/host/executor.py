@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal
 
+from msgspec import json
 from msgspec.structs import replace
 
 from workbench.changes.apply import NotApplied, PlannedFile, apply_files
@@ -19,7 +20,7 @@ from workbench.domain.events import (
     OutputStreamed,
     ProcessStarted,
 )
-from workbench.domain.values import Json, JsonObject, PlannedWrite, ToolDescriptor
+from workbench.domain.values import BlobRef, Json, JsonObject, PlannedWrite, ToolDescriptor
 from workbench.effects.command_execution import CommandExit, prepare_command
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
@@ -46,6 +47,7 @@ from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.gate_runner import replace_stale_call
 from workbench.host.governed_settings import GovernedSettings
+from workbench.incidents.comparison import changed_paths
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall
 from workbench.tools.base import (
@@ -230,6 +232,7 @@ async def run_command(
 ) -> CallFinished:
     """Run a command in its own process group and return how it ended."""
     environment = dict(writer.context.environment)
+    digests = await _file_digests(writer)
     command = prepare_command(spec.argv, writer.context.workspace, environment, record.row.id)
     fault_point("call.started")
     identity = command.identity
@@ -239,6 +242,7 @@ async def run_command(
         start_time=identity.start_time,
         mark=record.row.id,
         limit_seconds=spec.timeout_seconds,
+        files_ref=_record_digests(writer, digests),
     )
     with abandoned_on_error(command):
         await writer.append(writer.call_event(started, record.row))
@@ -250,7 +254,23 @@ async def run_command(
     output = CommandOutput(stream, writer.context.clock.monotonic)
     end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
     output.close()
-    return _command_finished(writer, limits, output, end, spec)
+    finished = _command_finished(writer, limits, output, end, spec)
+    if digests is None:
+        return finished
+    after = await _file_digests(writer) or {}
+    return replace(
+        finished, files_ref=_record_digests(writer, after), files_changed=changed_paths(digests, after)
+    )
+
+
+async def _file_digests(writer: SessionWriter) -> dict[str, str] | None:
+    """Return the digests of the workspace's files; None where nobody wants to know what commands change."""
+    digests = writer.context.digests
+    return None if digests is None else await asyncio.to_thread(digests.take)
+
+
+def _record_digests(writer: SessionWriter, digests: dict[str, str] | None) -> BlobRef | None:
+    return None if digests is None else writer.journal.blobs.record(json.encode(digests))
 
 
 async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExit:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct, field, json
+from msgspec.structs import replace
 
 from workbench.domain.events import (
     ActionCancelled,
@@ -61,9 +62,11 @@ from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
 from workbench.host.workspace_digests import WorkspaceDigests
 from workbench.incidents.comparison import (
+    ChangedFiles,
     Comparison,
     LineCarrier,
     LineDigests,
+    attribute_changes,
     changed_paths,
     compare,
     unseen,
@@ -134,10 +137,11 @@ class _ListGivenBack(Exception):
 
 class _ListDriver:
     def __init__(self, options: IncidentDriverOptions, writer: LeaseWriter) -> None:
-        self._options, self._context, self._writer = options, options.context, writer
+        self._digests = WorkspaceDigests(options.context.root, options.context.journal.blobs.keyed)
+        self._options, self._writer = options, writer
+        self._context = replace(options.context, digests=self._digests)
         self._id, self._journal = writer.session_id, options.context.journal
         self.state = ListState(incidents={i.id: i for i in listed_incidents(self._journal, self._id)})
-        self._digests = WorkspaceDigests(self._context.root, self._journal.blobs.keyed)
         self._current_digests: dict[str, str] | None = None
         """The digests of the files; None once somebody may have written."""
         self._line_digests: LineDigests | None = None
@@ -326,9 +330,9 @@ class _ListDriver:
             facts = turn_facts(self._journal.events(work.child_id), work)
             if self.state.is_cancelled or not (facts.outcome or is_given_up(self._journal, work, facts)):
                 return
-        changed = await self._changed_files(work)
+        changed = bool((await self._changed_files(work, facts)).own)
         limit = self.state.options.max_turns
-        move = next_move(work, facts, checker=bool(self.state.checker), changed=bool(changed), limit=limit)
+        move = next_move(work, facts, checker=bool(self.state.checker), changed=changed, limit=limit)
         match move:
             case Verdict():
                 await self._end_incident(work, move)
@@ -338,7 +342,7 @@ class _ListDriver:
             case "again":
                 await self._prompt_again(work)
             case "ask":
-                await self._ask_human(work, has_changed=bool(changed))
+                await self._ask_human(work, has_changed=changed)
             case "wait":
                 await self._wait_for_human()
             case "undo":
@@ -356,14 +360,15 @@ class _ListDriver:
         return json.decode(data, type=dict[str, str]) if data else {}
 
     async def _end_incident(self, work: IncidentWork, verdict: Verdict) -> None:
-        since, files, after = work.started_at or self._journal.now(), (), None
+        since, files, after = work.started_at or self._journal.now(), ChangedFiles(), None
         if work.round:
             digests = await self._file_digests()
-            files = changed_paths(self._digests_before(work), digests)
+            facts = turn_facts(self._journal.events(work.child_id), work)
+            files = await self._changed_files(work, facts)
             after = self._journal.blobs.record(json.encode(digests))
         body = IncidentEnded(
-            incident=work.incident.id, outcome=verdict.outcome, error=verdict.error, files=files,
-            after_ref=after,
+            incident=work.incident.id, outcome=verdict.outcome, error=verdict.error, files=files.own,
+            files_while_ran=files.while_ran, files_by_others=files.by_others, after_ref=after,
             detail=redaction.redact_line(verdict.detail, MOST_DETAIL),
             duration_ms=max(0, (self._journal.now() - since) // 1000),
         )  # fmt: skip
@@ -501,8 +506,9 @@ class _ListDriver:
         await self._append(question, action_id=self._writer.new_id())
         fault_point("incident.asked")
 
-    async def _changed_files(self, work: IncidentWork) -> tuple[str, ...]:
-        return changed_paths(self._digests_before(work), await self._file_digests())
+    async def _changed_files(self, work: IncidentWork, facts: TurnFacts) -> ChangedFiles:
+        changed = changed_paths(self._digests_before(work), await self._file_digests())
+        return attribute_changes(changed, facts.written, facts.changed_while_ran)
 
     async def _wait_for_human(self) -> None:
         if self._options.parks:
@@ -527,7 +533,7 @@ class _ListDriver:
                 continue
             fault_point("incident.undo_requested")
             await self._drive_child(work, _is_at_rest)
-        files = await self._changed_files(work)
+        files = (await self._changed_files(work, facts)).own
         detail = "the checker still found it; what was changed is undone"
         if files:
             detail = f"the checker still found it; not all is undone: {why_not_all or 'a command changed it'}"

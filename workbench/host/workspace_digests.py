@@ -1,4 +1,7 @@
-"""Which files of a workspace changed while an agent worked on a list of findings, by their digests."""
+"""Which files of a workspace changed while an agent worked on a list of findings, by their digests.
+
+Files that are ignored, and those beyond a number, are not compared; very large ones only by size and time.
+"""
 
 from collections.abc import Callable
 from typing import Final
@@ -11,6 +14,8 @@ from workbench.tools.file_search import IgnoreFilter
 _MOST_FILES: Final = 100_000
 _MOST_HASHED: Final = 32 * 1024 * 1024
 """Bytes of a file whose content is hashed; a larger one is known by size and time."""
+_MOST_READ: Final = 1024 * 1024 * 1024
+"""Bytes that one look reads; the files behind them are known by size and time."""
 
 
 class WorkspaceDigests:
@@ -20,12 +25,14 @@ class WorkspaceDigests:
         """`keyed`: the home's digest, which says nothing to who has no key."""
         self._root, self._keyed = root, keyed
         self._known: dict[str, tuple[FileStamp, str]] = {}
+        self._bytes_read = 0
         self._is_incomplete = self._is_reported = False
         """Whether there are more files than are looked at."""
 
     def take(self) -> dict[str, str]:
         """Return the digest of each file that is not ignored, by its path."""
         known, self._known, self._is_incomplete = self._known, {}, False
+        self._bytes_read = 0
         for folder in IgnoreFilter(self._root, lambda _: False, with_ignored=False).folders("."):
             for name in folder.files:
                 if len(self._known) >= _MOST_FILES:
@@ -55,8 +62,9 @@ class WorkspaceDigests:
             return
 
     def _digest(self, folder: WalkedFolder, name: str, stamp: FileStamp) -> str:
-        if stamp.size > _MOST_HASHED:
+        if stamp.size > _MOST_HASHED or self._bytes_read + stamp.size > _MOST_READ:
             return f"{stamp.size}-{stamp.changed}"
+        self._bytes_read += stamp.size
         with folder.open(name) as file:
             return self._keyed(file.read())[:24]
 

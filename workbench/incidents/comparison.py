@@ -97,6 +97,27 @@ def unseen(new: Iterable[Incident], known: Collection[str]) -> tuple[Incident, .
     return tuple(incident for incident in new if incident.fingerprint not in known)
 
 
+class ChangedFiles(Struct, frozen=True, kw_only=True):
+    """The files that differ from before an incident, by who changed them."""
+
+    own: tuple[str, ...] = ()
+    """Changed by calls of its agent, those included that changed while a command ran."""
+    while_ran: tuple[str, ...] = ()
+    """Those of them that no call wrote."""
+    by_others: tuple[str, ...] = ()
+
+
+def attribute_changes(
+    changed: Sequence[str], written: Collection[str], while_ran: Collection[str]
+) -> ChangedFiles:
+    """Sort changed files by who changed them: `written` by calls, `while_ran` during commands."""
+    own = tuple(path for path in changed if path in written or path in while_ran)
+    return ChangedFiles(
+        own=own, while_ran=tuple(path for path in own if path not in written),
+        by_others=tuple(path for path in changed if path not in own),
+    )  # fmt: skip
+
+
 def changed_paths(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
     """Return the files that differ between two looks at a workspace, by the digests of their bytes."""
     paths = before.keys() | after.keys()

@@ -78,6 +78,8 @@ class IncidentResult(Struct, kw_only=True):
     check: CheckOutcome | None = None
     new_incidents: int = 0
     files: tuple[str, ...] = ()
+    files_while_ran: tuple[str, ...] = ()
+    files_by_others: tuple[str, ...] = ()
     duration_ms: int = 0
 
 
@@ -94,6 +96,10 @@ class ProcessingResult(Struct, kw_only=True):
     errors: list[ProcessingError] = field(default_factory=list[ProcessingError])
     metadata: ProcessingMetadata = field(default_factory=ProcessingMetadata)
     files_modified: tuple[str, ...] = ()
+    files_while_ran: tuple[str, ...] = ()
+    """Those of them that no call wrote, but that changed while a command ran."""
+    files_by_others: tuple[str, ...] = ()
+    """Files that changed meanwhile and are not among them."""
     incidents: list[IncidentResult] = field(default_factory=list[IncidentResult])
     session_ids: tuple[str, ...] = ()
     """The sessions of agents that worked on it."""
@@ -177,6 +183,7 @@ class _ResultFold:
 
     def _end(self, row: IncidentResult, event: Event, body: IncidentEnded) -> None:
         row.outcome, row.detail, row.files = body.outcome, body.detail, body.files
+        row.files_while_ran, row.files_by_others = body.files_while_ran, body.files_by_others
         row.duration_ms = body.duration_ms
         self._digests.setdefault(row.incident_id, [None, None])[1] = body.after_ref
         self.result.completed_at = event.at
@@ -220,6 +227,9 @@ class _ResultFold:
         result = self.result
         result.incidents = [self._rows[key] for key in result.incident_ids]
         result.files_modified = self._files(read)
+        result.files_while_ran = self._only_while_ran(result.files_modified)
+        others = {path for row in result.incidents for path in row.files_by_others}
+        result.files_by_others = tuple(sorted(others.difference(result.files_modified)))
         result.metadata.files_changed_count = len(result.files_modified)
         is_open = any(row.outcome == "open" for row in result.incidents)
         prompted = [row for row in result.incidents if row.prompts]
@@ -232,6 +242,12 @@ class _ResultFold:
             result.status = "InProgress" if is_open or not result.incidents else "Completed"
         result.completed_at = None if result.status == "InProgress" else result.completed_at
         return result
+
+    def _only_while_ran(self, modified: Iterable[str]) -> tuple[str, ...]:
+        rows = self._rows.values()
+        written = {path for row in rows for path in set(row.files).difference(row.files_while_ran)}
+        while_ran = {path for row in rows for path in row.files_while_ran}
+        return tuple(path for path in modified if path in while_ran and path not in written)
 
     def _files(self, read: ReadBlob) -> tuple[str, ...]:
         """Return the files that incidents changed and that are not as they were before the first of them."""

@@ -21,6 +21,7 @@ from workbench.domain.events import (
     ContinueRequested,
     ErrorRaised,
     Event,
+    FileChanged,
     IncidentChecked,
     IncidentDismissed,
     IncidentEnded,
@@ -313,11 +314,16 @@ class TurnFacts(Struct, kw_only=True):
     """Nobody could be asked, or a rule or hook forbade something; why."""
     turns: tuple[str, ...] = ()
     """All turns about this incident in its session, oldest first."""
+    written: frozenset[str] = frozenset()
+    """The files that calls wrote in them."""
+    changed_while_ran: frozenset[str] = frozenset()
+    """The files that changed while a command of them ran."""
 
 
 def turn_facts(events: Iterable[Event], work: IncidentWork) -> TurnFacts:
     """Return what happened since the newest prompt about an incident in its agent's session."""
     facts, turns, is_about = TurnFacts(), list[str](), False
+    written, while_ran = set[str](), set[str]()
     for event in events:
         body = event.body
         if isinstance(body, PromptSubmitted):
@@ -328,8 +334,17 @@ def turn_facts(events: Iterable[Event], work: IncidentWork) -> TurnFacts:
             turns.append(facts.turn_id)
         elif is_about:
             _take_fact(facts, body)
+            _take_files(written, while_ran, body)
     facts.turns = tuple(dict.fromkeys(turns))
+    facts.written, facts.changed_while_ran = frozenset(written), frozenset(while_ran)
     return facts
+
+
+def _take_files(written: set[str], while_ran: set[str], body: Body) -> None:
+    if isinstance(body, FileChanged):
+        written.update(filter(None, (body.path, body.moved_from)))
+    elif isinstance(body, CallFinished):
+        while_ran.update(body.files_changed)
 
 
 def _take_fact(facts: TurnFacts, body: Body) -> None:
@@ -359,7 +374,8 @@ NextMove = Verdict | Literal["check", "again", "ask", "wait", "undo"]
 def next_move(work: IncidentWork, facts: TurnFacts, *, checker: bool, changed: bool, limit: int) -> NextMove:
     """Return what comes next for an incident whose turn is over.
 
-    `changed`: files differ from before the first turn. `limit`: prompts for one incident.
+    `changed`: files that its agent's calls changed differ from before the first turn. `limit`: prompts for
+    one incident.
     """
     if facts.outcome != "done":
         return _end_of_broken_turn(facts)

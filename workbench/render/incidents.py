@@ -179,7 +179,9 @@ def _outcome_lines(detail: IncidentDetail, room: int, ink: Ink) -> list[Content]
         ("checker", row.check or ""),
         ("why", row.reason),
         ("took", duration_text(row.duration_ms / 1000) if row.duration_ms else ""),
-        ("changed files", ", ".join(row.files)),
+        ("changed files", ", ".join(path for path in row.files if path not in row.files_while_ran)),
+        ("while it ran", ", ".join(row.files_while_ran)),
+        ("by others", ", ".join(row.files_by_others)),
         ("new findings", _new_words(row)),
         ("session", detail.session_title or row.child_id[:8]),
     ]

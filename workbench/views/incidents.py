@@ -64,6 +64,8 @@ class IncidentRow(Struct, frozen=True, kw_only=True):
     new: tuple[Incident, ...] = ()
     """The first of them."""
     files: tuple[str, ...] = ()
+    files_while_ran: tuple[str, ...] = ()
+    files_by_others: tuple[str, ...] = ()
     duration_ms: int = 0
 
     @property
@@ -293,7 +295,8 @@ class IncidentList:
         reason = body.detail or (row.reason if row and body.outcome == "unchanged" else "")
         self._change(
             body.incident, state=body.outcome, is_requested=False, action_id="", reason=reason,
-            files=body.files, duration_ms=body.duration_ms,
+            files=body.files, files_while_ran=body.files_while_ran, files_by_others=body.files_by_others,
+            duration_ms=body.duration_ms,
         )  # fmt: skip
         self._asked = {action: key for action, key in self._asked.items() if key != body.incident}
 

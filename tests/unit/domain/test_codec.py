@@ -219,6 +219,7 @@ def test_no_field_that_names_a_blob_is_forgotten():
         if name.endswith("_ref")
     }
     assert held == {
+        "ProcessStarted.files_ref", "CallFinished.files_ref",
         "SessionCreated.system_prompt_ref", "PromptSubmitted.text_ref", "ReplyCompleted.text_ref",
         "ConversationCompacted.summary_ref",
         "ReplyCompleted.opaque_ref", "CallProposed.parameters_ref", "ActionOpened.hunks_ref", "ActionOpened.subject_ref", "RunRequested.definition_ref", "ActionOpened.parameters_ref", "FileChanged.before_ref", "FileChanged.after_ref",

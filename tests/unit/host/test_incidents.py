@@ -27,6 +27,7 @@ from tests.support.stage import USER, call, exchange, text
 from tests.support.tables import each_row
 from tests.support.waits import until_true
 from workbench.domain import events as e
+from workbench.effects.files import Root
 from workbench.formats.kaiak_export import kaiak_session
 from workbench.host import incident_check, incident_requests, session_requests, workspace_digests
 from workbench.host.incident_requests import IncidentsRefused
@@ -630,6 +631,72 @@ def test_a_file_that_is_as_it_was_is_not_modified(made):
     choose("undo")(lists, list_id)
     lists.drive(list_id)
     assert lists.result(list_id).files_modified == ()
+
+
+class Meanwhile(list):
+    """What somebody else does as soon as an agent's turn has started."""
+
+    def __init__(self, does):
+        self._does = [does]
+
+    def extend(self, events):
+        if self._does and any(isinstance(event.body, e.TurnStarted) for event in events):
+            self._does.pop()()
+
+
+@pytest.mark.spec(131, 162)
+def test_what_others_change_meanwhile_is_not_the_agents(made):
+    lists = made(asked(OS, text("I did nothing.")))
+    notes = lists.root / "notes-of-a-human.txt"
+    findings = lists.findings()
+    lists.seen = Meanwhile(lambda: notes.write_text("mine"))
+    list_id = lists.work_off(findings=findings, checker="", ids=[findings.incidents[0].id])
+    assert notes.exists()
+    result = lists.result(list_id)
+    assert lists.outcomes(list_id) == {OS: "unchanged"}
+    assert (result.files_modified, result.metadata.files_changed_count) == ((), 0)
+    assert (result.files_by_others, result.files_while_ran) == (("notes-of-a-human.txt",), ())
+
+
+@pytest.mark.spec(131, 162)
+def test_what_changes_while_a_command_runs_is_named_so(made):
+    command = "printf more >> b.py; printf new > made.txt"
+    lists = made(
+        asked(OS, edit("os", "import os\n", "")),
+        told("os", call("run", "run_in_terminal", command=command)),
+        told("run", text("done")),
+        files={"a.py": FAULTS, "b.py": ""},
+        config=None,
+    )  # fmt: skip
+
+    def approve_later(lists, list_id):
+        (lists.root / "by-hand.txt").write_text("while nothing ran")
+        approve(lists, list_id)
+
+    findings = lists.findings()
+    first = next(i.id for i in findings.incidents if i.message == OS)
+    list_id = lists.work_off(approve, approve_later, findings=findings, checker="", ids=[first])
+    result = lists.result(list_id)
+    assert lists.outcomes(list_id) == {OS: "changed"}
+    assert result.files_modified == ("a.py", "b.py", "made.txt")
+    assert (result.files_while_ran, result.files_by_others) == (("b.py", "made.txt"), ("by-hand.txt",))
+    (child,) = lists.children(list_id)
+    (started,) = lists.bodies(child.id, e.ProcessStarted)
+    ended = next(body for body in lists.bodies(child.id, e.CallFinished) if body.exit_code is not None)
+    before, after = (
+        json.loads(lists.journal.blobs.read(ref)) for ref in (started.files_ref, ended.files_ref)
+    )
+    assert ended.files_changed == ("b.py", "made.txt")
+    assert {path for path in before | after if before.get(path) != after.get(path)} == {"b.py", "made.txt"}
+
+
+def test_files_behind_the_bytes_of_one_look_are_known_by_size_and_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(workspace_digests, "_MOST_READ", 5)
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("xyz")
+    with Root(tmp_path) as root:
+        found = workspace_digests.WorkspaceDigests(root, lambda data: data.hex() + "h" * 24).take()
+    assert sorted(digest.startswith("78797a") for digest in found.values()) == [False, False, True]
 
 
 @each_row("most,errors", [(1, 1), (2, 0)])
