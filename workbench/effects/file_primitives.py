@@ -9,7 +9,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -294,6 +294,11 @@ _UNNAMED_UNSUPPORTED: Final = frozenset(
 _LINKS_UNSUPPORTED: Final = frozenset(
     {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 )
+_NO_REPLACE: Final = 1
+"""RENAME_NOREPLACE of Linux."""
+_RENAME_UNSUPPORTED: Final = frozenset(
+    {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
+)
 _LOOK_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _ACCESS_LIST: Final = "system.posix_acl_access"
 _NO_ATTRIBUTE: Final = frozenset({errno.ENODATA, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -450,16 +455,49 @@ def replace_file(directory: int, temporary: str, name: str) -> None:
 def put_new_file(directory: int, temporary: str, name: str) -> None:
     """Put a temporary file at a name that must be free. Raises FileExistsError.
 
-    A hard link fails if somebody made the name meanwhile, which a rename would overwrite.
+    A hard link fails if somebody made the name meanwhile, which a plain rename would overwrite. Where links
+    are not possible Linux has a rename that fails too; only without both is the name overwritten.
     """
     try:
         os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _LINKS_UNSUPPORTED:
             raise
-        replace_file(directory, temporary, name)
+        if not _rename_to_free_name(directory, temporary, name):
+            replace_file(directory, temporary, name)
     else:
         remove_file(directory, temporary)
+
+
+def _rename_to_free_name(directory: int, temporary: str, name: str) -> bool:
+    """Rename a file unless the name is there; False where this system or file system cannot.
+
+    Raises FileExistsError.
+    """
+    rename = _rename_call()
+    if rename is None:
+        return False
+    if rename(directory, os.fsencode(temporary), directory, os.fsencode(name), _NO_REPLACE) == 0:
+        return True
+    import ctypes
+
+    number = ctypes.get_errno()
+    if number in _RENAME_UNSUPPORTED:
+        return False
+    raise OSError(number, os.strerror(number), name)
+
+
+@cache
+def _rename_call() -> Callable[[int, bytes, int, bytes, int], int] | None:
+    """Return renameat2 of the C library; None where there is none, as on macOS."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is not None:
+        call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return call
 
 
 def remove_file(directory: int, name: str) -> bool:

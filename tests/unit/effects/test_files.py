@@ -432,13 +432,36 @@ def test_a_new_file_never_overwrites_one_made_in_the_last_moment(
     assert not list(inside.glob(".workbench-*"))
 
 
-def test_file_systems_without_hard_links(root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(*_: object, **__: object) -> None:
+def _refuses_links(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, "no links")
+
+
+@pytest.mark.parametrize("rename", [None, lambda *_: -1, "own"])
+def test_file_systems_without_hard_links(
+    root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch, rename: object
+) -> None:
+    monkeypatch.setattr(file_primitives.os, "link", _refuses_links)
+    if rename != "own":
+        monkeypatch.setattr(file_primitives, "_rename_call", lambda: rename)
+        monkeypatch.setattr("ctypes.get_errno", lambda: errno.EINVAL)
+    write(root, "new", b"ours")
+    assert (inside / "new").read_bytes() == b"ours"
+    assert not list(inside.glob(".workbench-*"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="renameat2 is of Linux")
+def test_a_new_file_overwrites_none_where_hard_links_are_not_possible(
+    root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*args: object, **_: object) -> None:
+        if not str(args[0]).startswith("/proc/"):
+            (inside / "new").write_bytes(b"theirs")
         raise OSError(errno.EPERM, "no links")
 
     monkeypatch.setattr(file_primitives.os, "link", refuses)
-    write(root, "new", b"ours")
-    assert (inside / "new").read_bytes() == b"ours"
+    with pytest.raises(BaseMoved):
+        write(root, "new", b"ours")
+    assert (inside / "new").read_bytes() == b"theirs"
     assert not list(inside.glob(".workbench-*"))
 
 
