@@ -130,18 +130,13 @@ def permission_names_tool(
     name, ids = parsed.name, (descriptor.id, descriptor.wire_name)
     if name in ids or descriptor.id in TOOL_ALIASES.get(name, ()):
         return True
-    if purpose == "deny" and only_denial_covers(name, descriptor):
-        return True
+    if purpose == "deny" and descriptor.id in _DENIED_TOOLS.get(name, ()):
+        return True  # although it grants nothing of it
     if purpose == "deny" and name == "Read" and parsed.is_bare and descriptor.id in SEARCH_TOOLS:
         return True
     if name.startswith(MCP_PREFIX) and name.count("__") == 1:
         return any(tool_id.startswith(f"{name}__") for tool_id in ids)
     return "*" in name and any(wildcard_matches(name, tool_id) for tool_id in ids)
-
-
-def only_denial_covers(name: str, descriptor: ToolDescriptor) -> bool:
-    """Return whether a name covers a tool where it denies or asks, although it grants nothing of it."""
-    return descriptor.id in _DENIED_TOOLS.get(name, ())
 
 
 # --- which calls ---------------------------------------------------------------------------------

@@ -64,9 +64,8 @@ def rule_names_tool(
 ) -> bool:
     """Return whether a rule is about a tool; a name denies more than it allows."""
     if kind == "glob":
-        return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor) or (
-            effect != "allow" and permissions.only_denial_covers(tool, descriptor)
-        )
+        purpose = "grant" if effect == "allow" else "deny"
+        return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor, purpose)
     return tool in (descriptor.id, descriptor.wire_name)
 
 

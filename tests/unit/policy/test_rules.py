@@ -4,8 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.tables import each_row
-from tests.unit.policy.gate_cases import CREATE, KNOWN, READ, SHELL, rule
-from workbench.policy import rule_validation, rules
+from tests.unit.policy.gate_cases import CREATE, FIND, GREP, KNOWN, READ, SHELL, rule
+from workbench.domain.values import PermissionPattern
+from workbench.policy import permissions, rule_validation, rules
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell.analysis import view_command
 from workbench.text import canonical
@@ -46,6 +47,28 @@ def test_the_seeds_own_example_may_be_saved_and_matches_canonical_json():
     seed = rule(tool="read_file", pattern_kind="regex", pattern='^{"path":".*\\.txt"}$')
     assert rules.rule_covers(seed, subject(READ, {"path": "a/b.txt"}))
     assert not rules.rule_covers(seed, subject(READ, {"path": "a/b.py"}))
+
+
+@pytest.mark.spec(85)
+@each_row(
+    ("pattern", "effect", "is_covered"),
+    [
+        ("Read", "deny", True), ("Read(*)", "deny", True), ("Read", "ask", True), ("Read", "allow", False),
+        ("Read(src/**)", "deny", False), ("Bash", "deny", False),
+    ],
+)  # fmt: skip
+def test_a_rule_that_denies_reading_covers_what_the_same_word_of_a_deny_list_does(
+    pattern, effect, is_covered
+):
+    saved = rule(tool=pattern.partition("(")[0], pattern=pattern, pattern_kind="glob", effect=effect)
+    for tool in (GREP, FIND):
+        look = subject(tool, {"pattern": "x", "query": "x"})
+        assert rules.rule_covers(saved, look) is is_covered, tool.id
+        if effect != "ask":
+            purpose = "deny" if effect == "deny" else "grant"
+            listed = PermissionPattern(text=pattern)
+            matches = permissions.permission_matches(listed, tool, look.parameters, {}, None, purpose=purpose)
+            assert matches is is_covered, tool.id
 
 
 @each_row(
