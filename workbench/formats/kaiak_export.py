@@ -386,11 +386,11 @@ def kaiak_session(
     """Return a session as S2 AgentSession.
 
     Of a list of incidents, `requested` is what was last asked for and `outcome` the status of its result.
-    `max_turns` is the limit of the settings, for a session that was started here.
+    `max_turns` is the limit of the settings, for a session that was started here. An imported one whose file
+    names no limits has none.
     """
     usage, settings = row.usage, {**_imported(row), **row.configuration}
     options = requested.options if requested is not None else None
-    no_timeout = NO_TIMEOUT if row.origin is None else None
     return {
         "id": row.id,
         "incident_ids": list(requested.ids if requested is not None else settings.get("incident_ids") or ()),
@@ -400,8 +400,8 @@ def kaiak_session(
         "configuration": {
             "provider": row.provider or (options.provider if options else "") or None,
             "model": row.model or (options.model if options else "") or None,
-            "timeout": options.timeout_s if options else settings.get("timeout", no_timeout),
-            "max_turns": options.max_turns if options else settings.get("max_turns", max_turns),
+            "timeout": options.timeout_s if options else _limit(settings, "timeout"),
+            "max_turns": options.max_turns if options else _limit(settings, "max_turns", max_turns),
             "enable_tool_interception": True,
         },
         "goose_session_id": settings.get("goose_session_id"),
@@ -411,6 +411,11 @@ def kaiak_session(
         },
         "stream_connection": None if stream is None else dict(stream),
     }  # fmt: skip
+
+
+def _limit(settings: Mapping[str, Json], name: str, default: int | None = None) -> Json:
+    value = settings.get(name)
+    return next((each for each in (value, default) if each is not None), NO_LIMIT)
 
 
 def _imported(row: Session) -> JsonObject:
@@ -429,8 +434,8 @@ def session_status(row: Session) -> str:
     return "Failed" if row.status == "paused" and row.reason == "limit reached" else STATUSES[row.status]
 
 
-NO_TIMEOUT: Final = (1 << 32) - 1
-"""S2's `timeout` is a `u32` of seconds without a word for none: the largest one, 136 years."""
+NO_LIMIT: Final = (1 << 32) - 1
+"""S2's `timeout` and `max_turns` are each a `u32` without a word for none: the largest one."""
 BATCH_STATUSES: Final = {
     "InProgress": "Processing", "Completed": "Completed", "Failed": "Failed", "Cancelled": "Terminated",
 }  # fmt: skip

@@ -235,7 +235,20 @@ def test_limits_of_settings_are_those_of_sessions_that_were_started_here():
         for row in (session(), session(configuration={"timeout": 9, "max_turns": 4}), session(origin="codex"))
         for found in (kaiak_session(row, max_turns=50)["configuration"],)
     ]
-    assert limits == [(4_294_967_295, 50), (9, 4), (None, 50)]
+    assert limits == [(4_294_967_295, 50), (9, 4), (4_294_967_295, 50)]
+
+
+@pytest.mark.spec(136)
+def test_an_imported_session_without_limits_has_numbers_for_them_too():
+    facts = (
+        {},
+        {"import": {}},
+        {"import": {"timeout": None, "max_turns": None}},
+        {"import": {"max_turns": 3}},
+    )
+    found = [kaiak_session(session(origin="codex", configuration=one))["configuration"] for one in facts]
+    assert [one["timeout"] for one in found] == [4_294_967_295] * 4
+    assert [one["max_turns"] for one in found] == [4_294_967_295] * 3 + [3]
 
 
 @pytest.mark.spec(134, 135)
