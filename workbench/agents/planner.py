@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.agents.state import Turn, TurnCall, TurnState
-from workbench.domain.events import UndoRequested
+from workbench.domain.events import PatchRequested, UndoRequested
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, TERMINAL_SESSION_STATES, PauseReason
 
 
@@ -125,6 +125,13 @@ class Reopen(Struct, frozen=True, kw_only=True):
     request_id: str
 
 
+class ProposePatch(Struct, frozen=True, kw_only=True):
+    """Propose the changes of a patch, as a call whose id is `request_id`."""
+
+    request_id: str
+    body: PatchRequested
+
+
 TurnOutcome = Literal["done", "interrupted", "limit", "error", "unattended"]
 
 
@@ -156,6 +163,7 @@ Effect = (
     | Refresh
     | Undo
     | Reopen
+    | ProposePatch
     | EndTurn
     | Pause
 )
@@ -279,6 +287,9 @@ def _request_effects(state: TurnState) -> Iterator[Effect]:
     elif state.reopenings:
         action_id, request_id = state.reopenings[0]
         yield Reopen(action_id=action_id, request_id=request_id)
+    elif state.patches:
+        request_id, body = state.patches[0]
+        yield ProposePatch(request_id=request_id, body=body)
 
 
 def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:

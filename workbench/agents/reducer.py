@@ -48,6 +48,7 @@ from workbench.domain.events import (
     InterruptRequested,
     LeaseReleased,
     LeaseTaken,
+    PatchRequested,
     ProcessStarted,
     ProgressReported,
     PromptsReordered,
@@ -247,6 +248,10 @@ def _undo_requested(state: TurnState, event: Event, body: UndoRequested) -> Turn
     return replace(state, undos=(*state.undos, (event.action_id or "", event.id, body)))
 
 
+def _patch_requested(state: TurnState, event: Event, body: PatchRequested) -> TurnState:
+    return replace(state, patches=(*state.patches, (event.id, body)))
+
+
 # --- turns ---------------------------------------------------------------------------------------
 
 
@@ -328,7 +333,9 @@ def _turn_ended(state: TurnState, event: Event, body: TurnEnded) -> TurnState:
 def _call_proposed(state: TurnState, event: Event, body: CallProposed) -> TurnState:
     undos = tuple(undo for undo in state.undos if undo[1] != body.verdict.by)
     reopenings = tuple(one for one in state.reopenings if one[1] != event.call_id)
-    state = _with_unannounced_call(replace(state, undos=undos, reopenings=reopenings), event.call_id, body)
+    patches = tuple(one for one in state.patches if one[0] != event.call_id)
+    state = replace(state, undos=undos, reopenings=reopenings, patches=patches)
+    state = _with_unannounced_call(state, event.call_id, body)
     undoes = _undone_call_id(state, body) if body.tool == UNDO_TOOL else ""
     plan = body.files if body.tool == UNDO_TOOL else ()
 
@@ -522,6 +529,7 @@ EVENT_HANDLERS: Final[Mapping[type[Body], _Handler]] = {
     ProgressReported: _progress_reported,
     RefreshRequested: _refresh_requested,
     UndoRequested: _undo_requested,
+    PatchRequested: _patch_requested,
     TurnStarted: _turn_started,
     ReplyCompleted: _reply_completed,
     ErrorRaised: _error_raised,

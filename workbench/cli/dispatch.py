@@ -241,8 +241,8 @@ _SCREEN_HELP = (
     "       workbench [-C DIR] COMMAND …",
     "",
     "Without a command: open the screen on DIR, or on the current folder. A file opens as what it is:",
-    "findings in place 8, a pipeline in place 4, a session or a log as a replay; of settings it is said",
-    "what they would set.",
+    "findings in place 8, a pipeline in place 4, a patch as a change to approve, a session or a log as a",
+    "replay; of settings it is said what they would set.",
     "",
     "  --continue   open it on the newest session that can continue",
     "  --all        open it on what waits in all folders",
@@ -375,6 +375,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),
     OPEN_COMMAND: _command("open_file", "open what a file is", is_hidden=True),
     "run": _command("run", "run an agent without a screen"),
+    "apply": _command(
+        "apply", "propose a patch as a change to approve; nothing is written before the answer"
+    ),
     "ask": _command("ask", "turn words into a shell command, which is judged and never run"),
     "approvals": CommandEntry(
         summary="answer what agents ask", below=_APPROVALS, example="workbench approvals watch"

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 EXAMPLE = """workbench open report.sarif
 workbench report.sarif
+workbench fix.patch
 workbench pipelines/release.yaml
 workbench ~/.claude/projects/shop/session.jsonl"""
-FileKind = Literal["findings", "pipeline", "manifest", "settings", "session"]
+FileKind = Literal["findings", "pipeline", "manifest", "settings", "session", "patch"]
 _HEAD_BYTES: Final = 65_536
 _MAX_SETTINGS_BYTES: Final = 1_000_000
 WINK_MEMBERS: Final = frozenset({
@@ -33,14 +34,17 @@ WINK_MEMBERS: Final = frozenset({
 })  # fmt: skip
 """S0 Config."""
 _FINDINGS_MEMBERS: Final = frozenset({"runs", "generalDiagnostics", "incidents", "rule_id"})
+PATCH_SUFFIXES: Final = (".patch", ".diff")
 _COULD_BE: Final = (
-    "it is none of these: findings (SARIF, Konveyor, S2, ruff or pyright), a pipeline or its manifest (YAML"
-    " with kind), a Wink configuration, a session or log of an agent, a log of commands"
+    "it is none of these: findings (SARIF, Konveyor, S2, ruff or pyright), a patch, a pipeline or its"
+    " manifest (YAML with kind), a Wink configuration, a session or log of an agent, a log of commands"
 )
 
 
 def configure(parser: "ArgumentParser") -> None:
-    parser.add_argument("file", metavar="FILE", help="findings, a pipeline, settings, a session or a log")
+    parser.add_argument(
+        "file", metavar="FILE", help="findings, a patch, a pipeline, settings, a session or a log"
+    )
 
 
 def simple(words: Sequence[str]) -> Mapping[str, object] | None:
@@ -60,6 +64,8 @@ def execute(options: "Namespace", console: Console) -> int:
             named = file if kind == "pipeline" else ""
             remedy, project = "workbench pipeline validate FILE checks it", _project(file, options.directory)
             return _open_screen(console, project, remedy, lambda context: _launch(context, named))
+        case "patch":
+            return _open_patch(console, path, workspace_path(options.directory))
         case "settings":
             return _show_settings(path, console)
         case "session":
@@ -82,7 +88,10 @@ def file_kind(path: Path) -> FileKind:
 
 def _kind_of(path: Path, head: bytes, size: int) -> FileKind:
     from workbench.formats.findings.read import findings_format
+    from workbench.formats.patch_file import looks_like_patch
 
+    if path.suffix in PATCH_SUFFIXES or looks_like_patch(head):
+        return "patch"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     members = set(_top_members(text)) if text[:1] == b"{" else set[str]()
     if members:
@@ -138,6 +147,16 @@ def _open_screen(console: Console, workspace: str, remedy: str, then: "OpenedScr
         raise Refusal("The screen was not opened", why, remedy)
     gc.disable()  # the app lets it go on after its first frame
     return open_screen(console, workspace, then=then)
+
+
+def _open_patch(console: Console, path: Path, workspace: str) -> int:
+    from workbench.cli.apply import patch_session
+    from workbench.cli.screen import open_screen
+
+    if why := why_no_screen():
+        raise Refusal("The screen was not opened", why, "workbench apply FILE proposes a patch without it")
+    session_id = patch_session(console, path, workspace)
+    return EXIT_FAILED if session_id is None else open_screen(console, workspace, session_id)
 
 
 def _launch(context: "MainContext", file: str) -> None:

@@ -244,6 +244,18 @@ class UndoRequested(RequestEvent, frozen=True, kw_only=True):
     """Whether changes that were taken back are made again."""
 
 
+class PatchRequested(RequestEvent, frozen=True, kw_only=True):
+    """A human wants the changes of a patch proposed, as a call whose id is that of this event."""
+
+    KIND: ClassVar[str] = "patch.requested"
+    name: str = ""
+    """The file that the patch came from; empty for standard input."""
+    parameters: JsonObject = field(default_factory=dict[str, Json])
+    """Of the call; scrubbed and cut."""
+    parameters_ref: BlobRef | None = None
+    """The exact ones, where they differ."""
+
+
 class ForkRequested(RequestEvent, frozen=True, kw_only=True):
     """A human wants to go on from an earlier moment of this session, in a session of its own."""
 
@@ -695,7 +707,8 @@ SessionBody = (
 )  # fmt: skip
 RequestBody = (
     PromptSubmitted | PromptWithdrawn | PromptsReordered | InterruptRequested | ContinueRequested
-    | CompactionRequested | RefreshRequested | UndoRequested | MarkAdded | ForkRequested | ContextCollected
+    | CompactionRequested | RefreshRequested | UndoRequested
+    | PatchRequested | MarkAdded | ForkRequested | ContextCollected
 )  # fmt: skip
 TurnBody = (
     TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | ConversationCompacted | TurnEnded

@@ -47,7 +47,9 @@ class BuiltInTool(Enum):
 BUILT_IN_TOOLS: Final = frozenset(tool.id for tool in BuiltInTool)
 TOOL_GROUPS: Final = {"reads": frozenset(tool.id for tool in BuiltInTool if tool.verb == "read")}
 """A word for several tools, where the tools of a session are named."""
-_VERBS: Final = {tool.id: tool.verb for tool in BuiltInTool}
+PATCH_TOOL: Final = "apply_patch"
+"""The tool by which a human's patch is proposed; it is offered to no model."""
+_VERBS: Final = {**{tool.id: tool.verb for tool in BuiltInTool}, PATCH_TOOL: "edit"}
 
 
 def tool_verb(tool_id: str) -> str:
@@ -57,7 +59,8 @@ def tool_verb(tool_id: str) -> str:
 
 def tools_of_pattern(name: str) -> frozenset[str]:
     """Return the ids of the tools that a name in permissions covers."""
-    return frozenset(tool.id for tool in BuiltInTool if tool.pattern_name == name)
+    ids = frozenset(tool.id for tool in BuiltInTool if tool.pattern_name == name)
+    return ids | {PATCH_TOOL} if name == BuiltInTool.REPLACE_STRING.pattern_name else ids
 
 
 def permission_name(tool_id: str) -> str:

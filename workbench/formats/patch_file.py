@@ -41,7 +41,9 @@ _GIT_FIELDS: Final = (
 _KIND_OF_FIELD: Final[dict[str, PatchKind]] = {
     "new file mode ": "create", "deleted file mode ": "delete", "rename to ": "rename", "copy to ": "copy",
 }  # fmt: skip
-_BEGINNING: Final = re.compile(rb"^(?:diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ -)", re.MULTILINE)
+_BEGINNING: Final = re.compile(
+    rb"diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ -|From [0-9a-f]{40} Mon Sep 17 00:00:00 2001\n"
+)
 
 
 class PatchBroken(ValueError):
@@ -53,8 +55,8 @@ class PatchBroken(ValueError):
 
 
 def looks_like_patch(head: bytes) -> bool:
-    """Return whether the beginning of a file has the header of a patch."""
-    return _BEGINNING.search(head) is not None
+    """Return whether a file begins as git and diff write patches."""
+    return _BEGINNING.match(head.removeprefix(_BYTE_ORDER_MARK)) is not None
 
 
 def read_patch(data: bytes) -> tuple[PatchFile, ...]:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
@@ -416,6 +417,15 @@ def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateConte
         reads=session.reads, ended=trust.ended, hook_files=files_named_by_hooks(context, config),
         urls=url_rules(config),
     )  # fmt: skip
+
+
+def call_gate(writer: SessionWriter, settings: GovernedSettings, row: Call) -> GateContext:
+    """Return the gate's context for a call; one that a human asked for may be of a tool that no model has."""
+    gate = gate_context(writer, settings)
+    requested = writer.context.tools.requested_descriptors()
+    if row.turn_id is not None or row.tool not in requested:
+        return gate
+    return replace(gate, descriptors={**gate.descriptors, **requested}, active_tools=())
 
 
 def _closed_paths(context: DriverContext) -> tuple[str, ...]:

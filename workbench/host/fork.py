@@ -42,6 +42,7 @@ from workbench.domain.events import (
     InterruptRequested,
     MarkAdded,
     OutputStreamed,
+    PatchRequested,
     ProcessStarted,
     ProgressReported,
     PromptsReordered,
@@ -220,7 +221,8 @@ class _ConversationCopy:
                     yield from self._copied_reopening(event)
             case (
                 InterruptRequested() | ContinueRequested() | CompactionRequested() | RefreshRequested()
-                | UndoRequested() | MarkAdded() | ForkRequested() | ContextCollected() | TextStreamed()
+                | UndoRequested()
+                | PatchRequested() | MarkAdded() | ForkRequested() | ContextCollected() | TextStreamed()
                 | ThinkingStreamed() | ProgressReported() | ErrorRaised() | HookRan() | CommandSuggested()
                 | CallProposed() | CallExecuting() | ProcessStarted() | OutputStreamed() | FileChanged()
                 | CallRepeated() | SessionEvent() | ActionEvent() | RuleEvent() | RunEvent() | IncidentEvent()

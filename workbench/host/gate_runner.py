@@ -39,6 +39,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import IllegalMoveError
 from workbench.domain.rows import Action, Call
+from workbench.domain.tools import PATCH_TOOL
 from workbench.domain.values import RELEASED_PREFIX, REOPENS, FilePlan, GateVerdict, Hunk, JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
@@ -47,9 +48,9 @@ from workbench.host import redaction, workspace_trust
 from workbench.host.call_context import (
     CallRecord,
     call_context,
+    call_gate,
     edited_bytes,
     gate_call_of,
-    gate_context,
     read_call_record,
     run_hooks_before_call,
 )
@@ -100,7 +101,7 @@ def recheck_before_execution(
 
     `settings` must be read for this call: an older reading may allow what is no longer trusted.
     """
-    gate = replace(gate_context(writer, settings), can_ask=True)
+    gate = replace(call_gate(writer, settings, record.row), can_ask=True)
     screened = screen_call(gate_call_of(record.row, exact, gate.workspace), gate)
     return (
         (screened, None)
@@ -183,6 +184,11 @@ _ASKED_BY_HUMAN: Final = GateVerdict(
 )
 
 
+_ASKED_OF_PATCH: Final = GateVerdict(
+    outcome="ask", step="ask", by="request", reason="it is a patch, so its diff is shown first"
+)
+
+
 async def judge_and_propose(
     writer: SessionWriter,
     row: Call,
@@ -213,7 +219,7 @@ async def judge_and_propose(
 
     call = gate_call_of(row, exact, writer.context.workspace)
     settings = writer.context.read_settings()
-    gate = gate_context(writer, settings)
+    gate = call_gate(writer, settings, row)
     if gate.ended:
         await asyncio.to_thread(_reopen_trust_question, writer.context)
     judgement = await judge_call(call, gate, run_hooks)
@@ -223,6 +229,7 @@ async def judge_and_propose(
     try:
         if reopens:
             return _ASKED_BY_HUMAN, await asyncio.to_thread(_reopened_proposal, writer, screened, reopens)
+        verdict = _ASKED_OF_PATCH if row.tool == PATCH_TOOL else verdict
         return verdict, await asyncio.to_thread(
             compute_proposal, writer, row, screened, call_context(writer, settings, gate=gate)
         )
@@ -471,7 +478,9 @@ def _proposal_target(proposal: Proposal) -> str:
     name = screened.descriptor.target_parameter
     if name is None:
         return redaction.redact_target(_files_target(screened)) or screened.descriptor.id
-    if name in screened.targets:
+    if screened.descriptor.id == PATCH_TOOL:
+        exact = _moved_paths(proposal.changes) or proposal.changes[0].path
+    elif name in screened.targets:
         exact = PATH_ARROW.join(target.relative for target in screened.targets.values())
     else:
         exact = str(screened.parameters.get(name, ""))
@@ -482,6 +491,13 @@ def _files_target(screened: ScreenedCall) -> str:
     """Return the files that a call names elsewhere than in its parameters: the first, and how many more."""
     first, *more = (file.relative for file in screened.files) if screened.files else ("",)
     return f"{first} and {len(more)} more" if more else first
+
+
+def _moved_paths(changes: Sequence[FileChange]) -> str:
+    """Return both paths of a change that is one move and nothing else."""
+    first, *others = changes
+    is_move = first.moved_from is not None and len(others) == 1
+    return f"{first.moved_from}{PATH_ARROW}{first.path}" if is_move else ""
 
 
 def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:
@@ -501,6 +517,10 @@ def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool
     moved = {change.moved_from for change in proposal.changes}
     if any(change.after is None and change.path not in moved for change in proposal.changes):
         yield "deletes"
+    if any(
+        change.before is None and change.mode & 0o111 and not change.moved_from for change in proposal.changes
+    ):
+        yield "executable"
 
 
 def _parameter_oddities(screened: ScreenedCall, exact: JsonObject) -> Iterator[str]:

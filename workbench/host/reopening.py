@@ -96,13 +96,13 @@ async def propose_reopening(writer: SessionWriter, reopen: Reopen) -> None:
     )  # fmt: skip
     exact = writer.exact(row.parameters, row.parameters_ref)
     verdict, proposal = await judge_and_propose(
-        writer, row, exact, _hooks_that_ran(writer, row.id), reopens=reopen.action_id
+        writer, row, exact, hooks_that_ran(writer, row.id), reopens=reopen.action_id
     )
     await writer.append(*await proposal_events(writer, row, verdict, proposal, exact))
     fault_point("reopen.proposed")
 
 
-def _hooks_that_ran(writer: SessionWriter, call_id: str) -> list[HookRan]:
+def hooks_that_ran(writer: SessionWriter, call_id: str) -> list[HookRan]:
     """Return the hooks that an earlier driver ran before it could write the proposal."""
     bodies = (event.body for event in writer.journal.call_events(call_id))
     return [body for body in bodies if isinstance(body, HookRan)]

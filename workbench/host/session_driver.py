@@ -30,6 +30,7 @@ from workbench.agents.planner import (
     Initialize,
     NoteRepetition,
     Pause,
+    ProposePatch,
     RecoverCall,
     Refresh,
     Reopen,
@@ -68,6 +69,7 @@ from workbench.host.executor import execute_call
 from workbench.host.gate_runner import WaitingReads, gate_call, replace_stale_call, replace_waiting_action
 from workbench.host.governed_settings import GovernedSettings
 from workbench.host.model_call import ModelCall
+from workbench.host.patch_proposal import propose_patch
 from workbench.host.reopening import propose_reopening
 from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
@@ -287,6 +289,8 @@ class SessionRunner:
                 return propose_undo(self.writer, effect)
             case Reopen():
                 return propose_reopening(self.writer, effect)
+            case ProposePatch():
+                return propose_patch(self.writer, effect)
             case EndTurn():
                 return self._end_turn(effect)
             case Pause():

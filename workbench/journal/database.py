@@ -186,16 +186,24 @@ CREATE TABLE host (
 CREATE TABLE blob_ref (ref TEXT, session_id TEXT, PRIMARY KEY (ref, session_id)) WITHOUT ROWID;
 CREATE INDEX blob_ref_session ON blob_ref (session_id);
 """
-DRIVER_WAKE_KINDS: Final = (
+_WAKE_KINDS_OF_RUNS: Final = (
     "prompt.submitted", "continue.requested", "interrupt.requested", "refresh.requested",
     "undo.requested", "action.approved", "action.rejected", "action.expired", "lease.released",
     "run.requested", "run.cancel_requested", "step.retry_requested",
 )  # fmt: skip
+DRIVER_WAKE_KINDS: Final = (*_WAKE_KINDS_OF_RUNS, "patch.requested")
 """What gives a driver something to do, and the one kind that says all before it was seen to."""
+_WAKES_DRIVER_OF_RUNS: Final = (
+    f"recorded_at IS NULL AND kind IN ({', '.join(map(repr, _WAKE_KINDS_OF_RUNS))})"
+)
 WAKES_DRIVER: Final = f"recorded_at IS NULL AND kind IN ({', '.join(map(repr, DRIVER_WAKE_KINDS))})"
-_PIPELINES: Final = f"""
+_PATCHES: Final = f"""
 DROP INDEX event_wake;
 CREATE INDEX event_wake ON event (session_id, position) WHERE {WAKES_DRIVER};
+"""
+_PIPELINES: Final = f"""
+DROP INDEX event_wake;
+CREATE INDEX event_wake ON event (session_id, position) WHERE {_WAKES_DRIVER_OF_RUNS};
 CREATE TABLE pipeline_state (
     pipeline_id TEXT PRIMARY KEY, pipeline_name TEXT, status TEXT, created_at INTEGER, updated_at INTEGER,
     input TEXT, file TEXT, number INTEGER, round INTEGER, started_at INTEGER, finished_at INTEGER,
@@ -304,6 +312,7 @@ MIGRATIONS: Final = (
         change="ALTER TABLE call ADD COLUMN cwd TEXT NOT NULL DEFAULT '';"
         "ALTER TABLE call ADD COLUMN paths TEXT NOT NULL DEFAULT '[]'",
     ),
+    Migration(version=14, name="requests for patches", change=_PATCHES),
 )
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from workbench.domain.tools import BUILT_IN_TOOLS, BuiltInTool, tools_of_denial, tools_of_pattern
+from workbench.domain.tools import BUILT_IN_TOOLS, PATCH_TOOL, BuiltInTool, tools_of_denial, tools_of_pattern
 from workbench.domain.values import JsonObject, PermissionPattern, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.paths import ResolvedPath
@@ -58,7 +58,7 @@ class PatternNote(Struct, frozen=True, kw_only=True):
 
 
 def tool_name_note(name: str, tools: Iterable[str]) -> PatternNote | None:
-    ids = BUILT_IN_TOOLS | frozenset(tools)
+    ids = BUILT_IN_TOOLS | {PATCH_TOOL} | frozenset(tools)
     if name in ids or name in TOOL_ALIASES or name.startswith(MCP_PREFIX) or "*" in name:
         return None
     if name in FOREIGN_TOOLS:

@@ -21,6 +21,7 @@ from workbench.tools.file_read import ContextRead, ReadFile
 from workbench.tools.file_search import FileSearch
 from workbench.tools.grep_search import GrepSearch
 from workbench.tools.list_directory import ListDir
+from workbench.tools.patch_apply import ApplyPatch
 from workbench.tools.prepare_pr import PreparePr
 
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -36,28 +37,36 @@ class InvalidTool(ValueError):
 class ToolRegistry:
     """Tools by id and wire name."""
 
-    def __init__(self, tools: Iterable[AnyTool]) -> None:
-        """Check and keep the tools.
+    def __init__(self, tools: Iterable[AnyTool], requested: Iterable[AnyTool] = ()) -> None:
+        """Check and keep the tools; those `requested` are for humans, and no model is offered them.
 
         Raises:
             InvalidTool: A name is there twice or malformed, a schema or an example is wrong, a parameter that
                 the descriptor names does not exist, or nobody may see the tool.
         """
         by_name: dict[str, AnyTool] = {}
-        for tool in tools:
+        requested = tuple(requested)
+        for tool in (*tools, *requested):
             for name in {tool.descriptor.id, tool.descriptor.wire_name}:
                 if name in by_name:
                     raise InvalidTool(f"{name}: registered twice; give one of the tools another name")
                 by_name[name] = tool
             for problem in _tool_problems(tool.descriptor):
                 raise InvalidTool(f"{tool.descriptor.id}: {problem}")
-        self._tools: Mapping[str, AnyTool] = MappingProxyType(by_name)
+        self._requested = MappingProxyType({tool.descriptor.id: tool for tool in requested})
+        self._tools: Mapping[str, AnyTool] = MappingProxyType(
+            {name: tool for name, tool in by_name.items() if tool not in requested}
+        )
         self._descriptors: Mapping[str, ToolDescriptor] = _narrowed_descriptors(self._tools, _NO_SETTINGS)
         self._narrowed = (_NO_SETTINGS, self._descriptors)
         """The settings that narrowed the tools last, and the descriptors that came of it."""
 
     def get(self, name: str) -> AnyTool | None:
-        return self._tools.get(name)
+        return self._tools.get(name) or self._requested.get(name)
+
+    def requested_descriptors(self) -> Mapping[str, ToolDescriptor]:
+        """Return the descriptors of the tools of humans, by id."""
+        return {name: tool.descriptor for name, tool in self._requested.items()}
 
     def descriptors(
         self, settings: Mapping[str, ToolSettings] = _NO_SETTINGS
@@ -135,7 +144,7 @@ def tool_descriptors() -> tuple[ToolDescriptor, ...]:
 @cache
 def tool_registry() -> ToolRegistry:
     """Return the registry of all tools that there are: no tool keeps anything, so they are checked once."""
-    return ToolRegistry(every_tool())
+    return ToolRegistry(every_tool(), requested=(ApplyPatch(),))
 
 
 def _tool_problems(descriptor: ToolDescriptor) -> Iterator[str]:

@@ -452,7 +452,7 @@ def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject
 
 
 MAX_OUTPUT_LINES = 8
-DIFF_PARAMETERS = ("content", "old_string", "new_string")
+DIFF_PARAMETERS = ("content", "old_string", "new_string", "patch", "paths")
 """Parameters that the diff shows already."""
 WARNING_SENTENCES: Mapping[str, str] = {
     "scrubbed": "It holds what looks like a secret; the record leaves that out.",
@@ -466,6 +466,7 @@ WARNING_SENTENCES: Mapping[str, str] = {
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is not UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
+    "executable": "It creates a file that can be run as a program.",
     "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
     "odd spaces": "It holds a space that is not the plain one: it separates no words.",
     "failed step": "A step of this run failed, and the run continues.",

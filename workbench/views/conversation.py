@@ -167,7 +167,8 @@ class Transcript:
                 self._add_notice(event, body)
             case (
                 e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested()
-                | e.RefreshRequested() | e.UndoRequested() | e.ForkRequested() | e.ContextCollected()
+                | e.RefreshRequested() | e.UndoRequested()
+                | e.PatchRequested() | e.ForkRequested() | e.ContextCollected()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
                 | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.SecurityNoted()

@@ -59,7 +59,7 @@ def _undo_words(body: e.Body) -> str:
 
 _Request = (
     e.PromptSubmitted | e.PromptWithdrawn | e.PromptsReordered | e.InterruptRequested | e.ContinueRequested
-    | e.CompactionRequested | e.ForkRequested | e.MarkAdded | e.ContextCollected
+    | e.CompactionRequested | e.PatchRequested | e.ForkRequested | e.MarkAdded | e.ContextCollected
 )  # fmt: skip
 
 
@@ -67,16 +67,14 @@ def _request_words(body: _Request) -> str:
     match body:
         case e.PromptSubmitted():
             return f"edited: {body.text}" if body.replaces_id else body.text
-        case e.PromptWithdrawn():
-            return "took a queued message back"
-        case e.PromptsReordered():
-            return "reordered the queued messages"
+        case e.PromptWithdrawn() | e.PromptsReordered() | e.ContinueRequested():
+            return _REQUEST_WORDS[body.KIND]
         case e.InterruptRequested():
             return f"to be stopped: {body.why}" if body.why else "asked to stop"
-        case e.ContinueRequested():
-            return "asked to continue"
         case e.CompactionRequested():
             return "to be compacted" + (f": {body.words}" if body.words else "")
+        case e.PatchRequested():
+            return f"the patch {body.name} to be applied" if body.name else "a patch to be applied"
         case e.ForkRequested():
             return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
         case e.MarkAdded():
@@ -97,6 +95,11 @@ _ACTION_WORDS: Final = {
     "answer.refused": "an answer was refused",
     "refresh.requested": "to be proposed again",
     "undo.requested": "to be undone",
+}
+_REQUEST_WORDS: Final = {
+    "prompt.withdrawn": "took a queued message back",
+    "prompts.reordered": "reordered the queued messages",
+    "continue.requested": "asked to continue",
 }
 _STATUS_WORDS: Final[Mapping[str, str]] = {"processing": "at work"}
 _ASKING_WORDS: Final[dict[object, str]] = {

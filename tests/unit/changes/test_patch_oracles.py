@@ -35,7 +35,9 @@ def edited(draw: st.DrawFn, data: bytes) -> bytes:
     lines = data.splitlines(keepends=True)
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(lines)))
-        lines[at : at + draw(st.integers(0, 2))] = [draw(LINES) + b"\n" for _ in range(draw(st.integers(0, 2)))]
+        lines[at : at + draw(st.integers(0, 2))] = [
+            draw(LINES) + b"\n" for _ in range(draw(st.integers(0, 2)))
+        ]
     return b"".join(lines)
 
 
@@ -78,7 +80,9 @@ class Oracle:
         self.run("git", "init", "-q", at=self.repository)
 
     def run(self, *words: str, at: Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(words, cwd=at, env=self._environment, input=given, capture_output=True, check=False)
+        return subprocess.run(
+            words, cwd=at, env=self._environment, input=given, capture_output=True, check=False
+        )
 
     def patch_of(self, old: Tree, new: Tree, *options: str) -> bytes:
         self._clear(self.repository)
@@ -133,7 +137,9 @@ def ours(base: Tree, patch: bytes, strip: int = 1) -> Tree | None:
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=cases(), context=st.sampled_from([0, 1, 3, 3, 3]))
-def test_what_is_applied_is_what_git_applies(oracle: Oracle, case: tuple[Tree, Tree, Tree], context: int) -> None:
+def test_what_is_applied_is_what_git_applies(
+    oracle: Oracle, case: tuple[Tree, Tree, Tree], context: int
+) -> None:
     old, new, base = case
     patch = oracle.patch_of(old, new, f"-U{context}")
     expected = oracle.applied(base, patch, "git", "apply")

@@ -240,7 +240,8 @@ class _SessionPage:
             case (
                 e.RunRequested() | e.RunCancelRequested() | e.StepRetryRequested() | e.RunStarted()
                 | e.RunChanged() | e.StepChanged() | e.ContractChecked() | e.ArtifactStored()
-                | e.UndoRequested() | e.ForkRequested() | e.InterruptRequested() | e.CallRepeated()
+                | e.UndoRequested()
+                | e.PatchRequested() | e.ForkRequested() | e.InterruptRequested() | e.CallRepeated()
             ):  # fmt: skip
                 return self._line(event)
             case (
