@@ -51,6 +51,6 @@ def test_the_campaign_passes_every_point_that_a_session_passes(crashes):
 
     # The host process alone passes the one; runs, lists and changes that are taken up again pass the others,
     # where the tests that kill those do.
-    kinds = ("run.", "step.", "tree.", "place.", "incident.", "incidents.", "reopen.")
+    kinds = ("run.", "step.", "tree.", "place.", "incident.", "incidents.", "reopen.", "patch.")
     elsewhere = {point for point in FAULT_POINTS if point.startswith(kinds)} | {"host.started"}
     assert {point for _, point, _ in crashes} == set(FAULT_POINTS) - elsewhere

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.agents.state import Turn, TurnCall, TurnState
-from workbench.domain.events import PatchRequested, UndoRequested
+from workbench.domain.events import UndoRequested
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, TERMINAL_SESSION_STATES, PauseReason
 
 
@@ -129,7 +129,6 @@ class ProposePatch(Struct, frozen=True, kw_only=True):
     """Propose the changes of a patch, as a call whose id is `request_id`."""
 
     request_id: str
-    body: PatchRequested
 
 
 TurnOutcome = Literal["done", "interrupted", "limit", "error", "unattended"]
@@ -288,8 +287,7 @@ def _request_effects(state: TurnState) -> Iterator[Effect]:
         action_id, request_id = state.reopenings[0]
         yield Reopen(action_id=action_id, request_id=request_id)
     elif state.patches:
-        request_id, body = state.patches[0]
-        yield ProposePatch(request_id=request_id, body=body)
+        yield ProposePatch(request_id=state.patches[0])
 
 
 def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:

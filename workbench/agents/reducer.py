@@ -248,8 +248,8 @@ def _undo_requested(state: TurnState, event: Event, body: UndoRequested) -> Turn
     return replace(state, undos=(*state.undos, (event.action_id or "", event.id, body)))
 
 
-def _patch_requested(state: TurnState, event: Event, body: PatchRequested) -> TurnState:
-    return replace(state, patches=(*state.patches, (event.id, body)))
+def _patch_requested(state: TurnState, event: Event, _body: PatchRequested) -> TurnState:
+    return replace(state, patches=(*state.patches, event.id))
 
 
 # --- turns ---------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def _turn_ended(state: TurnState, event: Event, body: TurnEnded) -> TurnState:
 def _call_proposed(state: TurnState, event: Event, body: CallProposed) -> TurnState:
     undos = tuple(undo for undo in state.undos if undo[1] != body.verdict.by)
     reopenings = tuple(one for one in state.reopenings if one[1] != event.call_id)
-    patches = tuple(one for one in state.patches if one[0] != event.call_id)
+    patches = tuple(one for one in state.patches if one != event.call_id)
     state = replace(state, undos=undos, reopenings=reopenings, patches=patches)
     state = _with_unannounced_call(state, event.call_id, body)
     undoes = _undone_call_id(state, body) if body.tool == UNDO_TOOL else ""

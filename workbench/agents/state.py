@@ -14,7 +14,6 @@ from workbench.domain.events import (
     ActionApproved,
     ActionRejected,
     CallFinished,
-    PatchRequested,
     ReplyCompleted,
     SessionCreated,
     UndoRequested,
@@ -288,8 +287,8 @@ class TurnState(Struct, frozen=True, kw_only=True):
     """(approved action, request event id) of what a human wants proposed again and is not yet."""
     undos: tuple[tuple[str, str, UndoRequested], ...] = ()
     """(action id or nothing, request event id, request) not yet proposed."""
-    patches: tuple[tuple[str, PatchRequested], ...] = ()
-    """(request event id, request) of patches that are not yet proposed."""
+    patches: tuple[str, ...] = ()
+    """Ids of the requests for patches that are not yet proposed."""
     used_exchanges: frozenset[int] = frozenset()
     compaction: str | None = None
     """What a human said who asked for a summary of the conversation; None: nobody asked."""

@@ -5,6 +5,7 @@ removes is exactly the same, at its place or elsewhere; nothing is guessed from 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -54,7 +55,7 @@ class PatchFile(Struct, frozen=True, kw_only=True):
     line: int
     """In the patch, of its first header line."""
     old: str | None
-    """None for `/dev/null`."""
+    """None for `/dev/null`, if git's first line does not have the name all the same."""
     new: str | None
     kind: PatchKind
     is_git: bool
@@ -142,7 +143,7 @@ class FoundStrip(Struct, frozen=True, kw_only=True):
 
 
 def find_strip(files: Sequence[PatchFile], read: ReadImage) -> FoundStrip:
-    """Return which of the levels 0 and 1 fit; the problems are those of the level that fits better."""
+    """Return which of the levels 0 and 1 fit; the problems are those of the one that names more files."""
     problems: dict[int, tuple[str, ...]] = {}
     for strip in (1, 0):
         try:
@@ -152,13 +153,16 @@ def find_strip(files: Sequence[PatchFile], read: ReadImage) -> FoundStrip:
     fitting = tuple(strip for strip in (0, 1) if strip not in problems)
     if fitting:
         return FoundStrip(fitting=fitting)
-    strip = 1 if len(problems[1]) <= len(problems[0]) or any(map(_has_prefixes, files)) else 0
+    strip = max((1, 0), key=lambda level: _count_existing(files, level, read))
     return FoundStrip(fitting=(), problems=problems[strip])
 
 
-def _has_prefixes(file: PatchFile) -> bool:
-    names = ((file.old or "").partition("/"), (file.new or "").partition("/"))
-    return names[0][0] != names[1][0] and names[0][2] == names[1][2] != ""
+def _count_existing(files: Sequence[PatchFile], strip: int, read: ReadImage) -> int:
+    count = 0
+    for file in files:
+        with suppress(PatchRefused, FileRefused):
+            count += read(patch_paths(file, strip).source) is not None
+    return count
 
 
 # --- the changes -----------------------------------------------------------------------------------

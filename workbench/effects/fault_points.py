@@ -22,6 +22,8 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "read.released": "The question of a read is withdrawn and its call allowed, in one transaction.",
     "reopen.before_propose": "A human asked for an approved change again, and nothing is proposed yet.",
     "reopen.proposed": "The call that proposes it again and its action are committed.",
+    "patch.before_propose": "A human asked for a patch, and nothing is proposed yet.",
+    "patch.proposed": "The call that proposes a patch and its action are committed.",
     "call.before_executing": "The call is approved and checked again, not yet marked as executing.",
     "call.executing": "The call is durably marked as executing and nothing was done.",
     "call.started": "The command's process is prepared and process.started is not recorded.",

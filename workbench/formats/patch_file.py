@@ -145,10 +145,6 @@ class _Reader:
         head.old, head.new = self._both_names(self._value("diff --git "))
         while name := next((name for name in _GIT_FIELDS if self._line().startswith(name)), None):
             self._add_field(head, name, self._value(name))
-        if head.kind == "create":
-            head.old = None
-        elif head.kind == "delete":
-            head.new = None
         if head.old is None and head.new is None:
             raise PatchBroken("the names of its file cannot be told apart", head.line)
         return head

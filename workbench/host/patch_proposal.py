@@ -130,7 +130,7 @@ def wait_until_proposed(journal: Journal, request: str) -> Action:
 async def propose_patch(writer: SessionWriter, effect: ProposePatch) -> None:
     """Propose the changes of a patch, or record why they cannot be proposed any more."""
     fault_point("patch.before_propose")
-    body = effect.body
+    body = _request(writer, effect.request_id)
     row = Call(
         id=effect.request_id, session_id=writer.session_id, turn_id=None, ordinal=0,
         provider_call_id=f"patch-{effect.request_id}", tool=PATCH_TOOL, state="pending",
@@ -140,3 +140,8 @@ async def propose_patch(writer: SessionWriter, effect: ProposePatch) -> None:
     verdict, proposal = await judge_and_propose(writer, row, exact, hooks_that_ran(writer, row.id))
     await writer.append(*await proposal_events(writer, row, verdict, proposal, exact))
     fault_point("patch.proposed")
+
+
+def _request(writer: SessionWriter, request_id: str) -> PatchRequested:
+    bodies = (event.body for event in writer.journal.events(writer.session_id) if event.id == request_id)
+    return next(body for body in bodies if isinstance(body, PatchRequested))

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.changes.diff import FileChange
-from workbench.changes.patch import PatchRefused, find_strip, patched_changes
+from workbench.changes.patch import PatchRefused, patched_changes
 from workbench.effects.files import FileImage
 from workbench.formats.patch_file import PatchBroken, read_patch
 
@@ -93,6 +93,14 @@ class Oracle:
         self.run("git", "add", "-AN", at=self.repository)
         return self.run("git", "diff", "-M", "--text", *options, at=self.repository).stdout
 
+    def gnu_patch_of(self, old: Tree, new: Tree) -> bytes:
+        self._clear(self.repository)
+        write(old, self.repository / "old")
+        write(new, self.repository / "new")
+        (self.repository / "old").mkdir(exist_ok=True)
+        (self.repository / "new").mkdir(exist_ok=True)
+        return self.run("diff", "-ruN", "--text", "old", "new", at=self.repository).stdout
+
     def applied(self, base: Tree, patch: bytes, *words: str) -> Tree | None:
         """Return what a program makes of a tree; None where it refuses."""
         shutil.rmtree(self.target, ignore_errors=True)
@@ -130,19 +138,31 @@ def with_changes(tree: Tree, changes: tuple[FileChange, ...]) -> Tree:
 def ours(base: Tree, patch: bytes, strip: int = 1) -> Tree | None:
     try:
         return with_changes(base, patched_changes(read_patch(patch), strip, reader(base)))
-    except (PatchRefused, PatchBroken) as error:
-        print(error)
+    except (PatchRefused, PatchBroken):
         return None
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None)
 @given(case=cases(), context=st.sampled_from([0, 1, 3, 3, 3]))
 def test_what_is_applied_is_what_git_applies(
     oracle: Oracle, case: tuple[Tree, Tree, Tree], context: int
 ) -> None:
     old, new, base = case
-    patch = oracle.patch_of(old, new, f"-U{context}")
-    expected = oracle.applied(base, patch, "git", "apply")
-    if not patch:
-        return
-    assert ours(base, patch) == expected
+    if patch := oracle.patch_of(old, new, f"-U{context}"):
+        assert ours(base, patch) == oracle.applied(base, patch, "git", "apply")
+
+
+GNU_PATCH = ("patch", "-p1", "-s", "-f", "-F0", "--no-backup-if-mismatch")
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=cases())
+def test_what_is_applied_of_gnu_diff_is_what_gnu_patch_applies(
+    oracle: Oracle, case: tuple[Tree, Tree, Tree]
+) -> None:
+    old, new, base = case
+    patch = oracle.gnu_patch_of(old, new)
+    got = ours(base, patch) if patch else None
+    assert got is None or got == oracle.applied(base, patch, *GNU_PATCH)
+    if old == base and patch:
+        assert got == {path: data for path, data in new.items() if data or path in old}

@@ -22,6 +22,7 @@ from textual.widgets import Input, Static
 
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
+from workbench.domain.tools import PATCH_TOOL
 from workbench.domain.values import Decision, JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rule_dialog import rule_dialog_lines
@@ -252,6 +253,8 @@ def draft_rule(
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import suggest_rules
 
+    if tool == PATCH_TOOL:
+        return "each patch is asked about, and no rule answers one"
     descriptor = backend.rules.known_tools().get(tool)
     if descriptor is None:
         return "no rule can be made here: this tool is not known"
