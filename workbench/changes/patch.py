@@ -78,7 +78,7 @@ class PatchPaths(Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys((self.source, self.target)))
 
 
-class PatchRefused(Exception):
+class PatchUnusable(Exception):
     """A patch cannot be made a change of these files; every problem that was found."""
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -91,7 +91,7 @@ class PatchRefused(Exception):
 
 
 def patch_paths(file: PatchFile, strip: int) -> PatchPaths:
-    """Return the paths of a file of a patch without their first `strip` folders; raises PatchRefused."""
+    """Return the paths of a file of a patch without their first `strip` folders; raises PatchUnusable."""
     if file.kind in ("rename", "copy"):
         # Git writes these two names without a prefix.
         source, target = (_stripped(file, name, max(strip - 1, 0)) for name in (file.old, file.new))
@@ -107,7 +107,7 @@ def patch_paths(file: PatchFile, strip: int) -> PatchPaths:
 
 
 def all_paths(files: Iterable[PatchFile], strip: int) -> tuple[str, ...]:
-    """Return every path that a patch reads or writes, each once; raises PatchRefused."""
+    """Return every path that a patch reads or writes, each once; raises PatchUnusable."""
     return tuple(dict.fromkeys(path for file in files for path in patch_paths(file, strip).both))
 
 
@@ -124,8 +124,8 @@ def _stripped(file: PatchFile, name: str | None, strip: int) -> str:
     return "/".join(parts[strip:])
 
 
-def _refused(file: PatchFile, why: str) -> PatchRefused:
-    return PatchRefused((f"line {file.line} of the patch: {why}",))
+def _refused(file: PatchFile, why: str) -> PatchUnusable:
+    return PatchUnusable((f"line {file.line} of the patch: {why}",))
 
 
 def _shown(text: str) -> str:
@@ -148,7 +148,7 @@ def find_strip(files: Sequence[PatchFile], read: ReadImage) -> FoundStrip:
     for strip in (1, 0):
         try:
             patched_changes(files, strip, read)
-        except PatchRefused as error:
+        except PatchUnusable as error:
             problems[strip] = error.problems
     fitting = tuple(strip for strip in (0, 1) if strip not in problems)
     if fitting:
@@ -160,7 +160,7 @@ def find_strip(files: Sequence[PatchFile], read: ReadImage) -> FoundStrip:
 def _count_existing(files: Sequence[PatchFile], strip: int, read: ReadImage) -> int:
     count = 0
     for file in files:
-        with suppress(PatchRefused, FileRefused):
+        with suppress(PatchUnusable, FileRefused):
             count += read(patch_paths(file, strip).source) is not None
     return count
 
@@ -191,21 +191,21 @@ class _Files(Struct):
 
 
 def patched_changes(files: Sequence[PatchFile], strip: int, read: ReadImage) -> tuple[FileChange, ...]:
-    """Return what a patch changes, files that go last; raises PatchRefused with everything that is wrong."""
+    """Return what a patch changes, files that go last; raises PatchUnusable with everything that is wrong."""
     some = _Files(read=read)
     problems: list[str] = []
     for file in files:
         try:
             _patch_file(file, patch_paths(file, strip), some)
-        except PatchRefused as error:
+        except PatchUnusable as error:
             problems += error.problems
         except FileRefused as error:
             problems.append(f"{_shown(error.path)}: {error.why}")
     if problems:
-        raise PatchRefused(problems)
+        raise PatchUnusable(problems)
     changes = sorted(_net_changes(some), key=lambda change: change.after is None)
     if not changes:
-        raise PatchRefused(("it changes nothing",))
+        raise PatchUnusable(("it changes nothing",))
     return tuple(changes)
 
 
@@ -230,7 +230,7 @@ def _patch_file(file: PatchFile, paths: PatchPaths, some: _Files) -> None:
     if kind == "create":
         _require_free(paths, target)
         if any(hunk.side(" -") for hunk in file.hunks):
-            raise PatchRefused(
+            raise PatchUnusable(
                 (f"{_shown(paths.target)}: it is new in the patch, which removes lines of it",)
             )
         target.mode = _MODES.get(file.new_mode or 0, _NEW_MODE)
@@ -244,7 +244,7 @@ def _patch_file(file: PatchFile, paths: PatchPaths, some: _Files) -> None:
         some.moves.append(paths)
         source.after, source.is_touched = None, True
     if kind == "delete" and content:
-        raise PatchRefused(
+        raise PatchUnusable(
             (f"{_shown(paths.source)}: the patch deletes it, and it holds more than the patch",)
         )
     target.after, target.is_touched = None if kind == "delete" else content, True
@@ -259,7 +259,7 @@ def _kind(file: PatchFile, source: _File) -> PatchKind:
 
 def _refuse_unsupported(file: PatchFile, paths: PatchPaths) -> None:
     if why := _unsupported_reason(file):
-        raise PatchRefused((f"{_shown(paths.target)}: {why}",))
+        raise PatchUnusable((f"{_shown(paths.target)}: {why}",))
 
 
 def _unsupported_reason(file: PatchFile) -> str:
@@ -280,15 +280,15 @@ def _unsupported_reason(file: PatchFile) -> str:
 
 def _require_free(paths: PatchPaths, target: _File) -> None:
     if target.after is not None:
-        raise PatchRefused((f"{_shown(paths.target)}: it is new in the patch and already exists",))
+        raise PatchUnusable((f"{_shown(paths.target)}: it is new in the patch and already exists",))
 
 
 def _require_source(file: PatchFile, paths: PatchPaths, source: _File) -> None:
     if source.after is None:
-        raise PatchRefused((f"{_shown(paths.source)}: it does not exist (line {file.line} of the patch)",))
+        raise PatchUnusable((f"{_shown(paths.source)}: it does not exist (line {file.line} of the patch)",))
     if file.kind in ("rename", "copy") and source.is_touched:
         why = "the patch changes it twice and then moves it; apply the patches one after another"
-        raise PatchRefused((f"{_shown(paths.source)}: {why}",))
+        raise PatchUnusable((f"{_shown(paths.source)}: {why}",))
 
 
 def _patched_bytes(paths: PatchPaths, before: bytes, hunks: Sequence[PatchHunk]) -> bytes:
@@ -296,10 +296,10 @@ def _patched_bytes(paths: PatchPaths, before: bytes, hunks: Sequence[PatchHunk])
         return before
     after, problems = apply_hunks(before, hunks)
     if problems:
-        raise PatchRefused([f"{_shown(paths.source)}: {problem}" for problem in problems])
+        raise PatchUnusable([f"{_shown(paths.source)}: {problem}" for problem in problems])
     if is_binary_content(before) or is_binary_content(after):
         why = "it is binary, so its lines cannot be shown; copy the file itself"
-        raise PatchRefused((f"{_shown(paths.source)}: {why}",))
+        raise PatchUnusable((f"{_shown(paths.source)}: {why}",))
     return after
 
 
@@ -373,9 +373,7 @@ def _stale_sentence(lines: _Lines, hunk: PatchHunk, old: Sequence[bytes]) -> str
     if lines.fits(start, old):
         beyond = start + len(old)
         if hunk.ends_with_change and beyond < len(lines.data):
-            return (
-                f"{name}: the file has to end after its lines, and goes on with {_quoted(lines.data[beyond])}"
-            )
+            return f"{name}: the file has to end after its lines, and continues with {_quoted(lines.data[beyond])}"
         return f"{name}: it has to be the beginning of the file"
     return f"{name}: an earlier hunk changed its lines"
 

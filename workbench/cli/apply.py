@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench.changes.diff import changed_line_totals, make_hunks
-from workbench.changes.patch import PatchRefused
+from workbench.changes.patch import PatchUnusable
 from workbench.cli.approvals import start_hosts
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
@@ -98,7 +98,7 @@ def _read_input(file: str, console: Console) -> tuple[str, bytes]:
         return "", _bounded(sys.stdin.buffer.read(MAX_PATCH_BYTES + 1))
     path = Path(file).expanduser()
     try:
-        data = read_bounded(path)
+        data = read_bounded(path, MAX_PATCH_BYTES)
     except FileRefused as error:
         raise Refusal(_NOTHING, f"{one_line(file, 120)}: {error.why}", error.remedy) from None
     if data is None:
@@ -124,7 +124,7 @@ def _checked(
     """Return a patch that fits; where it does not, say everything that is wrong."""
     try:
         return check_patch(workspace, name, data, strip, lambda levels: _chosen_strip(console, levels))
-    except PatchRefused as error:
+    except PatchUnusable as error:
         console.note(f"Nothing was proposed. The patch {name}".rstrip() + " does not fit:")
         console.note_lines(f"  {problem}" for problem in error.problems)
         return None

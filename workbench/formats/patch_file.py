@@ -144,10 +144,19 @@ class _Reader:
         head = _Head(line=self._at + 1)
         head.old, head.new = self._both_names(self._value("diff --git "))
         while name := next((name for name in _GIT_FIELDS if self._line().startswith(name)), None):
+            if name == "--- " and not self._is_of(head):
+                break
             self._add_field(head, name, self._value(name))
         if head.old is None and head.new is None:
             raise PatchBroken("the names of its file cannot be told apart", head.line)
         return head
+
+    def _is_of(self, head: _Head) -> bool:
+        """Return whether a line of `---` names the file of a header of git, and not another one."""
+        name = self._name(self._line().removeprefix("--- ").rstrip("\r\n"))
+        if name is None or head.old is None:
+            return True
+        return head.old in (name, name.partition("/")[2]) or _is_same_file(head.old, name)
 
     def _add_field(self, head: _Head, name: str, text: str) -> None:
         match name:
@@ -205,8 +214,7 @@ class _Reader:
         if len(text) % 2 == 0 or text[middle] != " ":
             return None, None
         old, new = self._decoded(text[:middle]), self._decoded(text[middle + 1 :])
-        is_same = old == new or old.partition("/")[2] == new.partition("/")[2] != ""
-        return (old, new) if is_same else (None, None)
+        return (old, new) if _is_same_file(old, new) else (None, None)
 
     # --- hunks ---------------------------------------------------------------------------------
 
@@ -236,7 +244,7 @@ class _Reader:
         if self._line().startswith("\\"):
             self._at += 1
         elif self._line()[:1] in (" ", "-", "+") and not self._is_end_of_hunks():
-            raise self._broken("the hunk goes on, and its numbers say that it ends above")
+            raise self._broken("the hunk continues, and its numbers say that it ends above")
 
     def _is_end_of_hunks(self) -> bool:
         """Return whether a line that looks like one of a hunk is another header, or ends a letter."""
@@ -267,6 +275,11 @@ class _Reader:
         return tuple(_patch_hunk(hunk, number, line) for number, (hunk, line) in numbered)
 
 
+def _is_same_file(old: str, new: str) -> bool:
+    """Return whether two names differ in nothing but their first folder."""
+    return old == new or old.partition("/")[2] == new.partition("/")[2] != ""
+
+
 def _patch_hunk(hunk: "Hunk", number: int, line: int) -> PatchHunk:
     rows: list[tuple[str, bytes]] = []
     for row in hunk:
@@ -283,9 +296,9 @@ def _patch_hunk(hunk: "Hunk", number: int, line: int) -> PatchHunk:
 def _error_sentence(text: str) -> str:
     what = text.partition(":")[0]
     if what == "Hunk is shorter than expected":
-        return "the hunk ends here, and its numbers say that it goes on"
+        return "the hunk ends here, and its numbers say that it continues"
     if what == "Hunk is longer than expected":
-        return "the hunk goes on, and its numbers say that it ends above"
+        return "the hunk continues, and its numbers say that it ends above"
     return f"this line belongs to no hunk ({one_line(what, 80)})"
 
 

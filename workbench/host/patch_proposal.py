@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from workbench.agents.planner import ProposePatch
 from workbench.changes.diff import FileChange
-from workbench.changes.patch import PatchFile, PatchRefused, all_paths, find_strip, patched_changes
+from workbench.changes.patch import PatchFile, PatchUnusable, all_paths, find_strip, patched_changes
 from workbench.domain.events import PatchRequested
 from workbench.domain.rows import Action, Call
 from workbench.domain.tools import PATCH_TOOL
@@ -61,7 +61,7 @@ ChooseStrip = Callable[[Sequence[tuple[int, tuple[str, ...]]]], int]
 def check_patch(
     workspace: str, name: str, data: bytes, strip: int | None, choose: ChooseStrip
 ) -> CheckedPatch:
-    """Return a patch with its strip level and what it would change; raises PatchRefused.
+    """Return a patch with its strip level and what it would change; raises PatchUnusable.
 
     `strip` None: the level that fits is taken, and `choose` is asked where two do.
     """
@@ -72,9 +72,9 @@ def check_patch(
                 strip = _found_strip(files, root, choose)
             changes = patched_changes(files, strip, root.image)
     except PatchBroken as error:
-        raise PatchRefused((f"it cannot be read: {error}",)) from None
+        raise PatchUnusable((f"it cannot be read: {error}",)) from None
     except FileRefused as error:
-        raise PatchRefused((f"{error.path}: {error.why}",)) from None
+        raise PatchUnusable((f"{error.path}: {error.why}",)) from None
     parameters = patch_parameters(data, strip, all_paths(files, strip))
     return CheckedPatch(name=name, strip=strip, changes=changes, parameters=parameters)
 
@@ -82,7 +82,7 @@ def check_patch(
 def _found_strip(files: Sequence[PatchFile], root: Root, choose: ChooseStrip) -> int:
     found = find_strip(files, root.image)
     if not found.fitting:
-        raise PatchRefused(found.problems)
+        raise PatchUnusable(found.problems)
     if len(found.fitting) == 1:
         return found.fitting[0]
     return choose([(strip, all_paths(files, strip)) for strip in found.fitting])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from workbench.changes.diff import FileChange
-from workbench.changes.patch import PatchRefused, all_paths, patched_changes
+from workbench.changes.patch import PatchUnusable, all_paths, patched_changes
 from workbench.domain.tools import PATCH_TOOL, tool_verb
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.formats.patch_file import PatchBroken, read_patch
@@ -59,7 +59,7 @@ class ApplyPatch:
             if unnamed := [path for path in all_paths(files, strip) if path not in paths]:
                 raise ToolRefused(f"Not applied: the patch changes {unnamed[0]} too.")
             return patched_changes(files, strip, base)
-        except (PatchRefused, PatchBroken) as error:
+        except (PatchUnusable, PatchBroken) as error:
             raise ToolRefused(f"Not applied: {error}.") from None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.tables import each_row
-from workbench.changes.patch import FoundStrip, PatchRefused, find_strip, patched_changes
+from workbench.changes.patch import FoundStrip, PatchUnusable, find_strip, patched_changes
 from workbench.effects.files import FileImage
 from workbench.formats.patch_file import (
     MAX_PATCH_BYTES,
@@ -32,7 +32,7 @@ def changed(patch: str | bytes, tree: Mapping[str, bytes], strip: int = 1) -> di
 def refusal(patch: str | bytes, tree: Mapping[str, bytes], strip: int = 1) -> str:
     try:
         changed(patch, tree, strip)
-    except (PatchRefused, PatchBroken) as error:
+    except (PatchUnusable, PatchBroken) as error:
         return str(error)
     return ""
 
@@ -66,6 +66,7 @@ COPIED = "diff --git a/a b/b\nsimilarity index 100%\ncopy from a\ncopy to b\n"
         (COPIED, {"a": b"x\n"}, {"b": b"x\n"}),
         (DELETE + CREATE.replace("b/n", "b/a").replace("a/n", "a/a"), {"a": b"x\n"}, {"a": b"new\n"}),
         (edit() + edit(body="-y\n+z\n"), {"a": b"x\n"}, {"a": b"z\n"}),
+        (MOVED + edit("e"), {"a": b"x\n", "e": b"x\n"}, {"d/b": b"x\n", "a": None, "e": b"y\n"}),
         (MOVED + edit("d/b"), {"a": b"x\n"}, {"d/b": b"y\n", "a": None}),
         (edit(body="-x\n\\ No newline at end of file\n+y\n"), {"a": b"x"}, {"a": b"y\n"}),
         (edit(body="-x\n+y\n\\ Kein Zeilenumbruch\n"), {"a": b"x\n"}, {"a": b"y"}),
@@ -205,7 +206,7 @@ FIRST = edit(body="-line 1\n+ONE\n line 2\n", old="1,2", new="1,2")
 @each_row("case, wanted", [
         ((MIDDLE, OLD.replace(b"10", b"ten")), "line 10 is “line ten” now, the patch has “line 10”"),
         ((MIDDLE, b"line 1\n"), "the patch has “line 9” at line 9, where the file has ended"),
-        ((LAST, OLD + b"more\n"), "the file has to end after its lines, and goes on with “more”"),
+        ((LAST, OLD + b"more\n"), "the file has to end after its lines, and continues with “more”"),
         ((FIRST, b"top\n" + OLD), "line 1 is “top” now, the patch has “line 1”"),
         ((LAST, OLD[:-1]), "line 20 is “line 20” without a line end now, the patch has “line 20”"),
         ((edit(), b"password = 'hunter2-hunter2'\n"), "line 1 is “password = '⟨secret: password⟩'” now"),
@@ -255,11 +256,11 @@ HEAD = "Words.\n--- a/a\n+++ b/a\n"
 
 
 @each_row("patch, wanted", [
-        (f"{HEAD}@@ -1,3 +1,3 @@\n x\n-y\n", "line 6: the hunk ends here, and its numbers say that it goes on"),
-        (f"{HEAD}@@ -1 +1 @@\n-x\n+y\n+z\n", "line 7: the hunk goes on, and its numbers say that it ends above"),
-        (f"{HEAD}@@ -1,2 +1 @@\n-x\n+y\n+z\n-w\n", "line 7: the hunk goes on, and its numbers say that it ends above"),
+        (f"{HEAD}@@ -1,3 +1,3 @@\n x\n-y\n", "line 6: the hunk ends here, and its numbers say that it continues"),
+        (f"{HEAD}@@ -1 +1 @@\n-x\n+y\n+z\n", "line 7: the hunk continues, and its numbers say that it ends above"),
+        (f"{HEAD}@@ -1,2 +1 @@\n-x\n+y\n+z\n-w\n", "line 7: the hunk continues, and its numbers say that it ends above"),
         (f"{HEAD}@@ -1 +x @@\n-x\n+y\n", "line 4: the numbers of this hunk cannot be read"),
-        (f"{HEAD}@@ -1,2 +1,2 @@\n-x\n*y\n", "line 5: the hunk ends here, and its numbers say that it goes on"),
+        (f"{HEAD}@@ -1,2 +1,2 @@\n-x\n*y\n", "line 5: the hunk ends here, and its numbers say that it continues"),
         ("Words.\n@@ -1 +1 @@\n-x\n+y\n", "line 2: a hunk without the names of its file above it"),
         ("diff --cc a\n", "line 1: this form of patch is not read; make a unified diff, for example with git diff"),
         ("*** Begin Patch\n", "line 1: this form of patch is not read; make a unified diff, for example with git diff"),

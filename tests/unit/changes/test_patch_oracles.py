@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.changes.diff import FileChange
-from workbench.changes.patch import PatchRefused, patched_changes
+from workbench.changes.patch import PatchUnusable, patched_changes
 from workbench.effects.files import FileImage
 from workbench.formats.patch_file import PatchBroken, read_patch
 
@@ -138,7 +138,7 @@ def with_changes(tree: Tree, changes: tuple[FileChange, ...]) -> Tree:
 def ours(base: Tree, patch: bytes, strip: int = 1) -> Tree | None:
     try:
         return with_changes(base, patched_changes(read_patch(patch), strip, reader(base)))
-    except (PatchRefused, PatchBroken):
+    except (PatchUnusable, PatchBroken):
         return None
 
 
