@@ -373,7 +373,8 @@ def _stale_sentence(lines: _Lines, hunk: PatchHunk, old: Sequence[bytes]) -> str
     if lines.fits(start, old):
         beyond = start + len(old)
         if hunk.ends_with_change and beyond < len(lines.data):
-            return f"{name}: the file has to end after its lines, and continues with {_quoted(lines.data[beyond])}"
+            following = _quoted(lines.data[beyond])
+            return f"{name}: the file has to end after its lines, and continues with {following}"
         return f"{name}: it has to be the beginning of the file"
     return f"{name}: an earlier hunk changed its lines"
 

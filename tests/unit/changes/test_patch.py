@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.tables import each_row
-from workbench.changes.patch import FoundStrip, PatchUnusable, find_strip, patched_changes
+from workbench.changes.patch import FoundStrip, PatchUnusable, all_paths, find_strip, patched_changes
+from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.formats.patch_file import (
     MAX_PATCH_BYTES,
@@ -293,3 +294,32 @@ def test_a_patch_is_known_by_its_beginning():
         assert looks_like_patch(head.encode())
     for head in ("", "words\n" + edit(), "--- a\nkind: x\n", "{}", "From me\n"):
         assert not looks_like_patch(head.encode())
+
+
+def test_hunks_whose_lines_are_there_and_may_not_be_taken_say_why():
+    late = edit(body="-line 3\n+THREE\n line 4\n", old="1,2", new="3,2")
+    assert "it has to be the beginning of the file" in refusal(late, {"a": OLD})
+    first, second = (
+        " line 2\n-line 3\n+THREE\n line 4\n",
+        "@@ -4,3 +4,3 @@\n line 4\n-line 5\n+FIVE\n line 6\n",
+    )
+    shared = edit(body=first + second, old="2,3", new="2,3")
+    assert "hunk 2 (line 8 of the patch) does not fit: an earlier hunk changed its lines" in refusal(
+        shared, {"a": OLD}
+    )
+
+
+def test_a_file_that_cannot_be_read_is_one_of_the_problems():
+    def read(path):
+        raise FileRefused(path, "it is a symbolic link", "name the file itself")
+
+    with pytest.raises(PatchUnusable) as refused:
+        patched_changes(read_patch((edit() + edit("b")).encode()), 1, read)
+    assert refused.value.problems == ("a: it is a symbolic link", "b: it is a symbolic link")
+
+
+def test_every_path_is_named_once_and_problems_are_counted_beyond_twenty():
+    moved = read_patch((MOVED + edit("d/b")).encode())
+    assert all_paths(moved, 1) == ("a", "d/b")
+    error = PatchUnusable([f"{number}" for number in range(23)])
+    assert len(error.problems) == 21 and error.problems[-1] == "and 3 more"
