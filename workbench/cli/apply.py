@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench.changes.diff import changed_line_totals, make_hunks
-from workbench.changes.patch import PatchUnusable
+from workbench.changes.unified_diff import PatchUnusable
 from workbench.cli.approvals import start_hosts
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
@@ -19,7 +19,7 @@ from workbench.domain.rows import Action
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import workspace_path
 from workbench.effects.path_files import read_bounded
-from workbench.formats.patch_file import MAX_PATCH_BYTES
+from workbench.formats.unified_diff_reader import MAX_DIFF_BYTES
 from workbench.host.patch_proposal import CheckedPatch, check_patch, request_patch, wait_until_proposed
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.journal import Journal
@@ -95,10 +95,10 @@ def _read_input(file: str, console: Console) -> tuple[str, bytes]:
     if file == _STANDARD_INPUT:
         if sys.stdin.isatty():
             console.note("Paste the patch; ctrl+d on a line of its own ends it.")
-        return "", _bounded(sys.stdin.buffer.read(MAX_PATCH_BYTES + 1))
+        return "", _bounded(sys.stdin.buffer.read(MAX_DIFF_BYTES + 1))
     path = Path(file).expanduser()
     try:
-        data = read_bounded(path, MAX_PATCH_BYTES)
+        data = read_bounded(path, MAX_DIFF_BYTES)
     except FileRefused as error:
         raise Refusal(_NOTHING, f"{one_line(file, 120)}: {error.why}", error.remedy) from None
     if data is None:
@@ -109,10 +109,8 @@ def _read_input(file: str, console: Console) -> tuple[str, bytes]:
 
 
 def _bounded(data: bytes) -> bytes:
-    if len(data) > MAX_PATCH_BYTES:
-        raise Refusal(
-            _NOTHING, f"the patch is longer than {MAX_PATCH_BYTES:,} bytes", "split it into several"
-        )
+    if len(data) > MAX_DIFF_BYTES:
+        raise Refusal(_NOTHING, f"the patch is longer than {MAX_DIFF_BYTES:,} bytes", "split it into several")
     if not data.strip():
         raise Refusal(_NOTHING, "the patch is empty", "pipe in a unified diff, for example of git diff")
     return data

@@ -88,7 +88,7 @@ def file_kind(path: Path) -> FileKind:
 
 def _kind_of(path: Path, head: bytes, size: int) -> FileKind:
     from workbench.formats.findings.read import findings_format
-    from workbench.formats.patch_file import looks_like_patch
+    from workbench.formats.unified_diff_reader import looks_like_patch
 
     if path.suffix in PATCH_SUFFIXES or looks_like_patch(head):
         return "patch"

@@ -7,8 +7,8 @@ the epoch in UTC; durations are milliseconds unless the name says otherwise.
 # Times are integers (microseconds, UTC) inside and ISO 8601 in lines: they compare and subtract without
 # zones, and decoding costs nothing.
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, cast
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -257,16 +257,6 @@ class ToolDescriptor(Struct, frozen=True, kw_only=True):
     target_parameter: str | None = None
     """The parameter that names what is acted on, shown in lists."""
     examples: tuple[ToolExample, ...] = ()
-
-    def named_paths(self, parameters: JsonObject) -> Iterator[tuple[str, str]]:
-        """Yield each path that parameters name, and its parameter: `path`, or `paths[0]` of a list."""
-        for name in self.path_parameters:
-            value = parameters.get(name)
-            if isinstance(value, list):
-                paths = cast("list[Json]", value)
-                yield from ((f"{name}[{number}]", str(path)) for number, path in enumerate(paths))
-            elif name in parameters:
-                yield name, str(value)
 
     def is_offered_to(self, provider: str, kind: str = "") -> bool:
         """Return whether the models of a provider of that name and kind may see the tool."""

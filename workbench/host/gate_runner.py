@@ -476,11 +476,11 @@ def _proposal_target(proposal: Proposal) -> str:
         return redaction.redact_target(proposal.draft.target)
     screened = proposal.screened
     name = screened.descriptor.target_parameter
+    if screened.descriptor.id == PATCH_TOOL:
+        return redaction.redact_target(_moved_paths(proposal.changes) or proposal.changes[0].path)
     if name is None:
         return redaction.redact_target(_files_target(screened)) or screened.descriptor.id
-    if screened.descriptor.id == PATCH_TOOL:
-        exact = _moved_paths(proposal.changes) or proposal.changes[0].path
-    elif name in screened.targets:
+    if name in screened.targets:
         exact = PATH_ARROW.join(target.relative for target in screened.targets.values())
     else:
         exact = str(screened.parameters.get(name, ""))

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from workbench.agents.planner import ProposePatch
 from workbench.changes.diff import FileChange
-from workbench.changes.patch import PatchFile, PatchUnusable, all_paths, find_strip, patched_changes
+from workbench.changes.unified_diff import PatchFile, PatchUnusable, all_paths, find_strip, patched_changes
 from workbench.domain.events import PatchRequested
 from workbench.domain.rows import Action, Call
 from workbench.domain.tools import PATCH_TOOL
@@ -29,7 +29,7 @@ from workbench.domain.values import Actor, JsonObject, Refused
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
-from workbench.formats.patch_file import PatchBroken, read_patch
+from workbench.formats.unified_diff_reader import PatchBroken, read_unified_diff
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter
 from workbench.host.gate_runner import judge_and_propose, proposal_events
@@ -38,7 +38,7 @@ from workbench.host.session_requests import create_session
 from workbench.host.undo import UNDO_WAIT_SECONDS
 from workbench.journal.journal import Journal
 from workbench.text.human import sentence
-from workbench.tools.patch_apply import patch_parameters
+from workbench.tools.patch_apply import patch_call_paths, patch_parameters
 
 NOT_PROPOSED = "Nothing was proposed."
 _NOT_CHOSEN = "none"
@@ -66,7 +66,7 @@ def check_patch(
     `strip` None: the level that fits is taken, and `choose` is asked where two do.
     """
     try:
-        files = read_patch(data)
+        files = read_unified_diff(data)
         with Root(workspace) as root:
             if strip is None:
                 strip = _found_strip(files, root, choose)
@@ -75,7 +75,7 @@ def check_patch(
         raise PatchUnusable((f"it cannot be read: {error}",)) from None
     except FileRefused as error:
         raise PatchUnusable((f"{error.path}: {error.why}",)) from None
-    parameters = patch_parameters(data, strip, all_paths(files, strip))
+    parameters = patch_parameters(data, strip)
     return CheckedPatch(name=name, strip=strip, changes=changes, parameters=parameters)
 
 
@@ -131,12 +131,13 @@ async def propose_patch(writer: SessionWriter, effect: ProposePatch) -> None:
     """Propose the changes of a patch, or record why they cannot be proposed any more."""
     fault_point("patch.before_propose")
     body = _request(writer, effect.request_id)
+    exact = writer.exact(body.parameters, body.parameters_ref)
     row = Call(
         id=effect.request_id, session_id=writer.session_id, turn_id=None, ordinal=0,
         provider_call_id=f"patch-{effect.request_id}", tool=PATCH_TOOL, state="pending",
         requested_at=writer.journal.now(), parameters=body.parameters, parameters_ref=body.parameters_ref,
+        paths=patch_call_paths(exact),
     )  # fmt: skip
-    exact = writer.exact(row.parameters, row.parameters_ref)
     verdict, proposal = await judge_and_propose(writer, row, exact, hooks_that_ran(writer, row.id))
     await writer.append(*await proposal_events(writer, row, verdict, proposal, exact))
     fault_point("patch.proposed")

@@ -93,6 +93,7 @@ async def propose_reopening(writer: SessionWriter, reopen: Reopen) -> None:
         id=reopen.request_id, session_id=writer.session_id, turn_id=None, ordinal=0,
         provider_call_id=f"again-{reopen.request_id}", tool=first.tool, state="pending",
         requested_at=writer.journal.now(), parameters=first.parameters, parameters_ref=first.parameters_ref,
+        cwd=first.cwd, paths=first.paths,
     )  # fmt: skip
     exact = writer.exact(row.parameters, row.parameters_ref)
     verdict, proposal = await judge_and_propose(

@@ -6,7 +6,6 @@ denies or asks does.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
@@ -336,9 +335,12 @@ def call_subject(descriptor: ToolDescriptor, proposed: JsonObject, workspace: st
     """Return a call as rules see it; paths are resolved where there is a workspace."""
     parameters = dict(proposed)
     targets: dict[str, ResolvedPath] = {}
-    for name, path in descriptor.named_paths(parameters):
-        with suppress(PathRefused):
-            targets[name] = resolve_path(workspace, path)
+    for name in descriptor.path_parameters:
+        if isinstance(path := parameters.get(name), str):
+            try:
+                targets[name] = resolve_path(workspace, path)
+            except PathRefused:
+                continue
     command = parameters.get(descriptor.command_parameter or "")
     return RuleSubject(
         descriptor=descriptor, parameters=parameters, targets=targets, canonical=canonical.dumps(parameters),

@@ -1,21 +1,18 @@
 """The tool apply_patch: the call by which a human's patch is proposed. No model is offered it.
 
-Its parameters name every path that the patch touches, so that the gate judges each of them; what the patch
-says of any other path is refused here.
+The gate judges each file that the patch names: they are the paths of the call.
 """
 
-from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from workbench.changes.diff import FileChange
-from workbench.changes.patch import PatchUnusable, all_paths, patched_changes
+from workbench.changes.unified_diff import PatchUnusable, all_paths, patched_changes
 from workbench.domain.tools import PATCH_TOOL, tool_verb
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
-from workbench.formats.patch_file import PatchBroken, read_patch
+from workbench.formats.unified_diff_reader import PatchBroken, read_unified_diff
 from workbench.tools.base import (
     COUNT_SCHEMA,
     FILLED_SCHEMA,
-    PATH_SCHEMA,
     BaseImage,
     ToolRefused,
     parameters_schema,
@@ -34,39 +31,39 @@ class ApplyPatch:
         id=PATCH_TOOL, wire_name=PATCH_TOOL,
         description="Apply a unified diff to files of the workspace, all of it or nothing.",
         capability="write", risk_level="dangerous", verb=tool_verb(PATCH_TOOL),
-        path_parameters=("paths",), target_parameter="paths",
         input_schema=parameters_schema(
-            "patch", "strip", "paths", patch=FILLED_SCHEMA,
+            "patch", "strip", patch=FILLED_SCHEMA,
             strip={"type": "integer", "minimum": 0, "maximum": MAX_STRIP},
-            paths={"type": "array", "minItems": 1, "items": PATH_SCHEMA},
             encoding={"type": "string", "enum": list(_ENCODINGS)},
         ),
         output_schema=result_schema(bytes_written=COUNT_SCHEMA),
         examples=(
             ToolExample(description="One line of a file",
-                        parameters={"patch": _EXAMPLE, "strip": 1, "paths": ["app.py"]}),
+                        parameters={"patch": _EXAMPLE, "strip": 1}),
         ),
     )  # fmt: skip
 
     def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
-        data = str(parameters["patch"]).encode(str(parameters.get("encoding", _ENCODINGS[0])))
-        strip, paths = int(parameters["strip"]), cast("Sequence[str]", parameters["paths"])
-        for number, path in enumerate(paths):
-            if (real := parameters.get(f"paths[{number}]", path)) != path:
-                raise ToolRefused(f"Not applied: {path} leads to {real}; a patch follows no link.")
         try:
-            files = read_patch(data)
-            if unnamed := [path for path in all_paths(files, strip) if path not in paths]:
-                raise ToolRefused(f"Not applied: the patch changes {unnamed[0]} too.")
-            return patched_changes(files, strip, base)
+            return patched_changes(
+                read_unified_diff(_patch_bytes(parameters)), int(parameters["strip"]), base
+            )
         except (PatchUnusable, PatchBroken) as error:
             raise ToolRefused(f"Not applied: {error}.") from None
 
 
-def patch_parameters(data: bytes, strip: int, paths: Sequence[str]) -> JsonObject:
+def patch_parameters(data: bytes, strip: int) -> JsonObject:
     """Return the parameters of the call that proposes a patch."""
     try:
-        return {"patch": data.decode(), "strip": strip, "paths": list(paths)}
+        return {"patch": data.decode(), "strip": strip}
     except UnicodeDecodeError:
-        text = data.decode("latin-1")
-        return {"patch": text, "strip": strip, "paths": list(paths), "encoding": "latin-1"}
+        return {"patch": data.decode("latin-1"), "strip": strip, "encoding": "latin-1"}
+
+
+def patch_call_paths(parameters: JsonObject) -> tuple[str, ...]:
+    """Return every path that the patch of a call names; raises PatchUnusable or PatchBroken."""
+    return all_paths(read_unified_diff(_patch_bytes(parameters)), int(parameters["strip"]))
+
+
+def _patch_bytes(parameters: JsonObject) -> bytes:
+    return str(parameters["patch"]).encode(str(parameters.get("encoding", _ENCODINGS[0])))

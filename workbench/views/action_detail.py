@@ -452,7 +452,7 @@ def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject
 
 
 MAX_OUTPUT_LINES = 8
-DIFF_PARAMETERS = ("content", "old_string", "new_string", "patch", "paths")
+DIFF_PARAMETERS = ("content", "old_string", "new_string", "patch")
 """Parameters that the diff shows already."""
 WARNING_SENTENCES: Mapping[str, str] = {
     "scrubbed": "It holds what looks like a secret; the record leaves that out.",

@@ -78,7 +78,7 @@ def test_a_patch_is_read_from_standard_input(run, shell, stage):
         "files": [{"path": "src/a", "change": "modify", "moved_from": None, "added": 1, "removed": 1}],
     }  # fmt: skip
     (request,) = stage.bodies(PatchRequested)
-    assert request.parameters == {"patch": EDIT, "strip": 1, "paths": ["src/a"]}
+    assert request.parameters == {"patch": EDIT, "strip": 1}
 
 
 def test_a_dry_run_asks_for_nothing(run, shell, stage):

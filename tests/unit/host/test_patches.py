@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stage import USER, recording
 from tests.unit.host.test_time_and_loss import dying, reopened
-from workbench.changes.patch import PatchUnusable
+from workbench.changes.unified_diff import PatchUnusable
 from workbench.domain.events import ActionOpened, CallProposed, ReplyCompleted, TurnStarted
 from workbench.effects.clock import ManualClock
 from workbench.host.patch_proposal import check_patch, request_patch, wait_until_proposed
@@ -184,7 +184,7 @@ def test_a_link_that_comes_later_stops_it_too(stage):
 def test_a_model_cannot_call_it(staged):
     from tests.support.stage import call, exchange, text
 
-    asked = call("c1", "apply_patch", patch=EDIT, strip=1, paths=["a.txt"])
+    asked = call("c1", "apply_patch", patch=EDIT, strip=1)
     stage = staged(recording(exchange(asked), exchange(text("ok"))), files=FILES)
     stage.begin().drive()
     (row,) = stage.journal.calls(stage.session_id)
@@ -214,18 +214,6 @@ def test_a_patch_that_no_longer_fits_is_withdrawn_with_the_reason(stage):
         "hunk 2 (line 8 of the patch) does not fit: line 30 is “thirty” now"
         in stage.journal.call(row.call_id).error
     )
-
-
-def test_paths_that_the_parameters_do_not_name_are_refused(stage):
-    from workbench.tools.base import ToolRefused
-    from workbench.tools.patch_apply import ApplyPatch, patch_parameters
-
-    parameters = patch_parameters(ALL.encode(), 1, ["a.txt", "b", "m"])
-    with pytest.raises(ToolRefused, match="changes d/n too"):
-        ApplyPatch().propose(parameters, lambda path: None)
-    linked = {**patch_parameters(EDIT.encode(), 1, ["a.txt"]), "paths[0]": "other"}
-    with pytest.raises(ToolRefused, match=r"a.txt leads to other"):
-        ApplyPatch().propose(linked, lambda path: None)
 
 
 def test_a_patch_that_is_not_utf_8_keeps_its_bytes(staged):

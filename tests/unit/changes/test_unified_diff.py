@@ -5,15 +5,15 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support.tables import each_row
-from workbench.changes.patch import FoundStrip, PatchUnusable, all_paths, find_strip, patched_changes
+from workbench.changes.unified_diff import FoundStrip, PatchUnusable, all_paths, find_strip, patched_changes
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
-from workbench.formats.patch_file import (
-    MAX_PATCH_BYTES,
-    MAX_PATCH_FILES,
+from workbench.formats.unified_diff_reader import (
+    MAX_DIFF_BYTES,
+    MAX_DIFF_FILES,
     PatchBroken,
     looks_like_patch,
-    read_patch,
+    read_unified_diff,
 )
 
 OLD = b"".join(b"line %d\n" % number for number in range(1, 21))
@@ -27,7 +27,9 @@ def images(tree: Mapping[str, bytes]):
 def changed(patch: str | bytes, tree: Mapping[str, bytes], strip: int = 1) -> dict[str, bytes | None]:
     """Return what a patch makes of files, by their paths."""
     data = patch.encode() if isinstance(patch, str) else patch
-    return {change.path: change.after for change in patched_changes(read_patch(data), strip, images(tree))}
+    return {
+        change.path: change.after for change in patched_changes(read_unified_diff(data), strip, images(tree))
+    }
 
 
 def refusal(patch: str | bytes, tree: Mapping[str, bytes], strip: int = 1) -> str:
@@ -83,10 +85,10 @@ def test_each_kind_of_change_is_made(patch, tree, wanted):
 
 def test_a_plain_move_is_one_and_an_edited_one_shows_all_its_lines():
     move = "diff --git a/a b/b\nrename from a\nrename to b\n"
-    (target, source) = patched_changes(read_patch(move.encode()), 1, images({"a": b"x\n"}))
+    (target, source) = patched_changes(read_unified_diff(move.encode()), 1, images({"a": b"x\n"}))
     assert (target.path, target.moved_from, target.mode) == ("b", "a", 0o640)
     assert (source.path, source.after) == ("a", None)
-    mixed = read_patch(f"{move}--- a/a\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n".encode())
+    mixed = read_unified_diff(f"{move}--- a/a\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n".encode())
     assert [change.moved_from for change in patched_changes(mixed, 1, images({"a": b"x\n"}))] == [None, None]
 
 
@@ -103,7 +105,7 @@ def test_files_of_gnu_diff_are_made_and_deleted_by_the_time_behind_their_names()
 
 def test_a_program_stays_one_and_no_other_bit_is_taken():
     patch = git("n", "new file mode 100755", body="--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n")
-    assert patched_changes(read_patch(patch.encode()), 1, images({}))[0].mode == 0o755
+    assert patched_changes(read_unified_diff(patch.encode()), 1, images({}))[0].mode == 0o755
     assert "mode 104755 is not one of" in refusal(patch.replace("100755", "104755"), {})
 
 
@@ -164,7 +166,7 @@ def test_hostile_names_are_refused():
 
 
 def found(patch: str, *paths: str) -> FoundStrip:
-    return find_strip(read_patch(patch.encode()), images(dict.fromkeys(paths, b"x\n")))
+    return find_strip(read_unified_diff(patch.encode()), images(dict.fromkeys(paths, b"x\n")))
 
 
 PLAIN = "--- src/x\n+++ src/x\n@@ -1 +1 @@\n-x\n+y\n"
@@ -279,14 +281,14 @@ def test_a_bad_patch_names_the_line(patch, wanted):
 
 
 def test_bounds_are_kept():
-    padding = b"#" * (MAX_PATCH_BYTES - len(edit()) - 1) + b"\n"
-    assert len(read_patch(padding + edit().encode())) == 1
+    padding = b"#" * (MAX_DIFF_BYTES - len(edit()) - 1) + b"\n"
+    assert len(read_unified_diff(padding + edit().encode())) == 1
     with pytest.raises(PatchBroken, match="longer than 1,000,000 bytes"):
-        read_patch(padding + b"#" + edit().encode())
-    files = [git(f"n{number}", "new file mode 100644") for number in range(MAX_PATCH_FILES + 1)]
-    assert len(read_patch("".join(files[1:]).encode())) == MAX_PATCH_FILES
+        read_unified_diff(padding + b"#" + edit().encode())
+    files = [git(f"n{number}", "new file mode 100644") for number in range(MAX_DIFF_FILES + 1)]
+    assert len(read_unified_diff("".join(files[1:]).encode())) == MAX_DIFF_FILES
     with pytest.raises(PatchBroken, match="more than 500 files"):
-        read_patch("".join(files).encode())
+        read_unified_diff("".join(files).encode())
 
 
 def test_a_patch_is_known_by_its_beginning():
@@ -314,12 +316,12 @@ def test_a_file_that_cannot_be_read_is_one_of_the_problems():
         raise FileRefused(path, "it is a symbolic link", "name the file itself")
 
     with pytest.raises(PatchUnusable) as refused:
-        patched_changes(read_patch((edit() + edit("b")).encode()), 1, read)
+        patched_changes(read_unified_diff((edit() + edit("b")).encode()), 1, read)
     assert refused.value.problems == ("a: it is a symbolic link", "b: it is a symbolic link")
 
 
 def test_every_path_is_named_once_and_problems_are_counted_beyond_twenty():
-    moved = read_patch((MOVED + edit("d/b")).encode())
+    moved = read_unified_diff((MOVED + edit("d/b")).encode())
     assert all_paths(moved, 1) == ("a", "d/b")
     error = PatchUnusable([f"{number}" for number in range(23)])
     assert len(error.problems) == 21 and error.problems[-1] == "and 3 more"

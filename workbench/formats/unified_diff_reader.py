@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from workbench.changes.diff import split_lines
-from workbench.changes.patch import PatchFile, PatchHunk, PatchKind
+from workbench.changes.unified_diff import PatchFile, PatchHunk, PatchKind
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
     from unidiff.patch import Hunk
 
-MAX_PATCH_BYTES: Final = 1_000_000
-MAX_PATCH_FILES: Final = 500
+MAX_DIFF_BYTES: Final = 1_000_000
+MAX_DIFF_FILES: Final = 500
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _NO_FILE: Final = "/dev/null"
 _BYTES: Final = "latin-1"
@@ -59,10 +59,10 @@ def looks_like_patch(head: bytes) -> bool:
     return _BEGINNING.match(head.removeprefix(_BYTE_ORDER_MARK)) is not None
 
 
-def read_patch(data: bytes) -> tuple[PatchFile, ...]:
+def read_unified_diff(data: bytes) -> tuple[PatchFile, ...]:
     """Return what a patch says of each file, in its order; raises PatchBroken."""
-    if len(data) > MAX_PATCH_BYTES:
-        raise PatchBroken(f"it is longer than {MAX_PATCH_BYTES:,} bytes; split it into several patches")
+    if len(data) > MAX_DIFF_BYTES:
+        raise PatchBroken(f"it is longer than {MAX_DIFF_BYTES:,} bytes; split it into several patches")
     lines = [line.decode(_BYTES) for line in split_lines(data.removeprefix(_BYTE_ORDER_MARK))]
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"  # what was pasted often lacks it
@@ -100,8 +100,8 @@ class _Reader:
                 self._at += 1
                 continue
             count += 1
-            if count > MAX_PATCH_FILES:
-                raise self._broken(f"it has more than {MAX_PATCH_FILES} files; split it into several patches")
+            if count > MAX_DIFF_FILES:
+                raise self._broken(f"it has more than {MAX_DIFF_FILES} files; split it into several patches")
             yield self._file(head)
 
     def _line(self, ahead: int = 0) -> str:
