@@ -1,5 +1,8 @@
 """The table of keys: it is whole, nothing in it clashes, and users' keymaps are refused by name."""
 
+from collections import Counter
+from contextlib import suppress
+
 from tests.support.tables import each_row
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.table import CHAINS, all_rows
@@ -31,8 +34,42 @@ def test_every_scope_is_in_a_chain():
     assert {key.scope for key in KEYS} == {key for chain in CHAINS for key in chain}
 
 
-def test_every_row_calls_a_function():
-    assert [key.id for key in KEYS if not callable(key.action)] == []
+class CallLog:
+    """Stands for the pane of a key: any attribute of it exists, and every call is noted."""
+
+    def __init__(self, path="pane", calls=None):
+        self._path, self.calls = path, [] if calls is None else calls
+
+    def __getattr__(self, name):
+        return CallLog(f"{self._path}.{name}", self.calls)
+
+    def __call__(self, *values, **named):
+        self.calls.append((self._path, repr(values), repr(named)))
+        return CallLog(f"{self._path}()", self.calls)
+
+    def __repr__(self):
+        return self._path
+
+    def __iter__(self):
+        return iter(())
+
+    def __contains__(self, value):
+        return True
+
+
+def calls_of(key):
+    """Return what the action of a key calls on its pane."""
+    log = CallLog()
+    with suppress(TypeError):  # An action that counts with what it was given ends there.
+        key.action(log)
+    return tuple(log.calls)
+
+
+def test_every_key_calls_something_and_no_other_key_of_its_scope_calls_the_same():
+    made = {key.id: (key.scope, calls_of(key)) for key in KEYS}
+    assert [name for name, (_, calls) in made.items() if not calls] == []
+    seen = Counter(made.values())
+    assert [name for name, call in made.items() if seen[call] > 1] == []
 
 
 NEVER_SENT = {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+s", "ctrl+z", "alt+enter"}

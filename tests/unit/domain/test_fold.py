@@ -6,6 +6,7 @@ from strategies_domain import events
 
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables, apply_event, describe_actor
+from workbench.domain.machines import ACTION_MOVES, CALL_MOVES, RUN_MOVES, SESSION_MOVES, may_move
 from workbench.domain.rows import Action, Call, Rule, Session, Trust
 from workbench.domain.values import Actor, GateVerdict, ReplyCall, SelectedHunk, Usage
 
@@ -61,9 +62,44 @@ def asked():
     return script
 
 
+MACHINES = (
+    ("sessions", "status", SESSION_MOVES), ("calls", "state", CALL_MOVES), ("actions", "state", ACTION_MOVES),
+    ("pipeline_states", "status", RUN_MOVES),
+)  # fmt: skip
+
+
+def one_of_each():
+    """Return rows of a session, a call, an action and a run that are all called `one`."""
+    script = Script()
+    script(e.SessionCreated(), session_id="one")
+    call = ReplyCall(call_id="one", provider_call_id="p", tool="create_file")
+    script(e.ReplyCompleted(calls=(call,)), session_id="one", turn_id="one")
+    script(opened(), session_id="one", call_id="one", action_id="one")
+    script(e.RunRequested(pipeline="p"), session_id="one")
+    return script.tables
+
+
+def moves(tables, event):
+    """Fold an event and return the moves it made: the machine, the state before and the one after."""
+    before = [dict(getattr(tables, table)) for table, _, _ in MACHINES]
+    tables.fold([event])
+    return [
+        (table, getattr(row, state), getattr(getattr(tables, table)[key], state))
+        for rows, (table, state, _) in zip(before, MACHINES, strict=True)
+        for key, row in rows.items()
+    ]
+
+
 @given(st.lists(events(), max_size=12))
-def test_any_events_in_any_order_fold(found):
-    MemoryTables().fold(found)
+def test_any_events_in_any_order_fold_and_move_nothing_illegally(found):
+    tables, legal = one_of_each(), {table: table_moves for table, _, table_moves in MACHINES}
+    for event in found:
+        made = [move for move in moves(tables, event) if move[1] != move[2]]
+        # A later round starts a run again; no move of the table does.
+        made = [move for move in made if not isinstance(event.body, e.RunStarted)]
+        assert [move for move in made if not may_move(legal[move[0]], *move[1:])] == []
+    for table in ("sessions", "calls", "actions"):
+        assert [key for key, row in getattr(tables, table).items() if row.id != key] == []
 
 
 @given(st.lists(events(), max_size=12), st.integers(0, 12))

@@ -54,8 +54,13 @@ def test_every_point_has_a_sentence() -> None:
 
 
 def test_unarmed_points_do_nothing() -> None:
-    for name in fault_points.FAULT_POINTS:
-        fault_points.fault_point(name)
+    fired: list[str] = []
+    with fault_points.arm_fault(POINT, lambda: fired.append(POINT)):
+        for name in fault_points.FAULT_POINTS.keys() - {POINT}:
+            fault_points.fault_point(name)
+        assert fired == []
+    fault_points.fault_point(POINT)
+    assert fired == []
 
 
 def test_unknown_names_are_errors_everywhere() -> None:
