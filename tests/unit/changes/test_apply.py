@@ -125,6 +125,7 @@ def test_a_base_that_moved_before_is_noticed_before_anything_is_staged(
     assert tree(folder) == before
 
 
+@pytest.mark.spec(72)
 @pytest.mark.parametrize("number", range(4))
 def test_a_base_that_moves_meanwhile_is_not_overwritten(folder: Path, root: Root, number: int) -> None:
     step = STEPS[number]
@@ -199,6 +200,7 @@ def test_a_mode_alone_is_put_back(folder: Path, root: Root) -> None:
     assert (folder / RUN.path).stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.spec(72)
 @pytest.mark.parametrize("failures", [1, 3, 1000])
 def test_what_the_disk_does_not_confirm_is_put_back(
     folder: Path, root: Root, monkeypatch: pytest.MonkeyPatch, failures: int

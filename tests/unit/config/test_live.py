@@ -68,6 +68,7 @@ LATER = [
 ]  # fmt: skip
 
 
+@pytest.mark.spec(47)
 @pytest.mark.parametrize(("path", "before", "after", "value"), AT_ONCE)
 def test_what_is_of_the_screen_or_narrows_holds_at_once(tmp_path, path, before, after, value):
     found = change(tmp_path, before, after)
@@ -75,6 +76,7 @@ def test_what_is_of_the_screen_or_narrows_holds_at_once(tmp_path, path, before, 
     assert found.words == f"Configuration: {path} changed."
 
 
+@pytest.mark.spec(47)
 @pytest.mark.parametrize(("path", "before", "after", "value"), LATER)
 def test_what_would_allow_more_waits_for_the_next_start(tmp_path, path, before, after, value):
     found = change(tmp_path, before, after)
@@ -107,6 +109,7 @@ def test_own_providers_hold_at_once(tmp_path):
     assert origins == {"providers.a.kind", "providers.a.base_url", "providers.c.kind"}
 
 
+@pytest.mark.spec(47)
 def test_providers_of_a_workspace_wait(tmp_path):
     """Its file may be changing while nobody has answered for it; one that is gone is gone at once."""
     workspace = tmp_path / "workspace"
@@ -129,6 +132,7 @@ def test_providers_of_a_workspace_wait(tmp_path):
     assert "providers.v.kind" not in found.loaded.origins
 
 
+@pytest.mark.spec(47)
 @pytest.mark.parametrize("broken", ['{"ui": ', '{"uj": {}}', "[]", '{"approvals": {"deny": 3}}'])
 def test_a_file_that_is_being_edited_changes_nothing(tmp_path, broken):
     before = {"approvals": {"deny": ["Bash(rm*)"]}, "limits": {"max_turns": 3}}

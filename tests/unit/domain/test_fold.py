@@ -160,6 +160,9 @@ def test_no_count_of_tokens_is_negative():
     assert more.beyond(less) == Usage(output_tokens=4)
     assert less.beyond(more) == Usage()
     assert less.plus(more) == Usage(input_tokens=6, output_tokens=6)
+    cached = Usage(input_tokens=9, cache_read_tokens=5, cache_write_tokens=3)
+    assert (cached.new_input_tokens, cached.total_tokens) == (1, 9)
+    assert [replace(cached, input_tokens=sent).new_input_tokens for sent in (8, 7)] == [0, 0]
 
 
 @pytest.mark.spec(20, 199, 205)

@@ -60,6 +60,31 @@ def test_a_started_run_has_a_row_a_step():
     )  # fmt: skip
 
 
+@pytest.mark.spec(122)
+def test_a_step_has_its_times_its_place_and_why_it_failed():
+    run = Run()
+    run(StepChanged(state="running", workspace="/w/plan", session_id="c1"), step="plan")
+    run(StepChanged(state="retrying", detail="$.a is missing", usage=Usage(input_tokens=3)), step="plan")
+    run(StepChanged(state="running", attempt=2), step="plan")
+    expected = StepState(
+        key="r/plan", pipeline_id="r", step_id="plan", ordinal=0, kind="prompt", state="running", attempt=2,
+        retry_count=1, moved_at=6_000_000, started_at=6_000_000, workspace_path="/w/plan", session_id="c1",
+        usage=Usage(input_tokens=3),
+    )  # fmt: skip
+    assert run.row("plan") == expected
+    run(StepChanged(state="waiting", attempt=2), step="plan", action_id="a1")
+    run(StepChanged(state="running", attempt=2), step="plan")
+    assert (run.row("plan").started_at, run.row("plan").action_id) == (6_000_000, "a1")
+    run(StepChanged(state="failed", attempt=2, detail="exit code 2", exit_code=2, usage=Usage(input_tokens=4)), step="plan")
+    assert run.row("plan") == replace(
+        expected, state="failed", moved_at=9_000_000, completed_at=9_000_000, error_message="exit code 2",
+        exit_code=2, usage=Usage(input_tokens=7), action_id="a1",
+    )  # fmt: skip
+    run(StepChanged(state="skipped", detail="plan failed"), step="tests")
+    row = run.row("tests")
+    assert (row.state, row.error_message, row.completed_at) == ("skipped", "plan failed", 10_000_000)
+
+
 @pytest.mark.spec(118, 119)
 def test_a_retry_counts_and_keeps_what_went_wrong_until_it_runs_again():
     run = Run()

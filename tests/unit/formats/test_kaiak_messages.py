@@ -198,6 +198,22 @@ def test_what_has_no_kind_of_its_own_is_a_system_message_with_all_it_says_but_re
 def test_an_error_says_whether_the_session_can_go_on():
     (message,) = contents(event(e.ErrorRaised(code="C", message="m", details="d", recoverable=False)))
     assert message["Error"] == {"error_code": "C", "message": "m", "details": "d", "recoverable": False}
+    (message,) = contents(event(e.ErrorRaised(code="C", message="m")))
+    assert message["Error"] == {"error_code": "C", "message": "m", "details": None, "recoverable": True}
+
+
+@pytest.mark.spec(148)
+@each_row("recoverable, is_failed", [(True, False), (False, True), (None, False)])
+def test_an_error_that_can_be_recovered_from_does_not_end_the_session(recoverable, is_failed):
+    reader_rows = [
+        {"session": {"id": "ks", "workspace_path": "/shop", "status": "Processing"}},
+        *kaiak_messages([event(e.ErrorRaised(code="C", message="m"))], lambda _: None),
+    ]
+    error = reader_rows[1]["content"]["Error"]
+    error["recoverable"] = recoverable
+    _, _, tables = imported("".join(json.dumps(row) + "\n" for row in reader_rows).encode())
+    (row,) = tables.sessions.values()
+    assert (row.status == "failed") is is_failed
 
 
 @pytest.mark.spec(137)

@@ -19,6 +19,7 @@ def test_the_first_message_brings_a_session_from_created_to_work(staged):
     stage.drive()
     moves = [(body.status, body.reason) for body in stage.bodies(events.SessionStatusChanged)]
     assert moves == [("initializing", None), ("ready", None), ("processing", None), ("ready", None)]
+    assert [body.round for body in stage.bodies(events.ReplyCompleted)] == [1]
 
 
 @pytest.mark.spec(24, 56)

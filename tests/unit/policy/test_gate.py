@@ -243,8 +243,9 @@ def test_what_is_said_for_a_session_goes_before_settings_and_trust(work, granted
     assert spoken(DIFF, context(work, reads="reads", **granted)) == ("ask", "ask", "default")
 
 
+@pytest.mark.spec(155)
 def test_only_a_tool_that_reads_and_is_harmless_is_granted_reading(work):
-    for changed in ({"capability": "network"}, {"risk_level": "dangerous"}):
+    for changed in ({"capability": "write"}, {"capability": "network"}, {"risk_level": "dangerous"}):
         some = {"read_file": replace(KNOWN["read_file"], **changed)}
         where = context(work, descriptors=some, read_only="auto", read_grant=True)
         assert spoken(READING, where) == ("ask", "ask", "default")

@@ -65,6 +65,18 @@ def test_a_good_pattern_has_no_problem(pattern):
         assert regex_problem(pattern) is None
 
 
+@pytest.mark.spec(50)
+def test_a_pattern_of_2000_characters_is_the_longest():
+    assert [regex_problem("x" * length) for length in (2000, 2001)] == [None, "longer than 2000 characters"]
+
+
+@pytest.mark.spec(50)
+def test_the_reason_is_in_the_words_of_the_engine_that_refuses():
+    re2, python = (str(regex_problem(pattern)) for pattern in ("(", "(?P<a>x)(?P<a>y)"))
+    assert re2 == "RE2: missing ): ("
+    assert python.startswith("Python: redefinition of group name 'a'")
+
+
 def test_a_pattern_python_warns_about_is_judged_without_the_warning():
     assert regex_problem("[[a]b]") is None
 
