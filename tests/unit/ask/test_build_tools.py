@@ -249,21 +249,26 @@ def test_what_a_makefile_includes_from_its_folder_counts():
     ]  # fmt: skip
 
 
+@pytest.mark.spec(183)
 def test_names_and_descriptions_are_bounded_and_visible_and_hold_no_secret():
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     scripts = {
         "a\nb": "x",
         "b\u202e": "x",
         "n" * 500: "x",
+        "l" * 101: "x",
+        "w" * 100: "x",
+        "": "x",
         "ok": "y" * 5000,
         "push": f"curl -H 'token {key}'",
     }
     tool = parse_build_file("package.json", json.dumps({"scripts": scripts}).encode())
-    assert [command.name for command in tool.commands] == ["ok", "push"]
+    assert [command.name for command in tool.commands] == ["w" * 100, "ok", "push"]
     assert all(len(command.description) <= 200 for command in tool.commands)
-    assert key not in tool.commands[1].description
+    assert key not in tool.commands[2].description
 
 
+@pytest.mark.spec(183)
 def test_of_too_many_targets_those_that_are_meant_to_be_run_come_first():
     files = "".join(f"obj/{n}.o: src/{n}.c\n" for n in range(MOST_COMMANDS * 2))
     tool = parse_build_file("Makefile", f"{files}deploy: all\n.PHONY: deploy\n".encode())

@@ -108,6 +108,23 @@ def test_options_of_the_log_viewer(listed, words, keys):
     assert listed(*words.split()) == keys.split()
 
 
+@pytest.mark.spec(177)
+def test_logs_that_cannot_be_read_are_skipped_named_and_counted(shell, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for key, (query, model, status, at, iterations) in LOGS.items():
+        (folder / f"{key}.json").write_text(json.dumps(log(key, query, model, status, at, iterations)))
+    for number, text in enumerate(("", '{"id": "x", "user_query":', "[1]", "words")):
+        (folder / f"broken{number}.json").write_text(text)
+    assert shell("sessions", "import", str(folder)) == 0
+    assert shell.out.splitlines()[-1] == "4 sessions in 8 files."
+    named = [line for line in shell.err.splitlines() if line.startswith("Not imported: ")]
+    assert [f"broken{number}.json: " in line for number, line in enumerate(sorted(named))] == [True] * 4
+    assert [row["user_query"] for row in shell.json("ask", "--logs", "--json")] == [
+        TITLES[key] for key in ("four", "three", "two", "one")
+    ]
+
+
 @pytest.mark.parametrize("words", ["--status done", "--from yesterday-ish", "--to 2026-13-01", "--sort colour",
                                    "--order up", "--limit -1", "--limit x", "--offset 1.5"])  # fmt: skip
 def test_what_no_option_means_is_refused(listed, shell, words):

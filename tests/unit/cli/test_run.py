@@ -1,10 +1,14 @@
 """`run` from end to end in this process: outputs, exit codes, and what is left of a session."""
 
+import io
 import json
 
 import pytest
 from rows_cli import HOSTILE, RAW
 
+from workbench.cli.console import Console
+from workbench.cli.headless_run import MessagePrinter
+from workbench.cli.journal_access import open_journal
 from workbench.domain.events import LeaseTaken
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.host.host_locks import driver_identity
@@ -115,6 +119,27 @@ def test_s2_is_every_message_between_two_lines_of_the_session_with_its_stream(sh
     kinds = [next(iter(message["content"])) for message in messages]
     assert {"System", "AiResponse"} <= set(kinds) and kinds.count("AiResponse") >= 2
     assert last["session"]["status"] == "Ready"
+
+
+@pytest.mark.spec(150)
+def test_messages_are_printed_as_events_come_and_each_event_once(shell):
+    assert shell("run", "-p", "Grüße", "--recording", shell.recording(SAY)) == 0
+    printed = []
+    with open_journal() as journal:
+        (row,) = journal.sessions()
+        events = journal.events(row.id)
+        console = Console(io.StringIO(), io.StringIO())
+        printer = MessagePrinter(journal, console)
+        for first, last in ((0, 4), (2, 6), (0, 6), (5, len(events)), (0, len(events))):
+            printer.see(events[first:last])
+            printed.append(len(console.out.getvalue().splitlines()))
+        printer.end()
+    rows = [json.loads(line) for line in console.out.getvalue().splitlines()]
+    numbers = [row["sequence_number"] for row in rows if "content" in row]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len({row["id"] for row in rows if "content" in row}) == len(numbers)
+    assert printed[0] < printed[1] == printed[2] < printed[3] == printed[4] == len(rows) - 1
+    assert "Grüße" in console.out.getvalue()
 
 
 @pytest.mark.spec(140, 141)

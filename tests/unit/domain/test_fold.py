@@ -229,6 +229,7 @@ def test_an_allowed_call_says_by_what(rule, method):
     assert (call.state, call.approval_method, call.rule) == ("approved", method, rule)
 
 
+@pytest.mark.spec(203)
 @pytest.mark.parametrize("outcome", ["denied", "refused"])
 def test_a_denied_or_refused_call_is_rejected_with_the_reason(outcome):
     script = started()

@@ -75,7 +75,12 @@ def test_a_step_has_its_times_its_place_and_why_it_failed():
     run(StepChanged(state="waiting", attempt=2), step="plan", action_id="a1")
     run(StepChanged(state="running", attempt=2), step="plan")
     assert (run.row("plan").started_at, run.row("plan").action_id) == (6_000_000, "a1")
-    run(StepChanged(state="failed", attempt=2, detail="exit code 2", exit_code=2, usage=Usage(input_tokens=4)), step="plan")
+    run(
+        StepChanged(
+            state="failed", attempt=2, detail="exit code 2", exit_code=2, usage=Usage(input_tokens=4)
+        ),
+        step="plan",
+    )
     assert run.row("plan") == replace(
         expected, state="failed", moved_at=9_000_000, completed_at=9_000_000, error_message="exit code 2",
         exit_code=2, usage=Usage(input_tokens=7), action_id="a1",

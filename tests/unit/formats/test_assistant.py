@@ -11,7 +11,7 @@ from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import Session
-from workbench.domain.values import SYSTEM_SESSION
+from workbench.domain.values import SYSTEM_SESSION, Actor, Usage
 from workbench.formats import assistant, detect
 from workbench.policy import schemas
 from workbench.tools.registry import tool_registry
@@ -167,6 +167,41 @@ def test_a_turn_counts_tokens_and_pieces_of_all_its_replies():
         assert sum(turn["streaming"]["chunks"] for turn in turns) == chunks > 0
         assert {turn["provider"] for turn in turns} == {"recorded"}
         assert all(turn["streaming"]["firstAt"] <= turn["streaming"]["lastAt"] for turn in turns)
+
+
+def turn_event(number, body):
+    actor = Actor(kind="host", pid=1)
+    return e.Event(id=f"e{number}", session_id="s", at=number * 1_000_000, actor=actor, body=body,
+                   position=number, sequence_number=number, turn_id="t")  # fmt: skip
+
+
+@pytest.mark.spec(231)
+def test_the_metadata_of_a_turn_are_those_of_all_that_was_said_in_it():
+    row = Session(id="s", kind="chat", status="ready", created_at=1, updated_at=2, provider="of the row")
+    bodies = [
+        e.PromptSubmitted(text="go"),
+        e.TurnStarted(provider="first", model="m"),
+        e.ReplyCompleted(usage=Usage(input_tokens=5, output_tokens=1)),
+        e.TextStreamed(block=0, offset=0, text="I "), e.TextStreamed(block=0, offset=2, text="look"),
+        e.ReplyCompleted(text="I look", usage=Usage(input_tokens=30, output_tokens=4), round=2),
+        e.TurnStarted(provider="second", model="m"),
+        e.TextStreamed(block=0, offset=0, text="Done"),
+        e.ReplyCompleted(text="Done", usage=Usage(input_tokens=100, output_tokens=20), round=3),
+        e.ReplyCompleted(text="Not streamed", usage=Usage(input_tokens=1000), round=4),
+    ]  # fmt: skip
+    events = [turn_event(number, body) for number, body in enumerate(bodies, 1)]
+    user, agent = assistant.assistant_turns(row, events)
+    assert user == {"role": "user", "content": "go", "timestamp": "1970-01-01T00:00:01.000000Z"}
+    assert agent == {
+        "role": "assistant", "content": "I look\n\nDone\n\nNot streamed",
+        "timestamp": "1970-01-01T00:00:10.000000Z",
+        "metadata": {
+            "inputTokens": 1135, "outputTokens": 25, "provider": "second", "round": 4,
+            "streaming": {
+                "chunks": 3, "firstAt": "1970-01-01T00:00:04.000000Z", "lastAt": "1970-01-01T00:00:08.000000Z",
+            },
+        },
+    }  # fmt: skip
 
 
 @pytest.mark.spec(192, 193)

@@ -25,7 +25,10 @@ from workbench.journal.imports import (
     undo_unfinished_imports,
 )
 from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
 from workbench.journal.maintenance import delete_session
+
+DRIVER = DriverIdentity(host_id="h1", pid=101)
 
 
 def foreign(number: int, body: object = None, session: str = "f", **more: object) -> Event:
@@ -107,6 +110,15 @@ def test_an_event_that_reaches_into_another_session_is_refused(journal: Journal,
     intake.cancel()
     assert (journal.call("c1"), journal.action("a1")) == before
     assert journal.session("f") is None
+
+
+@pytest.mark.spec(218)
+def test_an_imported_session_is_given_to_no_driver(journal: Journal) -> None:
+    take(journal, foreign(0), foreign(1))
+    before = journal.last_position()
+    with DriverLock(journal, DRIVER), pytest.raises(GuardFailed, match="it was imported"):
+        take_lease(journal, "f", DRIVER)
+    assert (journal.lease("f"), journal.last_position()) == (None, before)
 
 
 @pytest.mark.spec(218)

@@ -12,6 +12,7 @@ from workbench.domain.codec import MalformedEventError
 from workbench.domain.events import CallProposed, PromptSubmitted, SessionCreated, TurnEnded, TurnStarted
 from workbench.domain.rows import Lease
 from workbench.domain.values import Decision, Usage
+from workbench.effects.fault_points import arm_fault
 from workbench.journal.decisions import decide_action
 from workbench.journal.errors import GuardFailed, LeaseLost, SessionDriven, SessionEnded
 from workbench.journal.journal import Journal
@@ -37,6 +38,7 @@ def waiting(journal: Journal) -> list[str]:
     return [session.id for session in unfinished_sessions(journal, "/w")]
 
 
+@pytest.mark.spec(215)
 def test_taking_writes_the_row_and_the_event_in_one(journal: Journal, clock: SettableClock) -> None:
     start(journal)
     with DriverLock(journal, ONE):
@@ -64,6 +66,19 @@ def test_a_second_driver_is_told_who_holds_the_session(journal: Journal) -> None
 
 
 @pytest.mark.spec(215)
+def test_a_driver_whose_session_another_took_at_once_is_told(journal: Journal) -> None:
+    start(journal)
+    with (
+        arm_fault("lease.taken", lambda: take_lease(journal, "s", TWO)),
+        pytest.raises(LeaseLost, match="another driver took it at once"),
+    ):
+        take_lease(journal, "s", ONE)
+    lease = journal.lease("s")
+    assert lease is not None
+    assert (lease.host_id, lease.epoch) == ("h2", 2)
+
+
+@pytest.mark.spec(215)
 def test_a_dead_drivers_session_is_taken_over_and_the_old_one_is_fenced(journal: Journal) -> None:
     start(journal)
     first = DriverLock(journal, ONE)
@@ -83,6 +98,7 @@ def test_a_dead_drivers_session_is_taken_over_and_the_old_one_is_fenced(journal:
     assert_sound(journal)
 
 
+@pytest.mark.spec(215)
 def test_a_released_lease_no_longer_guards(journal: Journal) -> None:
     start(journal)
     with DriverLock(journal, ONE):

@@ -81,6 +81,7 @@ def test_exactly_the_bytes_run_that_were_approved_whatever_the_file_says_later(r
     assert "other" in file.read_text()
 
 
+@pytest.mark.spec(197)
 def test_a_pipeline_that_an_agent_wrote_is_asked_about_with_its_graph_and_runs_as_it_was_shown(runs):
     here = runs(manifest=OPEN)
     says(here, "go", name="own", definition=OWN)

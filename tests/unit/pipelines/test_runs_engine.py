@@ -978,6 +978,7 @@ def agent_starts(here, name):
     return here.run(steps, grants=("pipeline.run",))
 
 
+@pytest.mark.spec(197)
 def test_an_agent_cannot_run_a_pipeline_that_trust_does_not_cover(runs):
     here = runs()
     here.pipeline(TWO, name="below")

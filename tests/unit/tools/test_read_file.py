@@ -138,6 +138,7 @@ def test_a_range_in_a_large_file_keeps_memory_flat(read, tmp_path):
     assert peak < 2_000_000
 
 
+@pytest.mark.spec(220)
 @given(
     st.lists(st.sampled_from(["", "a", "bb", "\u00e9"]), max_size=8),
     st.booleans(),

@@ -14,7 +14,7 @@ from tests.support.waits import PATIENCE
 from workbench.effects import folder_walk
 from workbench.effects.files import Root
 from workbench.policy.regex import LineFinder
-from workbench.tools import grep_search
+from workbench.tools import file_search, grep_search
 from workbench.tools.base import CallContext, ToolLimits, ToolRefused
 from workbench.tools.file_search import FileSearch, compile_glob
 from workbench.tools.grep_search import GrepSearch, matching_lines
@@ -282,6 +282,26 @@ def test_a_runaway_pattern_does_not_run_away(tree):
     begun = time.monotonic()
     assert tree.grep("(a*)*b|(a|aa)+$x", is_regex=True) == []
     assert time.monotonic() - begun < PATIENCE
+
+
+@pytest.mark.spec(221)
+@pytest.mark.parametrize(("module", "tool"), [(grep_search, GrepSearch()), (file_search, FileSearch())])
+def test_a_search_beyond_its_time_ends_and_says_so(tree, monkeypatch, module, tool):
+    tree.put("f", "x\n").put("g", "x\n")
+    monkeypatch.setattr(module, "MAX_SEARCH_SECONDS", -1.0)
+    found = tree.run(tool, pattern="x" if module is grep_search else "*")
+    assert found.metadata["truncated"] is True
+    assert "the search ended early: it took longer than" in found.text
+    monkeypatch.undo()
+    assert tree.run(tool, pattern="x" if module is grep_search else "*").metadata["truncated"] is False
+
+
+@pytest.mark.spec(221)
+def test_a_search_that_is_stopped_ends_and_says_so(tree):
+    tree.put("f", "x\n")
+    for tool, pattern in ((GrepSearch(), "x"), (FileSearch(), "*")):
+        found = tree.run(tool, pattern=pattern, is_stopped=lambda: True)
+        assert "the search ended early: it was stopped" in found.text
 
 
 def test_results_are_bounded_and_say_so(tree):

@@ -5,6 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import golden
+from tests.unit.views.making import NOW, event
+from workbench.domain import events as e
+from workbench.domain.values import StepPlan
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import CallBlock, StepBlock
 
@@ -56,6 +59,32 @@ def test_what_is_said_asked_and_run_is_in_one_order():
     transcript.apply_all(events)
     lines = [one for one in transcript.blocks if isinstance(one, StepBlock | CallBlock)]
     assert [one.at for one in lines] == sorted(one.at for one in lines)
+
+
+def lines(*bodies):
+    """Return the lines that events of a run come to, with their items and notes."""
+    transcript = Transcript("s1")
+    transcript.apply_all(event(body, step=step, at=NOW + at) for at, (body, step) in enumerate(bodies))
+    return [
+        (one.name, one.sign, one.items, one.right) if isinstance(one, StepBlock) else one.text
+        for one in transcript.blocks
+    ]
+
+
+@pytest.mark.spec(211)
+def test_a_run_begins_with_its_input_and_a_matrix_counts_its_items():
+    plans = (StepPlan(id="pages", is_matrix=True, kind="command"),)
+    begun = [
+        (e.RunRequested(pipeline="nightly", input="all"), None),
+        (e.RunStarted(pipeline="nightly", steps=plans), None),
+        (e.StepChanged(state="running", items=("x", "y", "z")), "pages"),
+    ]
+    assert lines(*begun) == ["Run nightly: all", ("pages", "running", "0 of 3 items", "running")]
+    item = [(e.StepChanged(state=state, matrix="pages"), "pages[0]") for state in ("running", "completed")]
+    assert lines(*begun, *item)[1:] == [("pages", "running", "1 of 3 items", "running")]
+    without = (e.StepChanged(state="running", item_count=3), "pages")
+    assert lines(*begun[:2], without)[1:] == [("pages", "running", "0 of 3 items", "running")]
+    assert lines((e.RunRequested(pipeline="nightly"), None)) == ["Run nightly"]
 
 
 @given(st.integers(0, 120), st.sampled_from(["release-run", "hotfix-run"]))

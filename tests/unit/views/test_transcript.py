@@ -80,6 +80,38 @@ def transcript(*events_):
     return found
 
 
+@pytest.mark.spec(211)
+def test_what_was_said_called_asked_written_and_run_is_in_one_order():
+    def step(state):
+        return event(e.StepChanged(state=state, duration_ms=2000), step="tests")
+
+    found = transcript(
+        event(e.RunRequested(pipeline="nightly")),
+        event(e.PromptSubmitted(text="go"), by="user"), started(),
+        reply(("c1", "read_file", {}), text="I look."), proposed("c1", RULED, tool="read_file"), executing(),
+        finished(), step("running"),
+        started(2), reply(("c2", "replace_string_in_file", {}), text="I change it.", round_number=2),
+        proposed("c2"), opened(call_id="c2"), approved(), executing("c2"),
+        turn(e.FileChanged(path="src/app.py", change="modify", before="x", after="y"), call_id="c2"), finished("c2"),
+        turn(e.ErrorRaised(code="C", message="broke")), step("completed"),
+        turn(e.TurnEnded(outcome="done")), event(e.RunChanged(status="completed", duration_ms=2000)),
+    )  # fmt: skip
+    shown = [
+        (
+            type(block).__name__,
+            getattr(block, "call_id", "") or getattr(block, "name", "") or getattr(block, "text", ""),
+        )
+        for block in found.blocks
+    ]
+    assert shown == [
+        ("PromptBlock", "Run nightly"), ("PromptBlock", "go"), ("TextBlock", "I look."), ("CallBlock", "c1"),
+        ("StepBlock", "tests"), ("TextBlock", "I change it."), ("CallBlock", "c2"), ("ErrorBlock", ""),
+        ("StepBlock", "the run"),
+    ]  # fmt: skip
+    changed = next(block for block in found.blocks if isinstance(block, CallBlock) and block.call_id == "c2")
+    assert (changed.action_id, changed.sign, changed.target) == ("a1", "ok", "src/app.py")
+
+
 def told(*events_):
     """Return blocks as (class, the text that matters)."""
     return [plain(block) for block in transcript(*events_).blocks]
