@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 import pytest
@@ -68,9 +68,14 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say how many campaign tests were left out."""
+    """Say how many campaign tests were left out, and what became of mutations."""
     if count := getattr(config, LEFT_OUT, 0):
         terminalreporter.write_line(f"{count} tests of campaigns were left out: they run with {VARIABLE}=1")
+    if IS_CAMPAIGN:
+        from tests.support.mutate_rows import summary
+
+        for line in summary(chain.from_iterable(terminalreporter.stats.values())):
+            terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -68,6 +68,15 @@ class Module:
         return node
 
 
+def is_there(file, dotted):
+    """Return whether a file of the program has a function, class or table of that name."""
+    try:
+        module(file).named(dotted)
+    except (OSError, StopIteration):
+        return False
+    return True
+
+
 def _names(node):
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return [node.name]

@@ -2,6 +2,8 @@
 
 The changes are data, `tests/data/row_mutations.jsonl`: a row of the specification, a file of the program, a text
 that occurs once in it, and what that text becomes. Each is made in a copy of the source, never in the checkout.
+Changes that no test can notice (`equivalent`) and those that the tests of the row do not notice (`survives`) are in the
+list as well, with the reason: a run reports them, and says which of them are noticed by now.
 
     python -m tests.support.mutate_rows [--rows 7,32] [--workers 2] [--list FILE]
 """
@@ -30,8 +32,14 @@ MOST_SECONDS = 200
 """How long the tests of one row may take; a change that makes them hang was noticed."""
 NICENESS = 15
 SEED = 37
-TESTS_FAILED, NO_TESTS = 1, 5
-"""Exit codes of pytest."""
+PASSED, TESTS_FAILED, NOT_COLLECTED, NO_TESTS = 0, 1, 2, 5
+"""Exit codes of pytest; a change that keeps a module from being imported was noticed."""
+HUNG = -1
+OUTCOMES = ("killed", "hung", "survived", "known", "equivalent", "noticed", "error")
+"""What becomes of a change; of those that the list says survive, `known` still do and `noticed` do not."""
+EXPECTED_OUTCOMES = frozenset({"killed", "hung", "known", "equivalent"})
+TABLE_PROPERTY = "row mutations"
+"""Under this name a test of the campaign reports its results to the summary."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,8 @@ class Mutation:
     new: str
     equivalent: str = ""
     """Why no test can notice it, where none can."""
+    survives: str = ""
+    """Why the tests of the row do not notice it, where a test could."""
 
     @property
     def title(self):
@@ -93,14 +103,15 @@ class SourceCopy:
         copy_source(folder)
 
     def outcome_of(self, mutation):
-        """Return `killed`, `survived` or `not run`, and what was seen."""
+        """Return one of `OUTCOMES`, and what was seen."""
         path = self.folder / "workbench" / mutation.file
         before = path.read_text(encoding="utf-8") if path.exists() else ""
         if before.count(mutation.old) != 1:
-            return "not run", f"its text occurs {before.count(mutation.old)} times"
+            return "error", f"its text occurs {before.count(mutation.old)} times"
         try:
             self._write(path, before.replace(mutation.old, mutation.new))
-            return self._outcome(mutation.row)
+            outcome, seen = self._outcome(mutation.row)
+            return _named_outcome(mutation, outcome), seen
         finally:
             self._write(path, before)
 
@@ -113,13 +124,16 @@ class SourceCopy:
     def _outcome(self, row):
         files = marked_files().get(row, [])
         units = [name for name in files if name.startswith("tests/unit/")]
-        seen = "no test names the row"
+        outcome, seen = "error", "no test names the row"
         # Tests of whole programs take longest: they are asked where no unit test noticed anything.
         for group in filter(None, (units, [name for name in files if name not in units])):
-            code, seen = self.run_tests(row, group)
-            if code not in (0, NO_TESTS):
-                return "killed", seen
-        return "survived", seen
+            code, last_line = self.run_tests(row, group)
+            if code == NO_TESTS:
+                continue
+            outcome, seen = _OUTCOME_OF_CODE.get(code, "error"), last_line
+            if outcome != "survived":
+                break
+        return outcome, seen
 
     def run_tests(self, row, files):
         """Return the exit code of pytest and its last line."""
@@ -139,9 +153,21 @@ class SourceCopy:
         except subprocess.TimeoutExpired:
             os.killpg(ran.pid, 9)
             ran.communicate()
-            return TESTS_FAILED, f"the tests did not end within {MOST_SECONDS} s"
+            return HUNG, f"the tests did not end within {MOST_SECONDS} s"
         failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return ran.returncode, (failed or output.splitlines() or [""])[-1][:200]
+
+
+_OUTCOME_OF_CODE = {PASSED: "survived", TESTS_FAILED: "killed", NOT_COLLECTED: "killed", HUNG: "hung"}
+
+
+def _named_outcome(mutation, outcome):
+    """Return what becomes of a change that the list says is not noticed."""
+    if not (mutation.equivalent or mutation.survives):
+        return outcome
+    if outcome == "survived":
+        return "equivalent" if mutation.equivalent else "known"
+    return "noticed" if outcome in ("killed", "hung") else outcome
 
 
 def run_all(wanted, workers=1, see=print):
@@ -158,7 +184,7 @@ def run_all(wanted, workers=1, see=print):
             except Empty:
                 return
             found[mutation] = source.outcome_of(mutation)
-            see(f"{found[mutation][0]:9} {mutation.title}  [{found[mutation][1]}]")
+            see(f"{found[mutation][0]:10} {mutation.title}  [{found[mutation][1]}]")
 
     with tempfile.TemporaryDirectory(prefix="rows-") as temporary:
         threads = [
@@ -172,22 +198,34 @@ def run_all(wanted, workers=1, see=print):
     return [(mutation, *found[mutation]) for mutation in wanted if mutation in found]
 
 
-def table(results):
-    """Return the counts of a run as lines: rows, killed, survived, equivalent, not run."""
-    counted = Counter(
-        "equivalent" if outcome == "survived" and mutation.equivalent else outcome
-        for mutation, outcome, _ in results
-    )
-    rows = len({mutation.row for mutation, *_ in results})
+def facts(results):
+    """Return of each result what its table needs, as plain values."""
+    return [[mutation.row, outcome, f"{mutation.title}  [{seen}]"] for mutation, outcome, seen in results]
+
+
+def table(reported):
+    """Return the facts of a run as lines: how many changes had each outcome, then those that need a look."""
+    counted = Counter(outcome for _, outcome, _ in reported)
+    rows = len({row for row, *_ in reported})
     return [
-        f"rows {rows}, mutations {len(results)}: killed {counted['killed']}, survived {counted['survived']},"
-        f" equivalent {counted['equivalent']}, not run {counted['not run']}",
-        *(
-            f"{outcome}: {mutation.title}"
-            for mutation, outcome, _ in results
-            if outcome == "not run" or (outcome == "survived" and not mutation.equivalent)
-        ),
+        f"{len(reported)} mutations of {rows} rows",
+        *(f"  {outcome:10} {counted[outcome]:4}" for outcome in OUTCOMES),
+        *unexpected(reported),
     ]
+
+
+def unexpected(reported):
+    """Return the lines of those changes whose outcome the list does not say."""
+    return [f"{outcome}: {title}" for _, outcome, title in reported if outcome not in EXPECTED_OUTCOMES]
+
+
+def summary(reports):
+    """Return the table of all tests of the campaign, from their reports; nothing where none ran."""
+    reported = [
+        row for report in reports for name, rows in getattr(report, "user_properties", ()) if name == TABLE_PROPERTY
+        for row in rows
+    ]  # fmt: skip
+    return table(reported) if reported else []
 
 
 def main():
@@ -200,7 +238,7 @@ def main():
     rows = set(map(int, filter(None, options.rows.split(","))))
     wanted = [mutation for mutation in mutations(options.list) if not rows or mutation.row in rows]
     results = run_all(wanted, options.workers, see=lambda line: print(line, flush=True))
-    print("\n".join(table(results)))
+    print("\n".join(table(facts(results))))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def configuration(**more):
 
 def summary(config):
     lines = []
-    conftest.pytest_terminal_summary(SimpleNamespace(write_line=lines.append), config)
+    conftest.pytest_terminal_summary(SimpleNamespace(write_line=lines.append, stats={}), config)
     return lines
 
 
