@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +8,7 @@ from strategies_domain import events
 
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables, apply_event, describe_actor
-from workbench.domain.machines import ACTION_MOVES, CALL_MOVES, RUN_MOVES, SESSION_MOVES, may_move
+from workbench.domain.machines import ACTION_MOVES, CALL_MOVES, SESSION_MOVES, may_move
 from workbench.domain.rows import Action, Call, Rule, Session, Trust
 from workbench.domain.values import Actor, GateVerdict, ReplyCall, SelectedHunk, Usage
 
@@ -62,12 +64,6 @@ def asked():
     return script
 
 
-MACHINES = (
-    ("sessions", "status", SESSION_MOVES), ("calls", "state", CALL_MOVES), ("actions", "state", ACTION_MOVES),
-    ("pipeline_states", "status", RUN_MOVES),
-)  # fmt: skip
-
-
 def one_of_each():
     """Return rows of a session, a call, an action and a run that are all called `one`."""
     script = Script()
@@ -79,27 +75,37 @@ def one_of_each():
     return script.tables
 
 
-def moves(tables, event):
-    """Fold an event and return the moves it made: the machine, the state before and the one after."""
-    before = [dict(getattr(tables, table)) for table, _, _ in MACHINES]
-    tables.fold([event])
-    return [
-        (table, getattr(row, state), getattr(getattr(tables, table)[key], state))
-        for rows, (table, state, _) in zip(before, MACHINES, strict=True)
-        for key, row in rows.items()
-    ]
-
-
 @given(st.lists(events(), max_size=12))
-def test_any_events_in_any_order_fold_and_move_nothing_illegally(found):
-    tables, legal = one_of_each(), {table: table_moves for table, _, table_moves in MACHINES}
-    for event in found:
-        made = [move for move in moves(tables, event) if move[1] != move[2]]
-        # A later round starts a run again; no move of the table does.
-        made = [move for move in made if not isinstance(event.body, e.RunStarted)]
-        assert [move for move in made if not may_move(legal[move[0]], *move[1:])] == []
-    for table in ("sessions", "calls", "actions"):
-        assert [key for key, row in getattr(tables, table).items() if row.id != key] == []
+def test_any_events_in_any_order_fold_into_rows_under_their_ids(found):
+    tables = one_of_each().fold(found)
+    for rows in (tables.sessions, tables.calls, tables.actions):
+        assert "one" in rows and [key for key, row in rows.items() if row.id != key] == []
+    assert [key for key, row in tables.pipeline_states.items() if row.pipeline_id != key] == []
+
+
+CALL_ENDS = ("succeeded", "failed", "cancelled", "interrupted")
+MOVING = (
+    ("sessions", "status", SESSION_MOVES, {name: e.SessionStatusChanged(status=name) for name in SESSION_MOVES}),
+    ("calls", "state", CALL_MOVES,
+     {"executing": e.CallExecuting(), **{name: e.CallFinished(state=name) for name in CALL_ENDS}}),
+    ("actions", "state", ACTION_MOVES, {
+        "approved": e.ActionApproved(digest="d", approved_until=9, result_digest="d"),
+        "rejected": e.ActionRejected(), "expired": e.ActionExpired(),
+        "cancelled": e.ActionCancelled(why="x"), "superseded": e.ActionSuperseded(successor="two", why="extended"),
+    }),
+)  # fmt: skip
+
+
+@pytest.mark.spec(8, 22, 135, 152, 209)
+@pytest.mark.parametrize(("table", "member", "legal", "bodies"), MOVING, ids=[row[0] for row in MOVING])
+def test_an_event_makes_the_legal_moves_and_no_other(table, member, legal, bodies):
+    for old, (new, body) in itertools.product(legal, bodies.items()):
+        tables = one_of_each()
+        rows = getattr(tables, table)
+        rows["one"] = replace(rows["one"], **{member: old})
+        ids = {"session_id": "one", "call_id": "one", "action_id": "one"}
+        tables.fold([e.Event(id="x", at=99, actor=USER, body=body, position=9, sequence_number=9, **ids)])
+        assert getattr(rows["one"], member) == (new if may_move(legal, old, new) else old), (old, new)
 
 
 @given(st.lists(events(), max_size=12), st.integers(0, 12))

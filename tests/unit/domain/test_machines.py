@@ -18,7 +18,7 @@ from workbench.domain.machines import (
 )
 
 
-@pytest.mark.spec(7, 8, 9, 134, 135)
+@pytest.mark.spec(6, 7, 8, 9, 134, 135)
 def test_a_session_makes_exactly_the_moves_of_the_table():
     allowed = {(old, new) for old, after in SESSION_MOVES.items() for new in after}
     assert allowed == {
