@@ -65,6 +65,7 @@ def test_a_step_has_its_times_its_place_and_why_it_failed():
     run = Run()
     run(StepChanged(state="running", workspace="/w/plan", session_id="c1"), step="plan")
     run(StepChanged(state="retrying", detail="$.a is missing", usage=Usage(input_tokens=3)), step="plan")
+    assert (run.row("plan").error_message, run.row("plan").completed_at) == ("$.a is missing", None)
     run(StepChanged(state="running", attempt=2), step="plan")
     expected = StepState(
         key="r/plan", pipeline_id="r", step_id="plan", ordinal=0, kind="prompt", state="running", attempt=2,
@@ -88,6 +89,19 @@ def test_a_step_has_its_times_its_place_and_why_it_failed():
     run(StepChanged(state="skipped", detail="plan failed"), step="tests")
     row = run.row("tests")
     assert (row.state, row.error_message, row.completed_at) == ("skipped", "plan failed", 10_000_000)
+
+
+@pytest.mark.spec(121)
+def test_a_later_round_counts_the_time_that_the_run_worked_and_none_while_it_rested():
+    run = Run()
+    run(RunStarted(pipeline="nightly", steps=PLANS, round=2, returned_by="tests"))
+    assert (run.run.round, run.run.duration_ms, run.run.started_at) == (2, 1000, 3_000_000)
+    run(RunChanged(status="failed", detail="tests failed", duration_ms=1500))
+    assert (run.run.finished_at, run.run.error_message) == (5_000_000, "tests failed")
+    run(RunStarted(pipeline="nightly", steps=PLANS, round=3))
+    assert (run.run.status, run.run.duration_ms, run.run.finished_at, run.run.error_message) == (
+        "running", 1500, None, "",
+    )  # fmt: skip
 
 
 @pytest.mark.spec(118, 119)

@@ -194,6 +194,32 @@ def test_what_has_no_kind_of_its_own_is_a_system_message_with_all_it_says_but_re
     assert message["System"]["metadata"] == {"content": ["x"]}
 
 
+@pytest.mark.spec(142, 143, 144, 145)
+@each_row(
+    "body, kind, payload",
+    [
+        (e.TextStreamed(block=0, offset=0, text="I "), "AiResponse", {"text": "I ", "partial": True}),
+        (e.ReplyCompleted(text="I look"), "AiResponse", {"text": "I look", "partial": False}),
+        (e.ThinkingStreamed(block=0, offset=0, text="hm"), "Thinking", {"text": "hm"}),
+        (e.ProgressReported(message="m"), "Progress", {"percentage": 0, "phase": "", "description": "m"}),
+        (e.ProgressReported(message="m", percentage=41.6, sent=3), "Progress",
+         {"percentage": 42, "phase": "model", "description": "m"}),
+        (e.ProgressReported(message="", received=3), "Progress",
+         {"percentage": 0, "phase": "model", "description": ""}),
+        (e.CallExecuting(), "ToolCall",
+         {"tool_call_id": "c1", "tool_name": "", "operation": "Start", "parameters": {}, "result": None}),
+    ],
+)  # fmt: skip
+def test_each_event_is_a_message_of_its_kind(body, kind, payload):
+    assert contents(event(body, call_id="c1")) == [{kind: payload}]
+
+
+@pytest.mark.spec(142, 143)
+def test_the_progress_of_a_step_names_the_step():
+    (message,) = contents(event(e.ProgressReported(message="m", sent=1), step="plan"))
+    assert message["Progress"]["phase"] == "plan"
+
+
 @pytest.mark.spec(148)
 def test_an_error_says_whether_the_session_can_go_on():
     (message,) = contents(event(e.ErrorRaised(code="C", message="m", details="d", recoverable=False)))

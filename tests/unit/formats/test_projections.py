@@ -97,6 +97,16 @@ def test_our_session_as_a_wink_file_keeps_the_rules_of_the_seed(file):
     }
 
 
+@pytest.mark.spec(19)
+def test_a_reply_in_a_wink_file_has_its_tokens_and_its_model(played, file):
+    replies = [body for body in played.bodies(e.ReplyCompleted) if body.text or body.calls]
+    assert [m["metadata"] for m in file["messages"] if m["role"] == "assistant"] == [
+        {"token_count": body.usage.output_tokens, "model": "recorded-test"} for body in replies
+    ]
+    assert len(replies) == 3
+
+
+@pytest.mark.spec(30)
 def test_an_undo_in_a_wink_file_is_a_word_of_the_user(tmp_path):
     stage = Stage(tmp_path, recording(exchange(call("c1", "create_file", path="n.txt", content="new\n"))))
     stage.begin("first")
@@ -265,6 +275,15 @@ def test_a_good_file_has_no_problem_and_may_have_unknown_fields():
 
 
 M, R = "messages", "tool_results"
+
+
+@pytest.mark.spec(5, 14, 21)
+def test_every_word_of_s0_is_accepted():
+    roles = [changed([M, 0, "role"], role) for role in ("user", "assistant", "system")]
+    states = [changed(["status"], word) for word in ("active", "paused", "completed", "errored")]
+    words = ("pending", "approved", "rejected", "executed", "failed")
+    calls = [changed([M, 1, "tool_calls", 0, "status"], word) for word in words]
+    assert [wink_problems(document) for document in (*roles, *states, *calls)] == [[]] * 12
 
 
 @pytest.mark.spec(2, 4, 5, 10, 14, 15, 16, 17, 21, 30, 31, 32, 34, 65)
