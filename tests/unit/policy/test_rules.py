@@ -244,6 +244,11 @@ def test_a_rule_for_one_tool_never_covers_another():
             other = rule(tool="read_file", pattern_kind=kind, pattern=pattern, effect=effect)
             assert not rules.rule_covers(other, subject(CREATE, {"path": "a", "content": ""}))
             assert rules.rule_covers(other, subject(READ, {"path": "a"}))
+    named = rule(tool="run_in_terminal", pattern_kind="regex", pattern='"command":"git status"')
+    assert rules.rule_covers(named, subject(SHELL, {"command": "git status"}))
+    assert not rules.rule_covers(named, subject(SHELL, {"command": "git status; git push"}))
+    denying = replace(named, effect="deny")
+    assert rules.rule_covers(denying, subject(SHELL, {"command": "git status; git push"}))
 
 
 @pytest.mark.parametrize(
