@@ -145,6 +145,20 @@ def test_a_second_creation_changes_nothing():
     assert replace(script.tables.sessions["s"], updated_at=0) == replace(before, updated_at=0)
 
 
+@pytest.mark.spec(54)
+def test_a_second_addition_of_a_rule_changes_nothing():
+    script, facts = (
+        Script(),
+        {"effect": "allow", "origin": "user", "tool": "read_file", "pattern_kind": "glob"},
+    )
+    script(e.RuleAdded(rule="R1", scope="always", pattern="Read(a)", description="reads", **facts))
+    script(e.RuleUsed(rule="R1"))
+    before = script.tables.rules["R1"]
+    assert (before.use_count, before.last_used_at) == (1, 20)
+    script(e.RuleAdded(rule="R1", scope="always", pattern="*", description="other", **facts))
+    assert script.tables.rules["R1"] == before
+
+
 @pytest.mark.spec(135)
 def test_an_illegal_move_leaves_the_status_as_it_was():
     script = started()

@@ -165,6 +165,8 @@ def test_every_call_that_ran_has_one_result(file):
     assert by_id["c3"]["metadata"].keys().isdisjoint({"bytes_written", "lines_changed"})
     assert (by_id["c3"]["success"], "exit code 2" in by_id["c3"]["error"]) == (False, True)
     assert all(isinstance(r["execution_time_ms"], int) for r in by_id.values())
+    said = {m["tool_call_id"]: m["content"] for m in file["messages"] if m["role"] == "tool"}
+    assert said == {call: result["output"] for call, result in by_id.items()} and all(said.values())
 
 
 def test_every_status_of_ours_has_a_word_in_every_seed():

@@ -31,6 +31,29 @@ def test_plain_text_is_recorded_as_it_is_and_nothing_is_sealed():
     assert store.kept == {}
 
 
+class ArchiveStore(Store):
+    def record(self, data):
+        self.kept["recorded"] = data
+        return "recorded"
+
+
+@pytest.mark.spec(36)
+def test_of_an_output_the_whole_is_archived_where_it_was_cut_and_the_exact_part_where_it_was_scrubbed():
+    def archived(exact):
+        store = ArchiveStore()
+        found = redaction.redact_output(exact, scrub(exact).text, 100, store)
+        return found, {name: data.decode() for name, data in store.kept.items()}
+
+    found, kept = archived("short")
+    assert (found.recorded, found.ref, found.whole, found.total_bytes, kept) == ("short", None, None, 5, {})
+    found, kept = archived("x" * 500)
+    assert (found.ref, found.whole, found.total_bytes) == (None, "recorded", 500)
+    assert kept == {"recorded": "x" * 500} and len(found.recorded) < 500
+    found, kept = archived(f"token {TOKEN}")
+    assert (found.ref, found.whole, kept) == ("sealed:0", None, {"sealed:0": f"token {TOKEN}"})
+    assert TOKEN not in found.recorded
+
+
 @pytest.mark.spec(202)
 def test_a_secret_is_replaced_and_the_exact_text_sealed():
     store = Store()

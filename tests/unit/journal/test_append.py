@@ -267,7 +267,7 @@ ROUTES: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.spec(134, 135)
+@pytest.mark.spec(8, 134, 135)
 @pytest.mark.parametrize("old", ROUTES)
 def test_a_session_makes_exactly_the_legal_moves(journal: Journal, old: str) -> None:
     for new in SESSION_MOVES:
@@ -289,6 +289,7 @@ def test_a_session_makes_exactly_the_legal_moves(journal: Journal, old: str) -> 
     assert_sound(journal)
 
 
+@pytest.mark.spec(8)
 @pytest.mark.parametrize("last", sorted(TERMINAL_SESSION_STATES))
 def test_an_ended_session_takes_only_remarks_and_outcomes(journal: Journal, last: str) -> None:
     start(journal, to="created")

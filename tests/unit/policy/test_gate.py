@@ -111,11 +111,17 @@ def test_a_path_that_leads_out_or_is_protected_is_refused(work, tmp_path):
 
 
 @pytest.mark.spec(27)
-@pytest.mark.parametrize("url", ["ftp://example.test/", "http://127.0.0.1/x", "http://user:word@example.test/"])
+@pytest.mark.parametrize(
+    "url", ["ftp://example.test/", "http://127.0.0.1/x", "http://user:word@example.test/"]
+)
 def test_an_address_that_may_not_be_fetched_is_refused_before_anybody_is_asked(work, url):
     verdict = judged(call("fetch_webpage", url=url), context(work, allow=globs("*"))).verdict
     assert (verdict.outcome, verdict.step) == ("refused", "paths")
-    assert spoken(call("fetch_webpage", url="https://example.test/x"), context(work)) == ("ask", "ask", "default")
+    assert spoken(call("fetch_webpage", url="https://example.test/x"), context(work)) == (
+        "ask",
+        "ask",
+        "default",
+    )
 
 
 def test_a_hook_script_cannot_be_written(work):
