@@ -72,6 +72,12 @@ def test_a_question_is_an_approval_a_choice_with_its_options_or_an_input(more, k
     assert asked["prompt"] == more.get("prompt", "edit a.py")
 
 
+@pytest.mark.spec(146)
+def test_a_question_about_a_call_names_it():
+    asked = [contents(event(opened(), action_id="a1", call_id=call))[0] for call in ("c1", None)]
+    assert [one["UserInteraction"].get("tool_call_id") for one in asked] == ["c1", None]
+
+
 def test_a_question_without_an_end_has_no_timeout():
     (message,) = contents(event(opened(expires_at=None), action_id="a1"))
     assert message["UserInteraction"]["timeout"] is None
@@ -441,7 +447,7 @@ def message_line(content, number=1):
         ({"AiResponse": {"text": "t", "partial": False, "confidence": 0}}, ""),
         ({"AiResponse": {"text": "t", "partial": False, "confidence": 1.0}}, ""),
         ({"AiResponse": {"text": "t", "partial": False, "confidence": None}}, ""),
-        ({"AiResponse": {"text": "t", "partial": False, "confidence": 7}}, "confidence that is not 0 to 1"),
+        ({"AiResponse": {"text": "t", "partial": False, "confidence": 1.1}}, "confidence that is not 0 to 1"),
         (
             {"AiResponse": {"text": "t", "partial": False, "confidence": -0.1}},
             "confidence that is not 0 to 1",

@@ -544,6 +544,7 @@ def test_every_state_of_a_call_and_its_question_in_the_words_of_kaiak(
     action = replace(ASKED, state=action_state) if action_state else None
     found = kaiak_export.kaiak_tool_call(replace(CALLED, state=call_state, approval_method=method), action)
     assert (found["status"], found["approval_required"], found["approval_status"]) == words
+    assert found.get("interaction_id") == (action.id if action else None)
 
 
 @pytest.mark.spec(151, 157)

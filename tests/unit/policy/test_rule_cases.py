@@ -374,6 +374,7 @@ def test_a_huge_pattern_is_refused(pattern):
         assert verdict("read_file", pattern) != "accept"
 
 
+@pytest.mark.spec(51)
 def test_which_of_two_faults_is_said():
     """A pattern that names something is told that it runs away, one that names nothing that it is blanket."""
     assert [verdict("read_file", pattern) for pattern in ("(a*)*", "(.*)*", ".*.*")] == [

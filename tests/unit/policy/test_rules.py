@@ -244,6 +244,10 @@ def test_a_rule_for_one_tool_never_covers_another():
             other = rule(tool="read_file", pattern_kind=kind, pattern=pattern, effect=effect)
             assert not rules.rule_covers(other, subject(CREATE, {"path": "a", "content": ""}))
             assert rules.rule_covers(other, subject(READ, {"path": "a"}))
+    for kind, tool, is_about in (("glob", "Read", True), ("glob", "Write", False), ("regex", "Read", False)):
+        pattern = "Read(a)" if kind == "glob" else '"path":"a"'
+        about = rule(tool=tool, pattern_kind=kind, pattern=pattern)
+        assert rules.rule_covers(about, subject(READ, {"path": "a"})) is is_about
     named = rule(tool="run_in_terminal", pattern_kind="regex", pattern='"command":"git status"')
     assert rules.rule_covers(named, subject(SHELL, {"command": "git status"}))
     assert not rules.rule_covers(named, subject(SHELL, {"command": "git status; git push"}))

@@ -76,6 +76,7 @@ def test_a_name_may_be_there_once():
         ({"wire_name": "x" * 65}, "wire_name"),
         ({"description": ""}, "description"),
         ({"risk_level": "harmless"}, "risk_level"),
+        ({"capability": "fly"}, "capability"),
         ({"path_parameters": ("file",)}, "file: not a parameter"),
         (
             {"examples": (ToolExample(description="bad", parameters={"paht": "a"}),)},
