@@ -325,7 +325,7 @@ def test_binary_files_are_passed_over_and_counted_and_broken_text_is_not(tree):
 @pytest.mark.spec(220)
 def test_a_line_without_end_costs_no_memory_and_is_found_across_blocks(tree):
     size = grep_search.BLOCK_BYTES
-    tree.put("f", b"first\n" + b"." * (size - 3) + b"needle" + b"." * (6 * size) + b"needle\nlast needle\n")
+    tree.put("f", b"first\n" + b"." * (size - 3) + b"needle" + b"." * (6 * size) + b"needle\nlast needle")
     tracemalloc.start()
     found = tree.grep("needle")
     peak = tracemalloc.get_traced_memory()[1]
