@@ -279,6 +279,17 @@ def test_a_good_file_has_no_problem_and_may_have_unknown_fields():
 M, R = "messages", "tool_results"
 
 
+@pytest.mark.spec(70)
+def test_only_a_system_message_at_the_head_of_a_wink_file_is_the_prompt_of_the_session():
+    spoken = GOOD[M][0]
+    system = {**spoken, "role": "system", "content": "be brief"}
+    found = [
+        next(iter(seed_files.read_wink({**GOOD, M: messages}, "file"))).system_prompt
+        for messages in ([system, spoken], [spoken, system], [spoken])
+    ]
+    assert found == ["be brief", "", ""]
+
+
 @pytest.mark.spec(5, 14, 21)
 def test_every_word_of_s0_is_accepted():
     roles = [changed([M, 0, "role"], role) for role in ("user", "assistant", "system")]
