@@ -1,12 +1,17 @@
 """Pipelines that an agent of a step starts: sealed, asked about with their graph, within their limits."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pytest
 
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
 from tests.unit.pipelines.test_runs_engine import TWO, artifact
 from workbench.domain.events import RuleAdded
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import add_rule
+from workbench.tools.base import ToolRefused
 
 OPEN = MANIFEST.replace("allowed_tools: [Read, Write]", "allowed_tools: ['*']")
 LIMITS = "  meta_pipeline: {max_depth: %d, max_total_steps: %d, max_total_tokens: %d, timeout_minutes: 60}\n"
@@ -160,6 +165,15 @@ def test_its_steps_and_tokens_are_limited(runs):
     assert (
         the_call(here, here.run(GO, grants=("pipeline.run",)).pipeline_id).state == "succeeded"
     )  # of the project
+
+
+@pytest.mark.spec(97)
+@pytest.mark.parametrize(("steps", "depth", "is_refused"), [(12, 2, False), (13, 2, True), (1, 3, True)])
+def test_limits_of_what_an_agent_starts_include_themselves(steps, depth, is_refused):
+    starter = SimpleNamespace(_depth=lambda: depth, _generated_steps=lambda: iter((3, 5)))
+    pipeline = SimpleNamespace(steps=[None] * steps)
+    with pytest.raises(ToolRefused) if is_refused else nullcontext():
+        SessionPipelineStarter._require_within_limits(starter, pipeline, None, is_generated=True)
 
 
 def test_what_is_denied_to_an_agent_is_denied_below_it(runs):

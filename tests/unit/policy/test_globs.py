@@ -92,6 +92,16 @@ def test_a_name_covers_tools(name, covered):
     }
 
 
+@pytest.mark.spec(85)
+def test_a_file_closed_to_edits_is_closed_to_moves_and_edits_grant_none():
+    def covered(purpose):
+        edit = parse_permission("Edit")
+        return {tool.id for tool in tool_descriptors() if permission_names_tool(edit, tool, purpose)}
+
+    assert covered("grant") == covered("ceiling") == {"replace_string_in_file"}
+    assert covered("deny") > covered("grant") and "move_file" in covered("deny")
+
+
 def test_a_bare_read_in_a_deny_list_covers_looking_too():
     for pattern in ("Read", "Read(*)"):
         covered = {
@@ -244,6 +254,7 @@ def test_a_command_pattern_denies_wherever_the_command_stands(pattern, command, 
     assert is_command_matched(pattern, command, "deny") is expected
 
 
+@pytest.mark.spec(86)
 @pytest.mark.parametrize(
     ("ceiling", "command", "expected"),
     [

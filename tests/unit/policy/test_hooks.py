@@ -73,6 +73,28 @@ def test_hooks_run_in_order_and_the_first_that_fails_stops_the_rest():
     assert (verdict.outcome, verdict.step, verdict.by) == ("denied", "hooks", "b (config.json:4)")
 
 
+@pytest.mark.spec(88, 89, 91)
+def test_hooks_of_another_moment_or_another_tool_are_left_out_and_the_order_is_kept():
+    hooks = [hook("a"), hook("after", event="PostToolUse"), hook("reads", "Read"), hook("b")]
+    chosen = [
+        [one.command for one in matching_hooks(hooks, event, payload().passed)]
+        for event in ("PreToolUse", "PostToolUse")
+    ]
+    assert chosen == [["a", "b"], ["after"]]
+
+
+@pytest.mark.spec(88)
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        (End(code=3, output=b"no"), "the hook ended with 3: no"),
+        (End(code=None), "the hook failed: it printed nothing"),
+    ],
+)
+def test_the_reason_says_how_a_hook_ended(end, how):
+    assert World({"a": end}).pre([hook("a")]).reason == how
+
+
 @pytest.mark.spec(88)
 @pytest.mark.parametrize(
     ("end", "said"),

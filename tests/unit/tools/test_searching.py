@@ -1,5 +1,6 @@
 """list_dir, file_search and grep_search: what is found, what is passed over, and that all of it is bounded."""
 
+import itertools
 import os
 import re
 import time
@@ -302,6 +303,16 @@ def test_a_search_that_is_stopped_ends_and_says_so(tree):
     for tool, pattern in ((GrepSearch(), "x"), (FileSearch(), "*")):
         found = tree.run(tool, pattern=pattern, is_stopped=lambda: True)
         assert "the search ended early: it was stopped" in found.text
+
+
+@pytest.mark.spec(221)
+def test_a_search_in_one_large_file_can_be_stopped_between_its_parts(tree, monkeypatch):
+    monkeypatch.setattr(grep_search, "BLOCK_BYTES", 4096)
+    tree.put("f", "x\n" * 100_000)
+    asked = itertools.count()
+    found = tree.run(GrepSearch(), pattern="x", max_results=100_000, is_stopped=lambda: next(asked) > 0)
+    assert "the search ended early: it was stopped" in found.text
+    assert 0 < found.metadata["matches"] <= 4096 // 2
 
 
 def test_results_are_bounded_and_say_so(tree):
