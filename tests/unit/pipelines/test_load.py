@@ -39,6 +39,24 @@ def test_a_sound_project_has_nothing_wrong(tmp_path):
     assert set(loaded.texts) == {"prompts/builder.md", "prompts/reader.md"}
 
 
+@pytest.mark.spec(109)
+@each_row(
+    ("line", "names"),
+    [
+        ("echo {{ input }} {{ input.repo }} {{ a/said }} {{ said }} {{ artifacts.said }}", []),
+        ("echo {{ inputs }}", ["inputs"]),
+        ("echo {{ a/gone }} {{ item }}", ["a/gone", "item"]),
+    ],
+)
+def test_only_templates_that_nothing_fills_are_named(tmp_path, line, names):
+    steps = command("a", output_artifacts="[{name: said, path: s}]") + command(
+        "b", line, dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: said, as: said}]}"
+    )
+    found = [str(problem) for problem in load_pipeline(project(tmp_path, steps)).report.ordered()]
+    assert len(found) == len(names), found
+    assert [name in problem for name, problem in zip(names, found, strict=True)] == [True] * len(names)
+
+
 @pytest.mark.spec(73)
 @pytest.mark.parametrize("name", ["apiVersion", "kind", "metadata", "adapters", "personas", "runtime"])
 def test_each_required_member_of_a_manifest_is_missed_by_name(tmp_path, name):
