@@ -484,12 +484,13 @@ def test_what_is_read_and_not_acted_on_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("trigger", "percent"),
     [
-        ("token_limit_80%", 80), ("token_limit_1%", 1), ("token_limit_100%", 100),
+        (None, 80), ("token_limit_80%", 80), ("token_limit_1%", 1), ("token_limit_100%", 100),
         ("token_limit_0%", None), ("token_limit_101%", None), ("soon", None),
     ],
 )  # fmt: skip
 def test_a_compaction_begins_at_a_percentage_from_1_to_100(tmp_path, trigger, percent):
-    steps = command("a", handover=f"{{compaction: {{trigger: '{trigger}', persona: reader}}}}")
+    words = f"trigger: '{trigger}', " if trigger else ""
+    steps = command("a", handover=f"{{compaction: {{{words}persona: reader}}}}")
     loaded = load_pipeline(project(tmp_path, steps))
     assert codes(loaded) == (set() if percent else {"wrong_value"})
     if percent:

@@ -6,11 +6,14 @@ import pytest
 
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
-from workbench.domain.events import CallFinished
+from workbench.domain.events import CallFinished, StepChanged
+from workbench.domain.step_messages import StepOutcome
 from workbench.host.executor import check_tool_result
 from workbench.host.steps.run_requests import RunRefused, RunRequest, cancel_run, request_run
 from workbench.host.steps.step_executor import EmbeddedExecutor
+from workbench.pipelines.attempt import AttemptResult, _final_failure
 from workbench.pipelines.contracts import schema_violations
+from workbench.pipelines.model import Contract, FailurePolicy
 from workbench.tools.execution import RunPipeline
 
 TWO = """
@@ -159,6 +162,26 @@ def test_every_word_of_on_failure(runs, words, status, a, b, warned, checked):
     assert here.step(row.pipeline_id, "a").is_warned is warned
     (check,) = [body for _, body in here.bodies(row.pipeline_id, "contract.checked")]
     assert (check.outcome, check.is_blocking) == checked
+
+
+@pytest.mark.spec(115)
+@pytest.mark.parametrize(
+    ("then", "must_pass", "state", "is_warned"),
+    [
+        ("fail", None, "failed", False), ("skip", None, "failed", True), ("warn", None, "completed", True),
+        ("continue", None, "completed", True), ("fail", True, "failed", False), ("fail", False, "completed", True),
+    ],
+)  # fmt: skip
+def test_what_the_last_failure_of_a_step_means(then, must_pass, state, is_warned):
+    contract = (
+        None if must_pass is None else Contract(type="format", written_type="format", must_pass=must_pass)
+    )
+    result = AttemptResult(outcome=StepOutcome(state="failed"), failed_contract=contract)
+    policy, running = FailurePolicy(then=then), StepChanged(state="running")
+    ended = _final_failure(running, result, policy, "why", is_taken=False)
+    assert (ended.state, ended.is_warned, ended.detail, ended.has_failed) == (state, is_warned, "why", False)
+    taken = _final_failure(running, result, policy, "why", is_taken=True)
+    assert (taken.state, taken.has_failed) == ("completed", state == "failed")
 
 
 REWORK = """
