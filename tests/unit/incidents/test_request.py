@@ -47,8 +47,11 @@ def test_the_prompt_is_the_seeds_template_with_the_severity_twice(severity, word
     )
 
 
-def test_an_incident_without_a_line_is_asked_about_at_line_1():
-    assert "\nLine: 1\n" in incident_prompt(incident(line=0), "/w").prompt_text
+@pytest.mark.spec(130)
+@each_row("reported,now,line", [(3, 7, 7), (3, 0, 3), (0, 0, 1)])
+def test_an_incident_is_asked_about_at_the_line_where_it_is_now_or_was_or_at_line_1(reported, now, line):
+    assert f"\nLine: {line}\n" in incident_prompt(incident(line=reported), "/w", now).prompt_text
+    assert f"\nLine: {line}\n" in next_prompt(incident(line=reported), None, now)
 
 
 def test_braces_of_a_message_are_text():
