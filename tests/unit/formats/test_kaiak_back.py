@@ -92,3 +92,48 @@ def test_the_tokens_of_an_export_are_those_of_its_session():
     rows_again = imported(exported(events, rows))[2]
     ((before,), (after,)) = (found.sessions.values() for found in (rows, rows_again))
     assert after.usage.total_tokens == before.usage.total_tokens > 0
+
+
+def messages(*contents, calls=()):
+    """Return a file of S2: a session, its calls and messages with these contents."""
+    rows = [
+        {"session": {"id": "ks", "workspace_path": "/shop", "status": "Completed"}},
+        *({"tool_call": call} for call in calls),
+        *(
+            {"id": f"m{number}", "session_id": "ks", "timestamp": f"2026-01-01T00:00:0{number}Z",
+             "sequence_number": number, "content": content, "source": "GooseAgent"}
+            for number, content in enumerate(contents, 1)
+        ),
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.mark.spec(144)
+@each_row(
+    ("pieces", "said"),
+    [
+        ([("I ", True), ("look", True)], "I look"),
+        ([("I ", True), ("I look", False)], "I look"),
+        ([("I ", True), ("look", False)], "I look"),
+        ([("I look", False)], "I look"),
+    ],
+)
+def test_pieces_are_joined_with_the_last_one_or_alone_where_none_came(pieces, said):
+    contents = [{"AiResponse": {"text": text, "partial": partial}} for text, partial in pieces]
+    _, events, rows = imported(messages(*contents))
+    assert told(events, rows)["said"] == [said]
+
+
+@pytest.mark.spec(145, 153)
+@each_row(("status", "method"), [("Approved", "manual"), ("NotRequired", None), ("", None)])
+def test_a_call_that_its_file_says_was_approved_comes_back_as_approved_by_hand(status, method):
+    call = {"id": "t", "tool_name": "bash", "parameters": {"command": "ls"}, "approval_status": status}
+    result = {"success": True, "data": "a.txt", "execution_time_ms": 3}
+    steps = [
+        {"tool_call_id": "t", "operation": "Start"},
+        {"tool_call_id": "t", "operation": "Complete", "result": result},
+    ]
+    _, _, rows = imported(messages(*({"ToolCall": step} for step in steps), calls=[call]))
+    (found,) = rows.calls.values()
+    assert (found.tool, found.state, found.parameters) == ("bash", "succeeded", {"command": "ls"})
+    assert (found.approval_method == "manual") is (method == "manual")

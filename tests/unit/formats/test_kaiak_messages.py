@@ -224,6 +224,8 @@ def test_each_event_is_a_message_of_its_kind(body, kind, payload):
 def test_the_progress_of_a_step_names_the_step():
     (message,) = contents(event(e.ProgressReported(message="m", sent=1), step="plan"))
     assert message["Progress"]["phase"] == "plan"
+    (message,) = contents(event(e.IncidentStarted(incident="i1", child_id="c", round=2)))
+    assert message["Progress"] == {"percentage": 0, "phase": "working", "description": "i1, prompt 2"}
 
 
 @pytest.mark.spec(148)
