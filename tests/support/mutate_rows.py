@@ -98,8 +98,10 @@ def copy_source(folder):
 class SourceCopy:
     """A copy of the source in which one change at a time is made."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, *, has_control=False):
+        """Copy the source; with a control no change counts as noticed whose tests fail without it, too."""
+        self.folder, self._has_control = folder, has_control
+        self._controls = {}
         copy_source(folder)
 
     def outcome_of(self, mutation):
@@ -111,9 +113,17 @@ class SourceCopy:
         try:
             self._write(path, before.replace(mutation.old, mutation.new))
             outcome, seen = self._outcome(mutation.row)
-            return _named_outcome(mutation, outcome), seen
         finally:
             self._write(path, before)
+        if outcome == "killed" and self._has_control and self._control(mutation.row) != "survived":
+            return "error", "the tests of the row fail without the change as well"
+        return _named_outcome(mutation, outcome), seen
+
+    def _control(self, row):
+        """Return what the tests of a row say of the source as it is."""
+        if row not in self._controls:
+            self._controls[row] = self._outcome(row)[0]
+        return self._controls[row]
 
     @staticmethod
     def _write(path, text):
@@ -170,14 +180,14 @@ def _named_outcome(mutation, outcome):
     return "noticed" if outcome in ("killed", "hung") else outcome
 
 
-def run_all(wanted, workers=1, see=print):
+def run_all(wanted, workers=1, see=print, *, has_control=False):
     """Return (mutation, outcome, what was seen) for each, in order of the list."""
     queue, found = Queue(), {}
     for mutation in wanted:
         queue.put(mutation)
 
     def work(folder):
-        source = SourceCopy(folder)
+        source = SourceCopy(folder, has_control=has_control)
         while True:
             try:
                 mutation = queue.get_nowait()
@@ -237,7 +247,7 @@ def main():
     options = parser.parse_args()
     rows = set(map(int, filter(None, options.rows.split(","))))
     wanted = [mutation for mutation in mutations(options.list) if not rows or mutation.row in rows]
-    results = run_all(wanted, options.workers, see=lambda line: print(line, flush=True))
+    results = run_all(wanted, options.workers, lambda line: print(line, flush=True), has_control=True)
     print("\n".join(table(facts(results))))
 
 

@@ -84,6 +84,18 @@ def test_exit_codes_of_pytest_tell_what_became_of_a_change(copy, monkeypatch, co
     assert list(left) == []
 
 
+@pytest.mark.parametrize(
+    ("codes", "outcome"), [((1, 0, 0), "killed"), ((1, 1), "error"), ((0, 0), "survived")]
+)
+def test_a_change_whose_tests_fail_without_it_was_not_noticed(copy, monkeypatch, codes, outcome):
+    left = iter(codes)
+    copy._has_control = True
+    monkeypatch.setattr(copy, "run_tests", lambda row, files: (next(left), "the last line"))
+    mutation = Mutation(row=7, file="limits.py", old="LEAST = 1", new="LEAST = 2")
+    assert copy.outcome_of(mutation)[0] == outcome
+    assert list(left) == []
+
+
 def test_a_row_that_no_test_names_is_an_error(copy, monkeypatch):
     monkeypatch.setattr(mutate_rows, "marked_files", dict)
     mutation = Mutation(row=7, file="limits.py", old="MOST = 5", new="MOST = 6")

@@ -256,14 +256,14 @@ def test_names_and_descriptions_are_bounded_and_visible_and_hold_no_secret():
         "a\nb": "x",
         "b\u202e": "x",
         "n" * 500: "x",
-        "l" * 101: "x",
-        "w" * 100: "x",
+        "l" * 201: "x",
+        "w" * 200: "x",
         "": "x",
         "ok": "y" * 5000,
         "push": f"curl -H 'token {key}'",
     }
     tool = parse_build_file("package.json", json.dumps({"scripts": scripts}).encode())
-    assert [command.name for command in tool.commands] == ["w" * 100, "ok", "push"]
+    assert [command.name for command in tool.commands] == ["w" * 200, "ok", "push"]
     assert all(len(command.description) <= 200 for command in tool.commands)
     assert key not in tool.commands[2].description
 
