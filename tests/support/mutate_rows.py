@@ -53,7 +53,7 @@ class Mutation:
     equivalent: str = ""
     """Why no test can notice it, where none can."""
     survives: str = ""
-    """Why the tests of the row do not notice it, where a test could."""
+    """Why the unit tests of the row do not notice it, where a test could; only they are asked about it."""
 
     @property
     def title(self):
@@ -112,7 +112,8 @@ class SourceCopy:
             return "error", f"its text occurs {before.count(mutation.old)} times"
         try:
             self._write(path, before.replace(mutation.old, mutation.new))
-            outcome, seen = self._outcome(mutation.row)
+            is_named = bool(mutation.equivalent or mutation.survives)
+            outcome, seen = self._outcome(mutation.row, only_units=is_named)
         finally:
             self._write(path, before)
         if outcome == "killed" and self._has_control and self._control(mutation.row) != "survived":
@@ -131,12 +132,13 @@ class SourceCopy:
         for cached in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             cached.unlink()
 
-    def _outcome(self, row):
+    def _outcome(self, row, *, only_units=False):
         files = marked_files().get(row, [])
         units = [name for name in files if name.startswith("tests/unit/")]
         outcome, seen = "error", "no test names the row"
         # Tests of whole programs take longest: they are asked where no unit test noticed anything.
-        for group in filter(None, (units, [name for name in files if name not in units])):
+        others = [] if only_units and units else [name for name in files if name not in units]
+        for group in filter(None, (units, others)):
             code, last_line = self.run_tests(row, group)
             if code == NO_TESTS:
                 continue
