@@ -233,10 +233,10 @@ def unexpected(reported):
 
 def summary(reports):
     """Return the table of all tests of the campaign, from their reports; nothing where none ran."""
-    reported = [
-        row for report in reports for name, rows in getattr(report, "user_properties", ()) if name == TABLE_PROPERTY
-        for row in rows
-    ]  # fmt: skip
+    # The report of the end of a test repeats what its call has told.
+    calls = [report for report in reports if getattr(report, "when", "") == "call"]
+    properties = [entry for report in calls for entry in report.user_properties]
+    reported = [row for name, rows in properties if name == TABLE_PROPERTY for row in rows]
     return table(reported) if reported else []
 
 

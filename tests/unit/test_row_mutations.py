@@ -12,7 +12,8 @@ from tests.support.sizes import size
 ROWS = range(1, 232)
 PARTS = 8
 """Tests that the campaign is cut into, so that workers share it."""
-MOST = 600
+CHANGES = size("WORKBENCH_MUTATIONS", 0, 600)
+"""Read here, as a test has none of the variables of who started it."""
 
 
 def test_each_row_has_code_that_carries_it_and_a_change_of_that():
@@ -110,8 +111,11 @@ def test_the_table_of_all_parts_counts_and_names_what_was_not_expected():
         [(one, "survived", "3 passed"), (one, "error", ""), (two, "noticed", ""), (one, "hung", "")],
     ]
     reports = [
-        SimpleNamespace(user_properties=[("other", 1), (mutate_rows.TABLE_PROPERTY, mutate_rows.facts(part))])
+        SimpleNamespace(
+            when=when, user_properties=[("other", 1), (mutate_rows.TABLE_PROPERTY, mutate_rows.facts(part))]
+        )
         for part in parts
+        for when in ("call", "teardown")
     ]
     assert mutate_rows.summary([SimpleNamespace(), *reports]) == [
         "7 mutations of 2 rows",
@@ -120,7 +124,7 @@ def test_the_table_of_all_parts_counts_and_names_what_was_not_expected():
         "survived: row 1: a.py: 1  ->  2  [3 passed]", "error: row 1: a.py: 1  ->  2  []",
         "noticed: row 2: a.py: 3  ->  4  []",
     ]  # fmt: skip
-    assert mutate_rows.summary([SimpleNamespace(user_properties=[("other", 1)])]) == []
+    assert mutate_rows.summary([SimpleNamespace(when="call", user_properties=[("other", 1)])]) == []
 
 
 def test_what_is_drawn_is_the_same_for_a_seed_and_still_python():
@@ -137,7 +141,7 @@ def test_what_is_drawn_is_the_same_for_a_seed_and_still_python():
 @pytest.mark.campaign
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_change_of_the_code_behind_a_row_is_noticed_or_named(part, record_property):
-    wanted = mutate_rows.drawn_order(mutate_rows.mutations())[: size("WORKBENCH_MUTATIONS", 0, MOST)]
+    wanted = mutate_rows.drawn_order(mutate_rows.mutations())[:CHANGES]
     found = mutate_rows.facts(mutate_rows.run_all(wanted[part::PARTS]))
     record_property(mutate_rows.TABLE_PROPERTY, found)
     assert len(found) == len(wanted[part::PARTS])
