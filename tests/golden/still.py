@@ -167,7 +167,7 @@ class StillRunner(SessionRunner):
         await super().run(lambda found: until(found) or self._turns.has_to_look)
         while self._turns.has_to_look:
             self._turns.has_to_look = False
-            await session_driver.mark_stale_actions(self.writer, self.state)
+            await session_driver.mark_stale_actions(self.writer, self.state.call)
             await super().run(lambda found: until(found) or self._turns.has_to_look)
 
     def _start_due(self):

@@ -555,6 +555,8 @@ class ActionOpened(ActionEvent, frozen=True, kw_only=True):
     """What a trust, gate or finding row is about."""
     subject_ref: BlobRef | None = None
     """Exact bytes that the subject names by their digest: the pipeline that would be run."""
+    ends_at: Micros | None = None
+    """When the question ends, however often its window is extended: the agent stops waiting after it."""
 
 
 class ActionApproved(ActionEvent, frozen=True, kw_only=True):

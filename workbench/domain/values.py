@@ -45,7 +45,7 @@ PIPELINE_FOLDERS = (".workbench/pipelines", ".wave/pipelines", ".agents/pipeline
 """Where the pipelines of a workspace are looked for."""
 MAX_EXTENSIONS = 4
 ActorKind = Literal["user", "agent", "host", "tool", "system"]
-SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import"]
+SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import", "supervised"]
 ActionKind = Literal["tool", "gate", "question", "trust", "finding"]
 DecisionVerdict = Literal["approve", "reject"]
 RuleEffect = Literal["allow", "ask", "deny"]
@@ -57,7 +57,7 @@ PatternKind = Literal["glob", "regex"]
 Capability = Literal["read", "write", "execute", "git", "network"]
 Risk = Literal["read_only", "safe_write", "dangerous"]
 GateOutcome = Literal["allowed", "ask", "denied", "refused"]
-GateStep = Literal["schema", "paths", "deny", "ceiling", "hooks", "grants", "ask", "request"]
+GateStep = Literal["schema", "paths", "deny", "ceiling", "hooks", "grants", "ask", "request", "agent"]
 ApprovalMethod = Literal["manual", "auto", "config_rule"]
 
 
@@ -257,6 +257,8 @@ class ToolDescriptor(Struct, frozen=True, kw_only=True):
     target_parameter: str | None = None
     """The parameter that names what is acted on, shown in lists."""
     examples: tuple[ToolExample, ...] = ()
+    acts_as: tuple[str, ...] = ()
+    """Built-in tools that together do the same: denying one of them denies it, granting all grants it."""
 
     def is_offered_to(self, provider: str, kind: str = "") -> bool:
         """Return whether the models of a provider of that name and kind may see the tool."""

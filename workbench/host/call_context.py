@@ -415,7 +415,7 @@ def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateConte
         turn_id=session.open_turn,
         read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=context.can_ask,
         reads=session.reads, ended=trust.ended, hook_files=files_named_by_hooks(context, config),
-        urls=url_rules(config),
+        urls=url_rules(config), outside=context.outside_paths,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from msgspec import Struct, field
 
@@ -110,6 +110,10 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     """Returns what starts pipelines for the tools of a session; passed in, since a run drives sessions."""
     can_ask: bool = True
     """False: nobody can answer, so what would be asked is denied."""
+    outside_paths: Literal["refuse", "ask"] = "refuse"
+    """What becomes of a path outside the workspace: an agent that executes its own calls may ask for one."""
+    most_wait_seconds: float | None = None
+    """How long the agent waits for an answer: its question ends before that. None is for ever."""
     constraints: StepConstraints = NO_CONSTRAINTS
     """What a step of a pipeline adds; nothing for any other session."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)

@@ -15,7 +15,6 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.agents.state import TurnState
 from workbench.changes.decision import SealedBytesMissing, approval_outcome, file_plans, sealed_changes
 from workbench.changes.diff import (
     FileChange,
@@ -59,6 +58,7 @@ from workbench.host.governed_settings import GovernedSettings
 from workbench.host.reopened_changes import reopened_changes
 from workbench.journal.errors import GuardFailed
 from workbench.policy.gate import (
+    OUTSIDE_MARK,
     GateContext,
     ScreenedCall,
     judge_call,
@@ -321,6 +321,8 @@ def compute_proposal(
     writer: SessionWriter, call: Call, screened: ScreenedCall, context: CallContext
 ) -> Proposal:
     """Compute what a call would change, on top of earlier open calls of its turn; may raise ToolRefused."""
+    if OUTSIDE_MARK in screened.marks:
+        return Proposal(screened=screened)  # no bytes are looked at there
     tool = writer.context.tools.get(screened.descriptor.id)
     if isinstance(tool, ActTool):
         tool.check(screened.grounded, context)
@@ -448,7 +450,20 @@ def ask_from_now(writer: SessionWriter, opened: ActionOpened) -> ActionOpened:
     """Return a question whose window begins now: comparing a large change took none of it."""
     approvals, workspace = writer.context.recall_settings().config.approvals, writer.context.workspace
     minutes, now = approval_window_minutes(approvals, opened.verb, workspace), writer.journal.now()
-    return replace(opened, created_at=now, expires_at=now + round(minutes * MINUTE_MICROS))
+    expires_at, ends_at = now + round(minutes * MINUTE_MICROS), _end_of_wait(writer, now)
+    if ends_at is not None:
+        expires_at = min(expires_at, ends_at)
+    return replace(opened, created_at=now, expires_at=expires_at, ends_at=ends_at)
+
+
+_MARGIN_SECONDS: Final = 60.0
+"""Seconds before an agent stops waiting at which its question ends; a tenth of its wait where less."""
+
+
+def _end_of_wait(writer: SessionWriter, now: int) -> int | None:
+    """Return when a question has to end because its agent stops waiting; None if it never does."""
+    waits = writer.context.most_wait_seconds
+    return None if waits is None else now + round((waits - min(_MARGIN_SECONDS, waits / 10)) * 1_000_000)
 
 
 def _proposal_prompt(proposal: Proposal) -> str | None:
@@ -570,9 +585,9 @@ class WaitingReads:
         self._judged_by: dict[str, object] = {}
         """The grants by which an action was judged last."""
 
-    async def release_allowed(self, state: TurnState) -> None:
-        """Release what a grant allows by now."""
-        if not state.is_active:
+    async def release_allowed(self, *, is_active: bool) -> None:
+        """Release what a grant allows by now; nothing in a session whose calls may not run."""
+        if not is_active:
             return
         waiting = self._reads()
         grants = self._grants() if waiting else None

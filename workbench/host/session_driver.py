@@ -44,7 +44,7 @@ from workbench.agents.planner import (
     end_of_stopped_turn,
 )
 from workbench.agents.reducer import PAUSE_AFTER_OUTCOME, apply_event, worked_microseconds
-from workbench.agents.state import TurnState
+from workbench.agents.state import TurnCall, TurnState
 from workbench.changes.apply import stale_paths
 from workbench.config.types import Config
 from workbench.domain.events import (
@@ -464,9 +464,9 @@ async def drive_session(
 
     async def tick() -> None:
         expire_due_actions(context.journal)
-        await mark_stale_actions(runner.writer, runner.state)
+        await mark_stale_actions(runner.writer, runner.state.call)
         await stop_long_turn(runner.writer, runner.state)
-        await reads.release_allowed(runner.state)
+        await reads.release_allowed(is_active=runner.state.is_active)
 
     try:
         expire_due_actions(context.journal)
@@ -552,9 +552,12 @@ _MICROSECONDS = 1_000_000
 # watches) the clock has to look all the same, as a moved base is to be noticed within two seconds.
 
 
-async def mark_stale_actions(writer: SessionWriter, state: TurnState) -> None:
-    """Append `action.became_stale` for waiting actions of a session whose base moved."""
-    for action in _actions_to_watch(writer, state):
+async def mark_stale_actions(writer: SessionWriter, calls: Callable[[str | None], TurnCall | None]) -> None:
+    """Append `action.became_stale` for waiting actions of a session whose base moved.
+
+    `calls` returns a call of the session by its id.
+    """
+    for action in _actions_to_watch(writer, calls):
         paths = await asyncio.to_thread(
             stale_paths, writer.context.root, action.files, writer.journal.blobs.keyed
         )
@@ -582,13 +585,15 @@ def configured_number(state: TurnState, key: str) -> float | None:
     return value if value > 0 else None
 
 
-def _actions_to_watch(writer: SessionWriter, state: TurnState) -> Iterable[Action]:
+def _actions_to_watch(
+    writer: SessionWriter, calls: Callable[[str | None], TurnCall | None]
+) -> Iterable[Action]:
     """Yield waiting file changes, except those built on a call that is still open."""
     for action in writer.journal.actions(session_id=writer.session_id, states=("pending",)):
-        call = state.call(action.call_id)
+        call = calls(action.call_id)
         is_commit = isinstance(writer.context.tools.get(action.tool or ""), CommitTool)
         if not action.files or call is None or is_commit:
             continue
-        bases = [state.call(base) for base, _ in call.on_top_of]
+        bases = [calls(base) for base, _ in call.on_top_of]
         if not any(base is not None and not base.is_settled for base in bases):
             yield action

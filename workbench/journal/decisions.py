@@ -121,6 +121,8 @@ def extend_action(journal: Journal, action_id: str, actor: Actor) -> DecisionRes
         opened = live.event_at(action.opened_at)
         if action.expires_at is None or action.extensions >= MAX_EXTENSIONS or opened is None:
             return "limit"
+        if _is_at_end_of_wait(action, opened.body):
+            return "limit"
         return _extension_bodies(action, opened.body, successor, now)
 
     return _decide_in_transaction(journal, action_id, "extend", actor, answer, successor)
@@ -277,14 +279,21 @@ def _window_micros(action: Action) -> int:
 
 def _extension_bodies(action: Action, opened: Body, successor: str, now: int) -> tuple[Body, ...]:
     assert isinstance(opened, ActionOpened)
+    until = now + _window_micros(action)
     again = replace(
-        opened, created_at=now, expires_at=now + _window_micros(action), supersedes=action.id,
+        opened, created_at=now, expires_at=min(until, opened.ends_at or until), supersedes=action.id,
         extensions=action.extensions + 1,
     )  # fmt: skip
     bodies = (ActionSuperseded(successor=successor, why="extended"), again)
     if action.stale_paths or "stale" in action.warnings:
         return (*bodies, ActionBecameStale(paths=action.stale_paths))
     return bodies
+
+
+def _is_at_end_of_wait(action: Action, opened: Body) -> bool:
+    """Return whether the agent stops waiting when the window closes, so that no more time can be given."""
+    ends_at = opened.ends_at if isinstance(opened, ActionOpened) else None
+    return ends_at is not None and action.expires_at is not None and action.expires_at >= ends_at
 
 
 def _refusal_result(action: Action, why: RefusalReason, now: int) -> DecisionResult:

@@ -52,6 +52,10 @@ _NAME_TOOLS: Final = frozenset({"move_file", "delete_file"})
 """Tools that act on a name, so that what a link leads to is not what they were asked for."""
 
 
+NAMED_FILES: Final = "files named elsewhere"
+"""The parameter that tools are given of `GateCall.paths`: each path as it was named, and its real one."""
+
+
 class GateCall(Struct, frozen=True, kw_only=True):
     """A call as an agent made it."""
 
@@ -130,7 +134,12 @@ class ScreenedCall(Struct, frozen=True, kw_only=True):
     @property
     def grounded(self) -> dict[str, object]:
         """Return the parameters with real paths relative to the workspace: what tools are given."""
-        return {**self.parameters, **{name: target.relative for name, target in self.targets.items()}}
+        named = {NAMED_FILES: {file.given: file.relative for file in self.files}} if self.files else {}
+        return {
+            **self.parameters,
+            **{name: target.relative for name, target in self.targets.items()},
+            **named,
+        }
 
 
 class GateResult(Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.tools import BUILT_IN_TOOLS, PATCH_TOOL, BuiltInTool, tools_of_denial, tools_of_pattern
 from workbench.domain.values import JsonObject, PermissionPattern, ToolDescriptor
@@ -127,6 +128,8 @@ def _syntax_problem(text: str, name: str, bracket: str, rest: str) -> str | None
 def permission_names_tool(
     parsed: ParsedPermission, descriptor: ToolDescriptor, purpose: MatchPurpose = "grant"
 ) -> bool:
+    if descriptor.acts_as and _names_counterparts(parsed, descriptor, purpose):
+        return True
     name, ids = parsed.name, (descriptor.id, descriptor.wire_name)
     if name in ids or descriptor.id in TOOL_ALIASES.get(name, ()):
         return True
@@ -137,6 +140,13 @@ def permission_names_tool(
     if name.startswith(MCP_PREFIX) and name.count("__") == 1:
         return any(tool_id.startswith(f"{name}__") for tool_id in ids)
     return "*" in name and any(wildcard_matches(name, tool_id) for tool_id in ids)
+
+
+def _names_counterparts(parsed: ParsedPermission, descriptor: ToolDescriptor, purpose: MatchPurpose) -> bool:
+    """Return whether a pattern covers the built-in tools that do the same: one to deny, all to grant."""
+    counterparts = (replace(descriptor, id=each, wire_name=each, acts_as=()) for each in descriptor.acts_as)
+    named = (permission_names_tool(parsed, each, purpose) for each in counterparts)
+    return any(named) if purpose == "deny" else all(named)
 
 
 # --- which calls ---------------------------------------------------------------------------------

@@ -66,7 +66,8 @@ def rule_names_tool(
     if kind == "glob":
         purpose = "grant" if effect == "allow" else "deny"
         return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor, purpose)
-    return tool in (descriptor.id, descriptor.wire_name)
+    counterparts = descriptor.acts_as if effect != "allow" or len(descriptor.acts_as) == 1 else ()
+    return tool in (descriptor.id, descriptor.wire_name, *counterparts)
 
 
 # --- does it cover a call? -----------------------------------------------------------------------

@@ -27,7 +27,7 @@ from workbench.tools.prepare_pr import PreparePr
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-_NO_SETTINGS: Final[Mapping[str, ToolSettings]] = MappingProxyType({})
+NO_SETTINGS: Final[Mapping[str, ToolSettings]] = MappingProxyType({})
 
 
 class InvalidTool(ValueError):
@@ -57,8 +57,8 @@ class ToolRegistry:
         self._tools: Mapping[str, AnyTool] = MappingProxyType(
             {name: tool for name, tool in by_name.items() if tool not in requested}
         )
-        self._descriptors: Mapping[str, ToolDescriptor] = _narrowed_descriptors(self._tools, _NO_SETTINGS)
-        self._narrowed = (_NO_SETTINGS, self._descriptors)
+        self._descriptors: Mapping[str, ToolDescriptor] = _narrowed_descriptors(self._tools, NO_SETTINGS)
+        self._narrowed = (NO_SETTINGS, self._descriptors)
         """The settings that narrowed the tools last, and the descriptors that came of it."""
 
     def get(self, name: str) -> AnyTool | None:
@@ -68,9 +68,7 @@ class ToolRegistry:
         """Return the descriptors of the tools of humans, by id."""
         return {name: tool.descriptor for name, tool in self._requested.items()}
 
-    def descriptors(
-        self, settings: Mapping[str, ToolSettings] = _NO_SETTINGS
-    ) -> Mapping[str, ToolDescriptor]:
+    def descriptors(self, settings: Mapping[str, ToolSettings] = NO_SETTINGS) -> Mapping[str, ToolDescriptor]:
         """Return descriptors by id and by wire name, as the gate takes them.
 
         `settings` narrow them, once for each object: settings are never changed, only replaced.
@@ -92,7 +90,7 @@ class ToolRegistry:
         provider: str,
         active: Sequence[str] = (),
         kind: str = "",
-        settings: Mapping[str, ToolSettings] = _NO_SETTINGS,
+        settings: Mapping[str, ToolSettings] = NO_SETTINGS,
     ) -> tuple[ToolDescriptor, ...]:
         """Return the tools that a provider sees in a session, in the order of registration.
 

@@ -142,7 +142,9 @@ def session_title(session: Session) -> str:
 
 def awaited_text(sessions: Iterable[Session]) -> str:
     """Return what an empty queue waits for: the session that works, or that none does."""
-    shown = [session for session in sessions if session.kind in ("chat", "pipeline", "incidents")]
+    shown = [
+        session for session in sessions if session.kind in ("chat", "pipeline", "incidents", "supervised")
+    ]
     working = [session for session in shown if session.status in BUSY_STATUSES]
     if len(working) > 1:
         return f"{len(working)} sessions work: what they ask comes here."

@@ -58,7 +58,7 @@ def judged(stage, times=2):
         reads = WaitingReads(runner.writer)
         for _ in range(times):
             runner.catch_up()
-            await reads.release_allowed(runner.state)
+            await reads.release_allowed(is_active=runner.state.is_active)
         release_lease(stage.journal, lease)
 
     try:

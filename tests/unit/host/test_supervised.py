@@ -1,0 +1,378 @@
+"""The driver of an agent that executes its own calls, with an agent that keeps its own log."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.fake_agent import FakeAgent, supervise, until
+from tests.support.stage import recording
+from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
+from workbench.effects.fault_points import arm_fault
+from workbench.supervised import machine
+
+TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
+FAR = TWELVE.replace("line 2\n", "line two\n").replace("line 11\n", "line eleven\n")
+EDIT = {"file_path": "a.txt", "old_string": "line 2\n", "new_string": "line two\n"}
+
+
+def stage_of(staged, **files):
+    return staged(recording(), files={"a.txt": TWELVE, "b.txt": "b\n", **files})
+
+
+def allow(stage, *patterns):
+    config = {"config_version": 1, "approvals": {"allow": list(patterns)}}
+    (stage.root / "home" / "config.json").write_text(json.dumps(config))
+
+
+async def row(stage):
+    """Return the one row that waits."""
+    (action,) = await until(stage.waiting)
+    return action
+
+
+async def settled(stage):
+    rows = await until(lambda: [r for r in stage.journal.calls(stage.session_id)])
+    await until(lambda: all(r.finished_at for r in stage.journal.calls(stage.session_id)))
+    return rows
+
+
+# --- the life of a call ------------------------------------------------------------------------------
+
+
+def test_an_edit_is_asked_approved_run_by_the_agent_and_compared(staged):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
+        action = await row(stage)
+        assert (action.tool, action.target) == ("Edit", "a.txt")
+        assert stage.read("a.txt").decode() == TWELVE
+        assert stage.approve(action).ok
+        answer = await asking
+        assert (answer.outcome, answer.input) == ("allow", None)
+        await settled(stage)
+        assert agent.log == [("Edit", EDIT)]
+
+    supervise(stage, scenario)
+    (finished,) = stage.bodies(CallFinished)
+    assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))
+    assert [body.path for body in stage.bodies(FileChanged)] == ["a.txt"]
+
+
+def test_a_rejection_reaches_the_agent_with_its_reason(staged):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", "Write", {"file_path": "new.txt", "content": "x"}))
+        stage.reject(await row(stage), "not there")
+        answer = await asking
+        assert (answer.outcome, "not there" in answer.reason, agent.log) == ("deny", True, [])
+
+    supervise(stage, scenario)
+    assert not (stage.workspace / "new.txt").exists()
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit", "apply_patch"])
+def test_chosen_hunks_become_the_input_of_the_agents_tool(staged, tool):
+    stage = stage_of(staged)
+    start, end = "line 2\n", "line 11\n"
+    middle = TWELVE[TWELVE.index(start) : TWELVE.index(end) + len(end)]
+    given = {
+        "Write": {"file_path": "a.txt", "content": FAR},
+        "Edit": {
+            "file_path": "a.txt", "old_string": middle,
+            "new_string": middle.replace(start, "line two\n").replace(end, "line eleven\n"),
+        },
+        "apply_patch": {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-line 2\n+line two\n@@\n"
+                        "-line 11\n+line eleven\n*** End Patch"},
+    }[tool]  # fmt: skip
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", tool, given, "c1"))
+        stage.approve(await row(stage), hunks=[2])
+        answer = await asking
+        assert answer.outcome == "allow" and answer.input is not None
+        await settled(stage)
+
+    supervise(stage, scenario)
+    assert stage.read("a.txt").decode() == TWELVE.replace("line 11\n", "line eleven\n")
+    (finished,) = stage.bodies(CallFinished)
+    assert (finished.detail, finished.metadata["grade"]) == ("partial", "bound")
+
+
+def test_a_version_that_the_agents_tool_cannot_write_is_not_handed_over(staged):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
+        stage.approve(await row(stage), edited={"a.txt": b"\xff\xfe no text\n"})
+        answer = await asking
+        assert (answer.outcome, "UTF-8" in answer.reason, agent.log) == ("deny", True, [])
+
+    supervise(stage, scenario)
+    assert stage.read("a.txt").decode() == TWELVE
+
+
+def test_a_command_is_judged_by_rules_in_its_folder_and_taken_on_its_word(staged):
+    stage = stage_of(staged, **{"sub/x": "x"})
+    allow(stage, "Bash(cat *)")
+
+    async def scenario(agent):
+        answer = await agent.call("n1", "Bash", {"command": "cat b.txt", "description": "look"}, "c1")
+        assert answer.outcome == "allow"
+        await settled(stage)
+        sub = str(stage.workspace / "sub")
+        asking = asyncio.create_task(agent.call("n2", "Bash", {"command": "cat x"}, "c2", cwd=sub))
+        action = await row(stage)
+        assert stage.opened(action).cwd == sub
+        stage.approve(action)
+        assert (await asking).outcome == "allow"
+        await settled(stage)
+
+    supervise(stage, scenario)
+    assert {body.metadata["grade"] for body in stage.bodies(CallFinished)} == {"on its word"}
+    here, there = stage.bodies(CallExecuting)
+    assert here.digest != there.digest
+
+
+@pytest.mark.parametrize("tool", ["Edit", "Bash", "mcp__files__write"])
+def test_what_is_outside_the_workspace_asks_and_no_grant_covers_it(staged, tool):
+    stage = stage_of(staged)
+    allow(stage, "Bash(*)", "Edit", "Write", "mcp__files")
+    outside = stage.root / "outside.txt"
+    outside.write_text("x\n")
+    given = {
+        "Edit": {"file_path": str(outside), "old_string": "x", "new_string": "y"},
+        "Bash": {"command": f"rm {outside}"},
+        "mcp__files__write": {"path": str(outside)},
+    }[tool]
+
+    async def scenario(agent):
+        agent.ask("n1", tool, given, cwd=str(stage.root) if tool == "mcp__files__write" else "")
+        stage.reject(await row(stage))
+        assert (await agent.answer("n1")).outcome == "deny"
+
+    supervise(stage, scenario)
+
+
+# --- what the agent does otherwise --------------------------------------------------------------------
+
+
+def test_other_bytes_than_approved_are_a_row_that_can_be_put_back(staged):
+    stage = stage_of(staged)
+    change = {"file_path": "b.txt", "old_string": "b", "new_string": "c"}
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", change, "c1")
+        stage.approve(await row(stage))
+        await agent.answer("n1")
+        (stage.workspace / "b.txt").write_text("evil\n")
+        agent.done("Edit", change, "c1")
+        found = await row(stage)
+        assert "b.txt" in found.target and stage.calls()["c1"].detail == "differs"
+        assert stage.read("b.txt") == b"evil\n"
+        stage.reject(found)
+        await until(lambda: stage.read("b.txt") == b"b\n")
+        await settled(stage)
+
+    supervise(stage, scenario)
+    assert stage.bodies(CallFinished)[0].metadata["grade"] == "checked"
+
+
+def test_a_call_that_was_made_without_waiting_is_withdrawn_and_shown(staged):
+    stage = stage_of(staged)
+    change = {"file_path": "b.txt", "content": "c\n"}
+
+    async def scenario(agent):
+        agent.ask("n1", "Write", change, "c1")
+        action = await row(stage)
+        agent.run("Write", change, "c1")
+        assert (await agent.answer("n1")).outcome == "deny"
+        found = await row(stage)
+        assert "without an answer" in found.target
+        assert not stage.approve(action).ok
+        assert stage.approve(found).ok
+
+    supervise(stage, scenario)
+    assert stage.read("b.txt") == b"c\n"
+    assert [row.state for row in stage.journal.calls(stage.session_id)] == ["cancelled"]
+
+
+def test_a_call_that_its_own_mode_allowed_is_shown_and_not_asked(staged):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.run("Bash", {"command": "ls"}, "c1")
+        await settled(stage)
+        assert stage.waiting() == []
+
+    supervise(stage, scenario)
+    assert stage.calls()["c1"].verdict_by == "its own mode"
+
+
+def test_a_question_that_nobody_waits_for_is_withdrawn(staged, monkeypatch):
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        action = await row(stage)
+        agent.connection.is_open = False
+        agent.link.put(agent.connection, None)
+        await until(lambda: stage.calls()["c1"].state == "cancelled")
+        assert stage.approve(action).why == "cancelled"
+
+    supervise(stage, scenario)
+
+
+def test_the_row_ends_before_the_agent_stops_waiting_however_often_it_is_extended(staged):
+    from workbench.journal.decisions import extend_action
+
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1", waits=600)
+        action = await row(stage)
+        last = action.created_at + 540 * 1_000_000
+        assert action.expires_at == last
+        assert extend_action(stage.journal, action.id, supervised_user()).why == "limit"
+
+    supervise(stage, scenario)
+
+
+def supervised_user():
+    from tests.support.stage import USER
+
+    return USER
+
+
+# --- what must hold whatever the agent does ----------------------------------------------------------
+
+
+def test_edits_of_one_file_stack_and_the_second_waits_for_the_first(staged):
+    stage = stage_of(staged)
+    second = {"file_path": "a.txt", "old_string": "line two\n", "new_string": "LINE TWO\n"}
+
+    async def scenario(agent):
+        first = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
+        await row(stage)
+        later = asyncio.create_task(agent.call("n2", "Edit", second, "c2"))
+        await until(lambda: len(stage.waiting()) == 2)
+        by_call = {stage.journal.call(a.call_id).provider_call_id: a for a in stage.waiting()}
+        stage.approve(by_call["c2"])
+        assert "n2" not in agent.connection.answers
+        stage.approve(by_call["c1"])
+        assert [(await first).outcome, (await later).outcome] == ["allow", "allow"]
+        await settled(stage)
+
+    supervise(stage, scenario)
+    assert stage.read("a.txt").decode() == TWELVE.replace("line 2\n", "LINE TWO\n")
+
+
+def test_a_second_edit_is_asked_again_where_the_first_was_rejected(staged):
+    stage = stage_of(staged)
+    whole = {"file_path": "a.txt", "content": FAR}
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        first = await row(stage)
+        agent.ask("n2", "Write", whole, "c2")
+        (second,) = await until(lambda: [a for a in stage.waiting() if a.id != first.id])
+        stage.reject(first)
+        (again,) = await until(lambda: [a for a in stage.waiting() if a.id != second.id and a.id != first.id])
+        before = {plan.path: plan.base for plan in stage.opened(again).files}
+        assert before == {plan.path: plan.base for plan in stage.opened(first).files}
+
+    supervise(stage, scenario)
+
+
+POINTS = ("supervised.asked", "supervised.before_executing", "supervised.executing", "supervised.answered",
+          "supervised.observed")  # fmt: skip
+
+
+class Died(BaseException):
+    """Stands for the death of the driver."""
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_driver_that_dies_anywhere_hands_an_approval_over_at_most_once(staged, point):
+    """The agent asks again with the same nonce, as a client that lost its connection does."""
+    stage, agent = stage_of(staged), FakeAgent(None)
+    agent.folder = stage.workspace
+    change = {"file_path": "b.txt", "content": "approved\n"}
+
+    async def scenario(agent):
+        if agent.log:
+            agent.done("Write", change, "c1")
+        else:
+            asking = asyncio.create_task(agent.call("n1", "Write", change, "c1"))
+            answered = asyncio.create_task(approve_all(stage))
+            await asking
+            answered.cancel()
+        await settled(stage)
+
+    with arm_fault(point, Died()), pytest.raises(Died):
+        supervise(stage, scenario, agent)
+    supervise(stage, scenario, agent)
+    assert stage.read("b.txt") == b"approved\n"
+    handed, approved = len(stage.bodies(CallExecuting)), len(stage.bodies(ActionApproved))
+    assert 1 == len(agent.log) <= handed <= approved
+
+
+async def approve_all(stage):
+    while True:
+        for action in stage.waiting():
+            stage.approve(action)
+        await asyncio.sleep(0.005)
+
+
+async def one_ask(stage, agent, nonce, key, change, answer):
+    """Ask once or thrice, answer the row, and run the call if it is allowed."""
+    before = {action.id for action in stage.waiting()}
+    nonces = [nonce, nonce, f"{nonce}-2"] if answer == "again" else [nonce]
+    for each in nonces:
+        agent.ask(each, "Write", change, key)
+    new = await until(lambda: [action for action in stage.waiting() if action.id not in before])
+    if answer == "leave":
+        return
+    for action in new:
+        (stage.reject if answer == "reject" else stage.approve)(action)
+    await until(lambda: not {action.id for action in stage.waiting()} - before)
+    await until(lambda: all(stage.journal.call(action.call_id).state != "approved" for action in new))
+    for each in dict.fromkeys(nonces):
+        if any(said.outcome == "allow" for said in agent.connection.answers.get(each, ())):
+            agent.run("Write", change, key)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(asks=st.lists(
+    st.tuples(st.sampled_from(["", "call_0", "call_1"]), st.sampled_from(["x", "y", "z"]),
+              st.sampled_from(["approve", "reject", "again", "leave"])),
+    min_size=1, max_size=6,
+))  # fmt: skip
+def test_no_call_is_allowed_more_often_than_it_was_approved(staged, asks):
+    """Ids are repeated, questions asked twice: each allowed call has its own approval of these very bytes."""
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        for number, (key, text, answer) in enumerate(asks):
+            await one_ask(
+                stage,
+                agent,
+                f"n{number}",
+                key,
+                {"file_path": f"{text}{number}.txt", "content": f"{number}\n"},
+                answer,
+            )
+
+    agent = FakeAgent(None)
+    agent.folder = stage.workspace
+    supervise(stage, scenario, agent)
+    allowed = [a for each in agent.connection.answers.values() for a in each if a.outcome == "allow"]
+    digests = [body.digest for body in stage.bodies(CallExecuting)]
+    assert len(allowed) <= len(digests) <= len(stage.bodies(ActionApproved))
+    assert len(set(digests)) == len(digests)
+    assert len(stage.bodies(ActionOpened)) >= len(asks)

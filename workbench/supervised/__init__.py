@@ -1,0 +1,1 @@
+"""Agents that execute their own calls: what they say, what is due for their calls, and their tools."""

@@ -1,0 +1,192 @@
+"""What is due for the calls of an agent that executes them itself, computed from their state alone.
+
+A call is answered at most once, never before the calls it builds on have ended, and never by anything but its
+recorded state. Nothing here executes a call or puts anything back.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.domain.machines import SETTLED_CALL_STATES, CallState
+
+WITHDRAWAL_SECONDS: Final = 2.0
+"""Seconds that a question stays without a connection that waits for it."""
+RETURN_SECONDS: Final = 10.0
+"""Seconds that an agent has to connect again after the driver was started."""
+
+
+class AskedCall(Struct, frozen=True, kw_only=True):
+    """A question of an agent, as far as it names a call."""
+
+    nonce: str
+    key: str
+    """The agent's id of the call; empty if it has none."""
+    digest: str
+    """Of tool, input and folder."""
+
+
+class KnownCall(Struct, frozen=True, kw_only=True):
+    """A recorded call that is not settled, or that a connection waits for."""
+
+    id: str
+    key: str
+    digest: str
+    state: CallState
+    nonces: frozenset[str] = frozenset()
+    """The questions that were attached to it."""
+    waiters: int = 0
+    """Connections that wait for its answer."""
+    unattended_for: float = 0.0
+    """Seconds without a connection that waits."""
+    base_states: tuple[Literal["open", "as shown", "otherwise"], ...] = ()
+    """How the calls ended that it builds on."""
+    is_refresh_asked: bool = False
+    is_lapsed: bool = False
+    """Its approval has ended."""
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state in SETTLED_CALL_STATES
+
+
+# --- a question arrives -----------------------------------------------------------------------------
+
+
+class Attach(Struct, frozen=True):
+    """Let the question wait for a call that was announced before."""
+
+    call_id: str
+
+
+class Announce(Struct, frozen=True):
+    """Record a new call; `interrupted` was handed under the same key, and how it ended is unknown."""
+
+    interrupted: str | None = None
+
+
+def on_ask(asked: AskedCall, calls: Sequence[KnownCall]) -> Attach | Announce:
+    """Return what becomes of a question; an answer that was given is never given again."""
+    again = next((call for call in calls if asked.nonce in call.nonces), None)
+    if again is not None and again.state in ("pending", "approved") and again.digest == asked.digest:
+        return Attach(again.id)
+    same = [call for call in calls if asked.key and call.key == asked.key and call.digest == asked.digest]
+    waiting = next((call for call in same if call.state in ("pending", "approved")), None)
+    if waiting is not None:
+        return Attach(waiting.id)
+    handed = next((call for call in (*same, *([again] if again else ())) if call.state == "executing"), None)
+    return Announce(handed.id if handed is not None else None)
+
+
+# --- the agent says that a call has ended -------------------------------------------------------------
+
+
+class Compare(Struct, frozen=True):
+    """Look at the disk: a call that was handed over has ended."""
+
+    call_id: str
+
+
+class RanUnanswered(Struct, frozen=True):
+    """The agent did not wait for the answer: withdraw the question, and look at the disk."""
+
+    call_id: str
+
+
+class AlreadySettled(Struct, frozen=True):
+    """The end of this call was recorded before."""
+
+
+class Unasked(Struct, frozen=True):
+    """The agent made a call without asking: record it."""
+
+
+def on_done(
+    key: str, digest: str, calls: Sequence[KnownCall]
+) -> Compare | RanUnanswered | AlreadySettled | Unasked:
+    """Return what the end of a call means; calls of one key end in the order in which they were handed."""
+    same = [call for call in calls if (call.key == key if key else call.digest == digest)]
+    exact = [call for call in same if call.digest == digest] or same
+    for call in exact:
+        if call.state == "executing":
+            return Compare(call.id)
+    for call in exact:
+        if call.state in ("pending", "approved"):
+            return RanUnanswered(call.id)
+    is_known = any(key and call.key == key and call.digest == digest for call in calls)
+    return AlreadySettled() if is_known else Unasked()
+
+
+# --- what is due ----------------------------------------------------------------------------------------
+
+
+class Deny(Struct, frozen=True):
+    """Answer that the call may not be made: it is settled."""
+
+    call_id: str
+
+
+class HandOver(Struct, frozen=True):
+    """Check an approved call again, commit `call.executing`, then answer."""
+
+    call_id: str
+
+
+class Withdraw(Struct, frozen=True):
+    """Cancel a call that is not handed over and that no connection waits for any more."""
+
+    call_id: str
+
+
+class Restack(Struct, frozen=True):
+    """Propose a call again: what it was computed on was not done as shown."""
+
+    call_id: str
+
+
+class Refresh(Struct, frozen=True):
+    """Propose the call of a stale question again, because a human asked."""
+
+    call_id: str
+
+
+class Observe(Struct, frozen=True):
+    """Look at what became of a call whose agent is gone; write nothing."""
+
+    call_id: str
+
+
+Move = Deny | HandOver | Withdraw | Restack | Refresh | Observe
+
+
+def due_moves(calls: Iterable[KnownCall], *, is_agent_here: bool, since_start: float) -> tuple[Move, ...]:
+    """Return what is due for some calls, in their order.
+
+    `is_agent_here`: a connection of the agent is open. `since_start`: seconds since the driver was started
+    without a connection; until `RETURN_SECONDS` an agent of an earlier driver may come back.
+    """
+    has_returned = is_agent_here or since_start >= RETURN_SECONDS
+    due = (_due_move(call, is_agent_here=is_agent_here, has_returned=has_returned) for call in calls)
+    return tuple(move for move in due if move is not None)
+
+
+def _due_move(call: KnownCall, *, is_agent_here: bool, has_returned: bool) -> Move | None:
+    if call.is_settled:
+        return Deny(call.id) if call.waiters else None
+    if call.state == "executing":
+        return Observe(call.id) if has_returned and not is_agent_here else None
+    if not call.waiters:
+        return Withdraw(call.id) if has_returned and _is_left(call, is_agent_here) else None
+    if "otherwise" in call.base_states:
+        return Restack(call.id)
+    if call.state == "pending":
+        return Refresh(call.id) if call.is_refresh_asked else None
+    return None if "open" in call.base_states else HandOver(call.id)
+
+
+def _is_left(call: KnownCall, is_agent_here: bool) -> bool:
+    """Return whether nobody will take an answer any more."""
+    if call.state == "approved" and is_agent_here:
+        return call.is_lapsed
+    return call.unattended_for >= WITHDRAWAL_SECONDS
