@@ -9,7 +9,7 @@ import asyncio
 from tests.support.waits import PATIENCE
 from workbench.host.supervised_driver import AgentLink, drive_supervised
 from workbench.host.supervised_session import require_supervised_session
-from workbench.supervised.messages import Answer, Ask, Done, Hello, TurnDone
+from workbench.supervised.messages import Ask, CallAnswer, Done, Hello, TurnDone
 
 HELLO = {"agent": "fake", "session": "s-1"}
 
@@ -76,7 +76,7 @@ class FakeConnection:
     """One connection: what it was answered, by nonce."""
 
     def __init__(self):
-        self.answers: dict[str, list[Answer]] = {}
+        self.answers: dict[str, list[CallAnswer]] = {}
         self.is_open = True
 
     def send(self, answer):

@@ -81,23 +81,23 @@ from workbench.policy.gate import ScreenedCall
 from workbench.supervised.machine import (
     AlreadySettled,
     Announce,
-    AskedCall,
     Attach,
     Compare,
     Deny,
     HandOver,
+    IncomingCall,
     KnownCall,
     Observe,
     RanUnanswered,
-    Refresh,
-    Restack,
+    RefreshCall,
+    RestackCall,
     Unasked,
-    Withdraw,
+    WithdrawCall,
     due_moves,
     on_ask,
     on_done,
 )
-from workbench.supervised.messages import AgentMessage, Answer, Ask, Done, TurnDone
+from workbench.supervised.messages import AgentMessage, Ask, CallAnswer, Done, TurnDone
 from workbench.supervised.tools import (
     ForeignWriteTool,
     InputNotPossible,
@@ -114,7 +114,7 @@ _BY_ITS_OWN_MODE = "its own mode"
 class AgentConnection(Protocol):
     """One connection of an agent."""
 
-    def send(self, answer: Answer) -> bool:
+    def send(self, answer: CallAnswer) -> bool:
         """Send an answer; False if the connection is gone."""
         ...
 
@@ -245,7 +245,7 @@ class SupervisedDriver:
 
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
         cwd = ask.cwd or self.writer.context.workspace
-        asked = AskedCall(nonce=ask.nonce, key=ask.call, digest=_call_digest(ask.tool, ask.input, cwd))
+        asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=_call_digest(ask.tool, ask.input, cwd))
         waiter = _Waiter(connection, ask.nonce)
         match on_ask(asked, self._known_calls()):
             case Attach(call_id):
@@ -255,7 +255,7 @@ class SupervisedDriver:
                     await self._observe(interrupted, "the agent asked for it again")
                 await self._announce(ask, asked, cwd, waiter)
 
-    def _attach(self, call_id: str, asked: AskedCall, waiter: _Waiter) -> None:
+    def _attach(self, call_id: str, asked: IncomingCall, waiter: _Waiter) -> None:
         waiting = self._waiting.setdefault(call_id, _Waiting(digest=asked.digest))
         for other in waiting.waiters:
             other.connection.send(
@@ -264,7 +264,7 @@ class SupervisedDriver:
         waiting.waiters, waiting.left_at = [waiter], None
         waiting.nonces.add(waiter.nonce)
 
-    async def _announce(self, ask: Ask, asked: AskedCall, cwd: str, waiter: _Waiter) -> None:
+    async def _announce(self, ask: Ask, asked: IncomingCall, cwd: str, waiter: _Waiter) -> None:
         """Record a call, its verdict and its question in one transaction."""
         if not self._tools.admit(ask.tool):
             waiter.connection.send(_denial(ask.nonce, "This session uses too many different tools."))
@@ -335,11 +335,11 @@ class SupervisedDriver:
                     self._deny(call_id)
                 case HandOver(call_id):
                     await self._hand_over(call_id)
-                case Withdraw(call_id):
+                case WithdrawCall(call_id):
                     await self._withdraw(call_id, "nobody waits for its answer any more")
-                case Restack(call_id):
+                case RestackCall(call_id):
                     await self._restack(call_id)
-                case Refresh(call_id):
+                case RefreshCall(call_id):
                     await replace_waiting_action(self.writer, call_id, "refreshed")
                 case Observe(call_id):
                     await self._observe(call_id, "the agent ended before it said what came of it")
@@ -461,7 +461,7 @@ class SupervisedDriver:
         fault_point("supervised.executing")
         waiting = self._waiting[record.row.id]
         waiter, waiting.waiters = waiting.waiters[-1], []
-        waiter.connection.send(Answer(nonce=waiter.nonce, outcome="allow", input=new_input))
+        waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
         fault_point("supervised.answered")
 
     def _chosen_input(
@@ -715,8 +715,8 @@ def _call_digest(tool: str, given: JsonObject, cwd: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _denial(nonce: str, reason: str) -> Answer:
-    return Answer(nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, 4_000))
+def _denial(nonce: str, reason: str) -> CallAnswer:
+    return CallAnswer(nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, 4_000))
 
 
 def _images_before(changes: Sequence[FileChange]) -> Mapping[str, FileImage]:

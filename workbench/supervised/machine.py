@@ -17,7 +17,7 @@ RETURN_SECONDS: Final = 10.0
 """Seconds that an agent has to connect again after the driver was started."""
 
 
-class AskedCall(Struct, frozen=True, kw_only=True):
+class IncomingCall(Struct, frozen=True, kw_only=True):
     """A question of an agent, as far as it names a call."""
 
     nonce: str
@@ -66,7 +66,7 @@ class Announce(Struct, frozen=True):
     interrupted: str | None = None
 
 
-def on_ask(asked: AskedCall, calls: Sequence[KnownCall]) -> Attach | Announce:
+def on_ask(asked: IncomingCall, calls: Sequence[KnownCall]) -> Attach | Announce:
     """Return what becomes of a question; an answer that was given is never given again."""
     again = next((call for call in calls if asked.nonce in call.nonces), None)
     if again is not None and again.state in ("pending", "approved") and again.digest == asked.digest:
@@ -133,19 +133,19 @@ class HandOver(Struct, frozen=True):
     call_id: str
 
 
-class Withdraw(Struct, frozen=True):
+class WithdrawCall(Struct, frozen=True):
     """Cancel a call that is not handed over and that no connection waits for any more."""
 
     call_id: str
 
 
-class Restack(Struct, frozen=True):
+class RestackCall(Struct, frozen=True):
     """Propose a call again: what it was computed on was not done as shown."""
 
     call_id: str
 
 
-class Refresh(Struct, frozen=True):
+class RefreshCall(Struct, frozen=True):
     """Propose the call of a stale question again, because a human asked."""
 
     call_id: str
@@ -157,7 +157,7 @@ class Observe(Struct, frozen=True):
     call_id: str
 
 
-Move = Deny | HandOver | Withdraw | Restack | Refresh | Observe
+Move = Deny | HandOver | WithdrawCall | RestackCall | RefreshCall | Observe
 
 
 def due_moves(calls: Iterable[KnownCall], *, is_agent_here: bool, since_start: float) -> tuple[Move, ...]:
@@ -177,11 +177,11 @@ def _due_move(call: KnownCall, *, is_agent_here: bool, has_returned: bool) -> Mo
     if call.state == "executing":
         return Observe(call.id) if has_returned and not is_agent_here else None
     if not call.waiters:
-        return Withdraw(call.id) if has_returned and _is_left(call, is_agent_here) else None
+        return WithdrawCall(call.id) if has_returned and _is_left(call, is_agent_here) else None
     if "otherwise" in call.base_states:
-        return Restack(call.id)
+        return RestackCall(call.id)
     if call.state == "pending":
-        return Refresh(call.id) if call.is_refresh_asked else None
+        return RefreshCall(call.id) if call.is_refresh_asked else None
     return None if "open" in call.base_states else HandOver(call.id)
 
 

@@ -66,7 +66,7 @@ class TurnDone(Struct, frozen=True, kw_only=True, tag="turn_done"):
     """The agent has ended its turn and waits for its user."""
 
 
-class Answer(Struct, frozen=True, kw_only=True, tag="answer"):
+class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """The answer to one question."""
 
     nonce: str
@@ -96,6 +96,6 @@ def decode_message(line: bytes) -> AgentMessage:
         raise MessageRefused(str(error)) from None
 
 
-def encode_answer(answer: Answer) -> bytes:
+def encode_answer(answer: CallAnswer) -> bytes:
     """Return the line of an answer, with its end."""
     return msgspec.json.encode(answer) + b"\n"

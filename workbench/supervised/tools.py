@@ -153,7 +153,7 @@ def _unique_part(before: bytes, after: bytes) -> tuple[bytes, bytes]:
         start, end = max(0, start - 1), min(len(old), end + 1)
 
 
-class WriteTool:
+class WriteFileTool:
     """Writes a whole file."""
 
     descriptor = ToolDescriptor(
@@ -264,7 +264,7 @@ class OtherTool:
         )  # fmt: skip
 
 
-FOREIGN_TOOLS: Final = (EditTool(), WriteTool(), PatchTool(), CommandTool())
+FOREIGN_TOOLS: Final = (EditTool(), WriteFileTool(), PatchTool(), CommandTool())
 
 
 class SessionTools(ToolRegistry):
