@@ -192,6 +192,7 @@ _MAX_PATH = 4096
 LOOK_FIRST = "Look at the present state before you do it again."
 _CANCELLED_SENTENCES = {
     "stale": "Cancelled: what it was computed from changed in the meantime (stale).",
+    "held": "Cancelled: it was allowed, but the user has held all agents; it asks now (held).",
     "lapsed": "Cancelled: it was approved but could not begin in time (lapsed).",
 }
 _INTERRUPTED_SENTENCES = {

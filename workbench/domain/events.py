@@ -493,7 +493,7 @@ class CallFinished(CallEvent, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "call.finished"
     state: CallState
     detail: str = ""
-    """`stale`, `lapsed`, `recovered`, `nothing written`, `rolled back`, `outcome unknown`, `timeout` …"""
+    """`stale`, `held`, `lapsed`, `recovered`, `nothing written`, `outcome unknown`, `timeout` …"""
     summary: str = ""
     error: str = ""
     preview: str = ""
@@ -680,6 +680,18 @@ class WorkspaceTrustRevoked(RuleEvent, frozen=True, kw_only=True):
     workspace: str
 
 
+class AgentsHeld(RuleEvent, frozen=True, kw_only=True):
+    """From here on no rule, mode or trust allows a call of any agent; each call asks."""
+
+    KIND: ClassVar[str] = "agents.held"
+
+
+class AgentsReleased(RuleEvent, frozen=True, kw_only=True):
+    """A human ended the hold: rules, modes and trust count again."""
+
+    KIND: ClassVar[str] = "agents.released"
+
+
 class SecurityNoted(RuleEvent, frozen=True, kw_only=True):
     """Somebody tried what the program refuses: who, and from which processes."""
 
@@ -723,7 +735,10 @@ ActionBody = (
     ActionOpened | ActionApproved | ActionRejected | ActionExpired | ActionSuperseded | ActionCancelled
     | ActionBecameStale | AnswerRefused
 )  # fmt: skip
-RuleBody = RuleAdded | RuleUsed | RuleRevoked | WorkspaceTrusted | WorkspaceTrustRevoked | SecurityNoted
+RuleBody = (
+    RuleAdded | RuleUsed | RuleRevoked | WorkspaceTrusted | WorkspaceTrustRevoked | AgentsHeld
+    | AgentsReleased | SecurityNoted
+)  # fmt: skip
 RunBody = (
     RunRequested | RunCancelRequested | StepRetryRequested | RunStarted | RunChanged | StepChanged
     | ContractChecked | ArtifactStored

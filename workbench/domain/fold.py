@@ -25,7 +25,19 @@ from workbench.domain.machines import (
     CallState,
     may_move,
 )
-from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust, step_key
+from workbench.domain.rows import (
+    ALL_AGENTS,
+    Action,
+    AgentHold,
+    Call,
+    PipelineState,
+    Row,
+    Rule,
+    Session,
+    StepState,
+    Trust,
+    step_key,
+)
 from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, Json, ReplyCall, StepPlan
 
 
@@ -37,6 +49,7 @@ class RowLookup(Protocol):
     def action(self, key: str) -> Action | None: ...
     def rule(self, key: str) -> Rule | None: ...
     def trust(self, key: str) -> Trust | None: ...
+    def agent_hold(self, key: str = ALL_AGENTS) -> AgentHold | None: ...
     def pipeline_state(self, key: str) -> PipelineState | None: ...
     def step_state(self, key: str) -> StepState | None: ...
 
@@ -49,6 +62,7 @@ class MemoryTables(Struct):
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
     rules: dict[str, Rule] = field(default_factory=dict[str, Rule])
     trusts: dict[str, Trust] = field(default_factory=dict[str, Trust])
+    agent_holds: dict[str, AgentHold] = field(default_factory=dict[str, AgentHold])
     pipeline_states: dict[str, PipelineState] = field(default_factory=dict[str, PipelineState])
     step_states: dict[str, StepState] = field(default_factory=dict[str, StepState])
 
@@ -66,6 +80,9 @@ class MemoryTables(Struct):
 
     def trust(self, key: str) -> Trust | None:
         return self.trusts.get(key)
+
+    def agent_hold(self, key: str = ALL_AGENTS) -> AgentHold | None:
+        return self.agent_holds.get(key)
 
     def pipeline_state(self, key: str) -> PipelineState | None:
         return self.pipeline_states.get(key)
@@ -85,6 +102,8 @@ class MemoryTables(Struct):
                 self.rules[row.id] = row
             case Trust():
                 self.trusts[row.workspace] = row
+            case AgentHold():
+                self.agent_holds[row.id] = row
             case PipelineState():
                 self.pipeline_states[row.pipeline_id] = row
             case StepState():
@@ -98,7 +117,8 @@ class MemoryTables(Struct):
 
 
 CROSS_SESSION_EVENTS = (
-    e.RuleAdded, e.RuleUsed, e.RuleRevoked, e.WorkspaceTrusted, e.WorkspaceTrustRevoked,
+    e.RuleAdded, e.RuleUsed, e.RuleRevoked, e.WorkspaceTrusted, e.WorkspaceTrustRevoked, e.AgentsHeld,
+    e.AgentsReleased,
 )  # fmt: skip
 """What reaches beyond its session; of an imported one it is kept and shown, and grants nothing here."""
 
@@ -469,10 +489,22 @@ def _rule_or_trust_rows(event: Event, body: e.RuleBody, look: RowLookup) -> tupl
         case e.WorkspaceTrustRevoked():
             row = look.trust(body.workspace)
             return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
+        case e.AgentsHeld() | e.AgentsReleased():
+            return _agent_hold(event, look.agent_hold())
         case e.SecurityNoted():
             return ()
         case _:
             assert_never(body)
+
+
+def _agent_hold(event: Event, row: AgentHold | None) -> tuple[Row, ...]:
+    is_held = row is not None and row.is_in_force
+    if isinstance(event.body, e.AgentsHeld):
+        by = describe_actor(event.actor)
+        return () if is_held else (AgentHold(id=ALL_AGENTS, held_at=event.at, held_by=by),)
+    if row is None or not is_held or event.actor.kind != "user":
+        return ()
+    return (replace(row, released_at=event.at),)
 
 
 def _rule_added(event: Event, body: e.RuleAdded, look: RowLookup) -> tuple[Row, ...]:

@@ -229,6 +229,23 @@ class Trust(Struct, frozen=True, kw_only=True):
     revoked_at: int | None = None
 
 
+ALL_AGENTS: Final = "all"
+"""The key of the one row of a hold: it is about every agent of the data folder."""
+
+
+class AgentHold(Struct, frozen=True, kw_only=True):
+    """Whether every call of every agent asks, whatever rules, modes and trust allow."""
+
+    id: str
+    held_at: int
+    held_by: str
+    released_at: int | None = None
+
+    @property
+    def is_in_force(self) -> bool:
+        return self.released_at is None
+
+
 class PipelineState(Struct, frozen=True, kw_only=True):
     """A pipeline run as it stands; S1 PipelineState. Its id is that of the run's session."""
 
@@ -322,7 +339,7 @@ class TokenUse(Struct, frozen=True, kw_only=True):
         return Usage(**{name: getattr(self, name) for name in Usage.__struct_fields__})
 
 
-Row = Session | Call | Action | Rule | Trust | PipelineState | StepState
+Row = Session | Call | Action | Rule | Trust | AgentHold | PipelineState | StepState
 
 
 class Lease(Struct, frozen=True, kw_only=True):

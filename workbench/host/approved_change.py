@@ -4,7 +4,7 @@ Shared by the driver that executes calls and the one whose agent executes its ow
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -17,7 +17,11 @@ from workbench.host.call_context import CallRecord, edited_bytes
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
 from workbench.host.gate_runner import recheck_before_execution
 from workbench.host.governed_settings import GovernedSettings
-from workbench.policy.gate import ScreenedCall
+from workbench.policy.gate import HELD_BY, ScreenedCall
+
+HELD: Final = "held"
+HELD_WHY: Final = "all agents were held before it ran"
+"""Detail and reason of a call that a grant had allowed and that is proposed again."""
 
 
 class ExecutionRefusal(Struct, frozen=True, kw_only=True):
@@ -39,6 +43,8 @@ def recheck_call(
     verdict, screened = recheck_before_execution(writer, settings, record, exact)
     if screened is None or verdict.outcome in ("denied", "refused"):
         return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
+    if record.approved is None and verdict.by == HELD_BY:
+        return ExecutionRefusal(detail=HELD, error=HELD_WHY)
     if record.approved is None and verdict.outcome != "allowed":
         return ExecutionRefusal(
             detail="grant gone", error="the rule or grant that allowed it no longer exists"

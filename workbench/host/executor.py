@@ -26,6 +26,8 @@ from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.host import redaction
 from workbench.host.approved_change import (
+    HELD,
+    HELD_WHY,
     ExecutionRefusal,
     alteration_detail,
     approved_changes,
@@ -48,6 +50,7 @@ from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_
 from workbench.host.gate_runner import replace_stale_call
 from workbench.host.governed_settings import GovernedSettings
 from workbench.incidents.comparison import changed_paths
+from workbench.journal.errors import AgentsAreHeld
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall
 from workbench.tools.base import (
@@ -79,14 +82,19 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
         changes = approved_changes(writer, record) if refusal is None else ()
     except (CallBytesMissing, SealedBytesMissing) as error:
         screened, changes, refusal = None, (), ExecutionRefusal(detail="sealed bytes gone", error=str(error))
-    if refusal is not None:
+    if refusal is not None and refusal.detail == HELD:
+        await replace_stale_call(writer, call_id, HELD_WHY, HELD)
+    elif refusal is not None:
         await _append_call_finished(
             writer, record, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
         )
     elif not _is_commit_call(writer, record) and await asyncio.to_thread(has_base_changed, writer, changes):
         await replace_stale_call(writer, call_id, "the file changed after it was approved")
     elif not isinstance(screened, ExecutionRefusal):
-        await _run_call(writer, settings, record, screened, changes, stop)
+        try:
+            await _run_call(writer, settings, record, screened, changes, stop)
+        except AgentsAreHeld:
+            await replace_stale_call(writer, call_id, HELD_WHY, HELD)
 
 
 def _is_commit_call(writer: SessionWriter, record: CallRecord) -> bool:

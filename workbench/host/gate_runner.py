@@ -110,15 +110,17 @@ def recheck_before_execution(
     )
 
 
-async def replace_stale_call(writer: SessionWriter, call_id: str, why: str) -> None:
-    """Replace an approved call whose base is not what it was: cancel it as stale and ask again (T4′)."""
+async def replace_stale_call(
+    writer: SessionWriter, call_id: str, why: str, detail: Literal["stale", "held"] = "stale"
+) -> None:
+    """Cancel an approved call whose base moved, or whose grant counts no more, and ask again (T4′)."""
     record = read_call_record(writer.journal, call_id)
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
     row = replace(record.row, id=writer.new_id(), state="pending", proposed=False, action_id=None)
     verdict, proposal = await judge_and_propose(writer, row, exact, reopens=_reopened_action(record))
     if verdict.outcome == "refused":
         why = f"{why}, and it can no longer be made: {verdict.reason}"
-    ended = writer.call_event(CallFinished(state="cancelled", detail="stale", error=why), record.row)
+    ended = writer.call_event(CallFinished(state="cancelled", detail=detail, error=why), record.row)
     if verdict.outcome == "refused":
         await writer.append(ended)
         return
@@ -614,7 +616,7 @@ class WaitingReads:
         rules = tuple(rule.id for rule in journal.rules())
         trust = journal.trust(context.governing_workspace)
         approvals = context.refresh_settings().config.approvals  # each is judged by what is read for it
-        return rules, trust, self._writer.session().reads, approvals
+        return rules, trust, journal.agent_hold(), self._writer.session().reads, approvals
 
 
 async def _release_if_allowed(writer: SessionWriter, action: Action, call_id: str) -> None:

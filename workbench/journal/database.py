@@ -313,6 +313,12 @@ MIGRATIONS: Final = (
         "ALTER TABLE call ADD COLUMN paths TEXT NOT NULL DEFAULT '[]'",
     ),
     Migration(version=14, name="requests for patches", change=_PATCHES),
+    Migration(
+        version=15,
+        name="hold of all agents",
+        change="CREATE TABLE agent_hold"
+        " (id TEXT PRIMARY KEY, held_at INTEGER, held_by TEXT, released_at INTEGER)",
+    ),
 )
 
 

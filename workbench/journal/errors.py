@@ -59,6 +59,10 @@ class GuardFailed(JournalError):
     """What the producer relied on does not hold; nothing of the call was written."""
 
 
+class AgentsAreHeld(GuardFailed):
+    """Every call of every agent asks now, and no human answered for this one."""
+
+
 class LeaseLost(GuardFailed):
     """Another driver owns the session now."""
 

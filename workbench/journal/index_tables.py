@@ -51,7 +51,7 @@ class FoldedJournal(Struct):
         rows = self.known
         for table in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
             yield from table.values()
-        for table in (rows.pipeline_states, rows.step_states, self.token_uses):
+        for table in (rows.agent_holds, rows.pipeline_states, rows.step_states, self.token_uses):
             yield from table.values()
 
 

@@ -376,8 +376,8 @@ def _line_checksum(*parts: bytes) -> bytes:
 
 
 def _encoded_rows(rows: MemoryTables) -> bytes:
-    parts = (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, rows.pipeline_states,
-             rows.step_states)  # fmt: skip
+    parts = (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, rows.agent_holds,
+             rows.pipeline_states, rows.step_states)  # fmt: skip
     tables = [[storage.row_to_values(row) for row in part.values()] for part in parts]
     return json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 

@@ -28,7 +28,9 @@ from workbench.domain.codec import (
 from workbench.domain.events import Event
 from workbench.domain.machines import ActionState, CallState, SessionStatus
 from workbench.domain.rows import (
+    ALL_AGENTS,
     Action,
+    AgentHold,
     Call,
     Host,
     Lease,
@@ -73,10 +75,12 @@ def event_with_position(event: Event, position: int, number: int) -> Event:
     return replace(event, position=position, sequence_number=number)
 
 
-AnyRow = Session | Call | Action | Rule | Trust | PipelineState | StepState | Lease | Host | TokenUse
+AnyRow = (
+    Session | Call | Action | Rule | Trust | AgentHold | PipelineState | StepState | Lease | Host | TokenUse
+)  # fmt: skip
 ROW_KEYS: Final[dict[type[AnyRow], str]] = {
     Session: "id", Call: "id", Action: "id", Rule: "id", Trust: "workspace", Lease: "session_id", Host: "id",
-    PipelineState: "pipeline_id", StepState: "key", TokenUse: "key",
+    AgentHold: "id", PipelineState: "pipeline_id", StepState: "key", TokenUse: "key",
 }  # fmt: skip
 """Row classes with a table, and the field that is their key."""
 
@@ -116,6 +120,16 @@ class RowReader:
 
     def trust(self, key: str) -> Trust | None:
         return self._row(Trust, key)
+
+    def agent_hold(self, key: str = ALL_AGENTS) -> AgentHold | None:
+        """Return the newest hold, in force or released."""
+        return self._row(AgentHold, key)
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether every call of every agent asks now."""
+        row = self.agent_hold()
+        return row is not None and row.is_in_force
 
     def lease(self, key: str) -> Lease | None:
         return self._row(Lease, key)
@@ -414,6 +428,7 @@ INDEX_ROW_TYPES: Final[tuple[type[AnyRow], ...]] = (
     Action,
     Rule,
     Trust,
+    AgentHold,
     PipelineState,
     StepState,
 )

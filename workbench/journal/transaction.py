@@ -20,6 +20,7 @@ from workbench.domain.events import (
     ActionOpened,
     ActionRejected,
     ActionSuperseded,
+    AgentsReleased,
     AnswerRefused,
     ArtifactStored,
     CallExecuting,
@@ -57,7 +58,7 @@ from workbench.domain.rows import Action, Call, Host, Lease, StepState, step_key
 from workbench.domain.values import SYSTEM_SESSION, Body
 from workbench.journal import search, storage
 from workbench.journal.database import Database, SqlRow, SqlValue
-from workbench.journal.errors import GuardFailed, SessionEnded, SessionUnknown
+from workbench.journal.errors import AgentsAreHeld, GuardFailed, SessionEnded, SessionUnknown
 from workbench.journal.storage import SELECT_EVENTS, SELECT_NEWEST_TIME, decode_event, event_with_position
 from workbench.journal.token_use_table import token_use_after
 from workbench.text.human import DAY_MICROS, MINUTE_MICROS
@@ -189,6 +190,10 @@ class TransactionTables(storage.RowReader):
         self._sequences[session_id] = last + 1
         return last + 1
 
+    def verdict_step(self, call_id: str) -> str:
+        """Return the step at which the gate last spoke about a call; `request` is a human's own request."""
+        return self.value(_LAST_VERDICT_STEP, call_id) or ""
+
     def last_position(self, session_id: str) -> int:
         """Return the position of a session's newest event; 0 if it has none."""
         newest = "SELECT position FROM event WHERE session_id = ? ORDER BY sequence_number DESC LIMIT 1"
@@ -309,6 +314,10 @@ _INSERT_EVENT = (
     " step, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _TOMBSTONE = "SELECT 1 FROM event WHERE kind = 'session.deleted' AND json_extract(body, '$.deleted_id') = ?"
+_LAST_VERDICT_STEP = (
+    "SELECT json_extract(body, '$.verdict.step') FROM event"
+    " WHERE call_id = ? AND kind = 'call.proposed' ORDER BY position DESC LIMIT 1"
+)
 _LAST_RULE_NUMBER = "SELECT max(CAST(substr(id, 2) AS INTEGER)) FROM rule WHERE id GLOB 'R[0-9]*'"
 _LAST_RUN_NUMBER = (
     "SELECT max(p.number) FROM pipeline_state AS p JOIN session AS s ON s.id = p.pipeline_id"
@@ -353,6 +362,7 @@ def _not_written(event: Event) -> str:
 
 
 _NOT_DONE: Final = {
+    "agents.released": "the agents were not released",
     "rule.added": "the rule was not added", "rule.revoked": "the rule was not revoked",
     "prompt.submitted": "the message was not sent", "prompt.withdrawn": "the message was not taken back",
     "prompts.reordered": "the messages were not reordered", "session.created": "the session was not started",
@@ -402,6 +412,8 @@ def _call_executing(event: Event, live: TransactionTables) -> None:
     if call.approved_until is not None and live.now >= call.approved_until:
         why = "its approval has lapsed"
         raise GuardFailed(_not_written(event), why, "cancel the call; it can be proposed again")
+    if live.is_held and call.approval_method != "manual" and live.verdict_step(call.id) != "request":
+        raise AgentsAreHeld(_not_written(event), "all agents are held", "ask a human about the call")
 
 
 def _call_finished(event: Event, live: TransactionTables) -> None:
@@ -479,6 +491,12 @@ def _rule_revoked(event: Event, live: TransactionTables) -> None:
         raise GuardFailed(_not_written(event), why, "check the number with workbench rules list")
 
 
+def _agents_released(event: Event, live: TransactionTables) -> None:
+    del live
+    if event.actor.kind != "user":
+        raise GuardFailed(_not_written(event), "only a human ends a hold", "use workbench release")
+
+
 def _lease_taken(event: Event, live: TransactionTables) -> None:
     assert isinstance(event.body, LeaseTaken)
     lease = live.lease(event.session_id)
@@ -546,6 +564,7 @@ _INVARIANTS: Final[dict[type[Body], Callable[[Event, TransactionTables], None]]]
     ActionCancelled: _action_moves("cancelled"),
     RuleAdded: _rule_added,
     RuleRevoked: _rule_revoked,
+    AgentsReleased: _agents_released,
     LeaseTaken: _lease_taken,
     RunRequested: _run_requested,
     RunStarted: _run_started,

@@ -99,6 +99,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     """A human's choice for this session, above settings and trust: ask always, or not about reads."""
     ended: str = ""
     """Why no grant counts, where trust in the workspace ended while its hooks or denials were in force."""
+    is_held: bool = False
+    """Whether every call of every agent asks now; no grant counts."""
     can_ask: bool = True
     applies_patches: bool = False
     """The agent applies the patch of an `apply_patch` line itself and runs no program of that name."""
@@ -278,8 +280,19 @@ def _with_patched_calls(
 
 
 def judge_screened_call(passed: ScreenedCall, context: GateContext) -> GateVerdict:
-    """Take the steps 6 and 7: grants, else a human, else no."""
-    return _grant_verdict(passed, context) or _ask_verdict(passed, context)
+    """Take the steps 6 and 7: grants, else a human, else no. While agents are held, no grant counts."""
+    verdict = _grant_verdict(passed, context) or _ask_verdict(passed, context)
+    return _held_verdict(verdict, context) if context.is_held and verdict.outcome == "allowed" else verdict
+
+
+HELD_BY: Final = "hold"
+"""Who spoke where a call asks only because all agents are held."""
+
+
+def _held_verdict(granted: GateVerdict, context: GateContext) -> GateVerdict:
+    why = f"all agents are held; otherwise: {granted.reason}"
+    verdict = GateVerdict(outcome="ask", step="ask", by=HELD_BY, reason=why)
+    return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
 
 
 def recheck_call(call: GateCall, context: GateContext) -> GateVerdict:

@@ -171,7 +171,8 @@ class Transcript:
                 | e.PatchRequested() | e.ForkRequested() | e.ContextCollected()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
-                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.SecurityNoted()
+                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
+                | e.AgentsReleased() | e.SecurityNoted()
                 | e.RunCancelRequested() | e.StepRetryRequested() | e.ContractChecked() | e.ArtifactStored()
             ):  # fmt: skip
                 pass

@@ -209,6 +209,10 @@ def _rule_words(body: e.RuleBody) -> str:
             return f"trusted: {body.workspace}"
         case e.WorkspaceTrustRevoked():
             return f"no longer trusted: {body.workspace}"
+        case e.AgentsHeld():
+            return "all agents held: every call asks"
+        case e.AgentsReleased():
+            return "agents released: rules and trust count again"
         case e.SecurityNoted():
             return _comma_joined(body.what, body.detail)
         case _:

@@ -215,7 +215,8 @@ class IncidentList:
                 | e.RefreshRequested() | e.UndoRequested()
                 | e.PatchRequested() | e.MarkAdded() | e.ForkRequested()
                 | e.ContextCollected() | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted()
-                | e.WorkspaceTrustRevoked() | e.SecurityNoted() | e.RunRequested() | e.RunCancelRequested()
+                | e.WorkspaceTrustRevoked() | e.AgentsHeld()
+                | e.AgentsReleased() | e.SecurityNoted() | e.RunRequested() | e.RunCancelRequested()
                 | e.StepRetryRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged()
                 | e.ContractChecked() | e.ArtifactStored() | e.Unknown()
             ):  # fmt: skip

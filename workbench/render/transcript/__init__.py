@@ -257,7 +257,8 @@ class _SessionPage:
                 | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
-                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.SecurityNoted()
+                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
+                | e.AgentsReleased() | e.SecurityNoted()
             ):  # fmt: skip
                 return ()
             case _:
