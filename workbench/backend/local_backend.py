@@ -151,6 +151,18 @@ class LocalBackend(LocalWorkspace, Backend):
         released = release_worktree(self._journal, session.id, own_worktree(self._journal, session))
         return f"The session is ended; ctrl+n starts another. {released}".rstrip()
 
+    def hold_agents(self) -> bool:
+        from workbench.journal.agent_hold import hold_agents
+
+        self._require_person("hold all agents")
+        return hold_agents(self._journal, self._actor)
+
+    def release_agents(self) -> bool:
+        from workbench.journal.agent_hold import release_agents
+
+        self._require_person("release all agents")
+        return release_agents(self._journal, self._actor)
+
     def refresh_action(self, action_id: str) -> None:
         session_requests().request_refresh(self._journal, action_id, self._actor)
 
@@ -397,7 +409,7 @@ class LocalBackend(LocalWorkspace, Backend):
             session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
         )
         rules = rules_in_force("allow", self._journal.rules(), moment)
-        return asks, len(rules)
+        return ("every call, held" if self._journal.are_agents_held else asks), len(rules)
 
     def requires_seen(self) -> bool:
         return self._config().approvals.require_seen

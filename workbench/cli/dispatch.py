@@ -402,6 +402,8 @@ COMMANDS: Mapping[str, CommandEntry] = {
         example="workbench host status",
     ),
     "trust": _command("trust:trust", "trust a workspace, or revoke that"),
+    "hold": _command("hold:hold", "have every call of every agent ask, whatever is allowed"),
+    "release": _command("hold:release", "end a hold: rules, modes and trust count again"),
     "rules": CommandEntry(
         summary="what is allowed or denied without a question", below=_RULES, example="workbench rules list"
     ),

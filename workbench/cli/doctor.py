@@ -13,6 +13,7 @@ from msgspec import Struct, field, to_builtins
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
+from workbench.cli.hold import hold_json, hold_line
 from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import row_fields
 from workbench.cli.run_output import ticking
@@ -201,6 +202,11 @@ def _check_processes(journal: Journal) -> Check:
     return Check(name="processes", fact=", ".join(shown) or "none")
 
 
+def _check_hold(journal: Journal) -> Check:
+    fact = hold_line(journal) or "agents are not held"
+    return Check(name="hold", fact=fact, more={"hold": hold_json(journal)})
+
+
 def _check_sqlite(journal: Journal) -> Check:
     with journal.snapshot() as database:
         version = database.execute("SELECT sqlite_version()").fetchall()[0][0]
@@ -209,7 +215,7 @@ def _check_sqlite(journal: Journal) -> Check:
 
 JOURNAL_CHECKS: tuple[Callable[[Journal], Check], ...] = (
     _check_home, _check_permissions, _check_database, _check_schema, _check_tables, _check_stored_bytes,
-    _check_processes, _check_sqlite,
+    _check_processes, _check_hold, _check_sqlite,
 )  # fmt: skip
 """In the order in which they are told."""
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.hold import hold_json, hold_line
 from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time
 from workbench.cli.rows import clock_time
@@ -45,11 +46,13 @@ def execute_status(options: Namespace, console: Console) -> int:
         statuses = list(_host_statuses(home, journal, workspace))
         now = journal.now() if journal else 0
         steps = {status.workspace: _step_facts(home, status.workspace) for status in statuses}
+        hold, held = (hold_json(journal), hold_line(journal)) if journal else (None, "")
     if journal is None:
         console.note("The journal is updated to this version when its background processes have ended.")
         console.note("workbench host stop --all ends them.")
-    facts = [host_json(status, now) | {"steps": steps[status.workspace]} for status in statuses]
-    lines = _status_lines(statuses, now, steps) if statuses else ["No background process runs."]
+    facts = [host_json(status, now) | {"steps": steps[status.workspace], "hold": hold} for status in statuses]
+    lines = [*(_status_lines(statuses, now, steps) if statuses else ["No background process runs."])]
+    lines += [held] if held else []
     return console.result(list(facts) if options.all else facts[0], lines, is_json=options.json)
 
 

@@ -414,7 +414,7 @@ def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateConte
         session_id=writer.session_id, run_id=context.constraints.run_id or None, now=context.journal.now(),
         turn_id=session.open_turn,
         read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=context.can_ask,
-        reads=session.reads, ended=trust.ended, is_held=context.journal.is_held,
+        reads=session.reads, ended=trust.ended, are_agents_held=context.journal.are_agents_held,
         hook_files=files_named_by_hooks(context, config), urls=url_rules(config),
         outside=context.outside_paths,
     )  # fmt: skip

@@ -16,7 +16,7 @@ def hold_agents(journal: Journal, actor: Actor) -> bool:
     """Have every call of every agent ask; False where they do already."""
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:
-        if live.is_held:
+        if live.are_agents_held:
             return ()
         return (journal.event(AgentsHeld(), SYSTEM_SESSION, actor, at=now),)
 
@@ -30,7 +30,7 @@ def release_agents(journal: Journal, actor: Actor) -> bool:
     """
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:
-        if not live.is_held:
+        if not live.are_agents_held:
             return ()
         return (journal.event(AgentsReleased(), SYSTEM_SESSION, actor, at=now),)
 

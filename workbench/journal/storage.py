@@ -126,7 +126,7 @@ class RowReader:
         return self._row(AgentHold, key)
 
     @property
-    def is_held(self) -> bool:
+    def are_agents_held(self) -> bool:
         """Return whether every call of every agent asks now."""
         row = self.agent_hold()
         return row is not None and row.is_in_force

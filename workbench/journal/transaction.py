@@ -412,7 +412,7 @@ def _call_executing(event: Event, live: TransactionTables) -> None:
     if call.approved_until is not None and live.now >= call.approved_until:
         why = "its approval has lapsed"
         raise GuardFailed(_not_written(event), why, "cancel the call; it can be proposed again")
-    if live.is_held and call.approval_method != "manual" and live.verdict_step(call.id) != "request":
+    if live.are_agents_held and call.approval_method != "manual" and live.verdict_step(call.id) != "request":
         raise AgentsAreHeld(_not_written(event), "all agents are held", "ask a human about the call")
 
 

@@ -99,7 +99,7 @@ class GateContext(Struct, frozen=True, kw_only=True):
     """A human's choice for this session, above settings and trust: ask always, or not about reads."""
     ended: str = ""
     """Why no grant counts, where trust in the workspace ended while its hooks or denials were in force."""
-    is_held: bool = False
+    are_agents_held: bool = False
     """Whether every call of every agent asks now; no grant counts."""
     can_ask: bool = True
     applies_patches: bool = False
@@ -282,7 +282,11 @@ def _with_patched_calls(
 def judge_screened_call(passed: ScreenedCall, context: GateContext) -> GateVerdict:
     """Take the steps 6 and 7: grants, else a human, else no. While agents are held, no grant counts."""
     verdict = _grant_verdict(passed, context) or _ask_verdict(passed, context)
-    return _held_verdict(verdict, context) if context.is_held and verdict.outcome == "allowed" else verdict
+    return (
+        _held_verdict(verdict, context)
+        if context.are_agents_held and verdict.outcome == "allowed"
+        else verdict
+    )
 
 
 HELD_BY: Final = "hold"

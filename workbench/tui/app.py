@@ -64,6 +64,7 @@ from workbench.tui.keyboard.dialog_keys import (
 )
 from workbench.tui.keyboard.keyboard_app import KeyboardApp
 from workbench.tui.keyboard.table import CHAINS
+from workbench.tui.main.agent_hold import AgentHoldController
 from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.pane import JumpWanted, SourceChanged
@@ -112,7 +113,7 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
 
     ENABLE_COMMAND_PALETTE = False
     TITLE = "workbench"
-    BINDINGS: ClassVar = list(DIALOG_BINDINGS)
+    BINDINGS: ClassVar = [*DIALOG_BINDINGS, *keymap.bindings("agents", is_first=True)]
     CSS_PATH = style_files()  # type: ignore[assignment]  # Textual takes lists of paths
 
     def __init__(
@@ -176,6 +177,7 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
         self._journal, self._backend, self.workspace, self._home = journal, backend, workspace, home
+        self._agent_hold = AgentHoldController(self, journal, backend)
 
     def get_driver_class(self) -> type[Driver]:
         """Return what reads and writes the terminal, ours where the framework would take its own."""
@@ -415,6 +417,7 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
             gc.enable()
         for path in style_files(is_later=True):
             self.stylesheet.add_source(path.read_text("utf-8"), (str(path), ""))
+        self.show_hold()
         self._load_painter()
         if self.when_drawn is not None:
             self.when_drawn()
@@ -511,10 +514,36 @@ class WorkbenchApp(KeyboardApp, inherit_bindings=False):
                 driver.write(f"\x1b]2;{title}\x07")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Take `ctrl+c` and `ctrl+q` from dialogs only: elsewhere they are of the table of keys."""
+        """Take `ctrl+c` and `ctrl+q` from dialogs only: elsewhere they are of the table of keys.
+
+        No dialog releases agents: the same key may have a meaning in it.
+        """
         if action in ("stop_or_back", "leave_all"):
             return has_open_dialog(self)
+        if action == "do" and parameters == ("agents.release",):
+            return not has_open_dialog(self)
         return super().check_action(action, parameters)
+
+    def action_do(self, key_id: str) -> None:
+        """Do what a key of every screen does."""
+        keymap.key_of(key_id).action(self)
+
+    def hold_agents(self) -> None:
+        """Have every call of every agent ask; again changes nothing."""
+        self._agent_hold.hold()
+
+    def release_agents(self) -> None:
+        """Let rules, modes and trust count again, once it was drawn long enough that agents are held."""
+        self._agent_hold.release()
+
+    @property
+    def are_agents_held(self) -> bool:
+        """Return whether all agents were held when it was looked at last."""
+        return self._agent_hold.is_in_force
+
+    def show_hold(self) -> None:
+        """Look whether all agents are held, and show it on every screen."""
+        self._agent_hold.look()
 
     def action_stop_or_back(self) -> None:
         """Stop the agent on show, or go back from a dialog."""

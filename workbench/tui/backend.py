@@ -540,6 +540,14 @@ class Backend:
         """Begin a session in the workspace with a first prompt, and return its id."""
         raise BackendError("No session was started. This screen only shows.")
 
+    def hold_agents(self) -> bool:
+        """Have every call of every agent ask; False where they do already. Refused inside an agent."""
+        raise BackendError(_NOTHING_DONE)
+
+    def release_agents(self) -> bool:
+        """Let rules, modes and trust count again; False where they do already. Refused inside an agent."""
+        raise BackendError(_NOTHING_DONE)
+
     def refresh_action(self, action_id: str) -> None:
         """Have a stale action proposed anew."""
         raise BackendError(_NOTHING_SENT)
@@ -710,7 +718,7 @@ class Backend:
 
 
 class ReplayBackend(Backend):
-    """The backend of a replay: it copies, forks and films as the live screen does, if there is one."""
+    """The backend of a replay: it copies, forks, films and holds as the live screen does, if there is one."""
 
     def __init__(self, live: Backend | None = None) -> None:
         self._live = live or Backend()
@@ -723,6 +731,12 @@ class ReplayBackend(Backend):
 
     def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
         return self._live.export_film(request, on_progress)
+
+    def hold_agents(self) -> bool:
+        return self._live.hold_agents()
+
+    def release_agents(self) -> bool:
+        return self._live.release_agents()
 
     def session_diff(self, session_id: str) -> "SessionDiff":
         return self._live.session_diff(session_id)

@@ -100,6 +100,10 @@ class JournalSource:
         """Return True: answers count."""
         return True
 
+    @property
+    def are_agents_held(self) -> bool:
+        return self._journal.are_agents_held
+
     def now(self) -> int:
         return self._journal.now()
 

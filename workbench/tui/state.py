@@ -11,6 +11,8 @@ from typing import Final, Literal, cast
 from msgspec import Struct, field
 
 from workbench.domain.events import (
+    AgentsHeld,
+    AgentsReleased,
     CallFinished,
     CallProposed,
     ErrorRaised,
@@ -39,7 +41,8 @@ from workbench.views.propose_again import ProposeAgain, propose_again_of
 from workbench.views.reopening import Reopening, reopening_of
 from workbench.views.sessions import listed_id
 
-_GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
+_HOLD_EVENTS: Final = (AgentsHeld, AgentsReleased)
+_GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked, *_HOLD_EVENTS)
 TranscriptPart = Literal["first", "earlier", "later", "end"]
 MAX_SESSIONS: Final = 200
 MAX_DECIDED: Final = 40
@@ -66,6 +69,8 @@ class StateChange(Struct):
     """Whether a session is shown now where none was."""
     has_grants: bool = False
     """Whether what agents may do without asking is different."""
+    has_hold: bool = False
+    """Whether all agents were held or released."""
     troubles: list[Event] = field(default_factory=list[Event])
     """Errors that were raised and calls that failed, for the toast."""
 
@@ -81,6 +86,8 @@ class ScreenState:
             source.is_wide = is_wide
         self.runs = RunStore(source)
         self.sessions: dict[str, Session] = {}
+        self.are_agents_held = False
+        """Whether every call of every agent asks."""
         self.actions: dict[str, Action] = {}
         self.workspaces: dict[str, str] = {}
         """By the id of an action that is listed: the workspace whose driver acts on its answer."""
@@ -125,6 +132,7 @@ class ScreenState:
     def _load_rows(self) -> None:
         source = self.source
         self.sessions = {session.id: session for session in source.sessions(MAX_SESSIONS)}
+        self.are_agents_held = source.are_agents_held
         self.actions = {}
         for action in source.actions(MAX_DECIDED):
             self._list_action(action)
@@ -270,6 +278,9 @@ class ScreenState:
         for event in events:
             self._note(event, changed, touched)
         changed.has_grants = any(isinstance(event.body, _GRANT_EVENTS) for event in events)
+        changed.has_hold = any(isinstance(event.body, _HOLD_EVENTS) for event in events)
+        if changed.has_hold:
+            self.are_agents_held = self.source.are_agents_held
         for action_id in changed.actions:
             self._read_action(action_id)
         for session_id in touched:

@@ -28,6 +28,11 @@ class DataSource(Protocol):
         """Return the moment that is shown, in microseconds."""
         ...
 
+    @property
+    def are_agents_held(self) -> bool:
+        """Return whether every call of every agent asked at this moment."""
+        ...
+
     def position(self) -> int:
         """Return the position of the newest event that the answers below include."""
         ...

@@ -241,6 +241,13 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     trouble: str = ""
     elsewhere: int = 0
     """How many wait in folders that are not shown."""
+    are_agents_held: bool = False
+    """Whether every call of every agent asks, whatever rules and trust allow."""
+
+
+def hold_notice(key: str, *, is_short: bool = False) -> str:
+    """Return what a header says while all agents are held; `key` releases them."""
+    return f" HELD; {key} releases " if is_short else f" HELD: every call asks; {key} releases "
 
 
 def header_facts(
@@ -256,6 +263,7 @@ def header_facts(
     trouble: str = "",
     seconds: int | None = None,
     elsewhere: int = 0,
+    are_agents_held: bool = False,
 ) -> HeaderFacts:
     """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong.
 
@@ -273,12 +281,14 @@ def header_facts(
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
         tokens=current.usage.total_tokens if current else None, money=one_line(money, 40),
         clock=now - now % MINUTE_MICROS, trouble=one_line(trouble, 200), elsewhere=elsewhere,
+        are_agents_held=are_agents_held,
     )  # fmt: skip
 
 
 def terminal_title(facts: HeaderFacts) -> str:
     """Return the terminal's title: `◆ 3 · 0:41 · shop`, or the folder's name alone."""
     folder = facts.workspace.rstrip("/").rpartition("/")[2] or facts.workspace
+    folder = f"HELD · {folder}" if facts.are_agents_held else folder
     if not facts.waiting:
         return folder
     left = [countdown_text(facts.first_left)] if facts.first_left is not None else []

@@ -41,7 +41,7 @@ def test_a_human_answers_while_agents_are_held(staged):
     assert stage.approve(stage.waiting()[0]).ok
     assert stage.drive(lambda progress: progress.is_idle).last_outcome == "done"
     assert stage.calls()["c1"].state == "succeeded"
-    assert stage.journal.is_held
+    assert stage.journal.are_agents_held
 
 
 def test_a_later_grant_releases_no_read_while_agents_are_held(staged):
@@ -126,7 +126,7 @@ def test_every_driver_and_a_later_start_sees_the_hold(tmp_path):
     other = Stage(tmp_path, SCRIPT).begin()
     try:
         assert hold_agents(first.journal, USER)
-        assert other.journal.is_held
+        assert other.journal.are_agents_held
         for stage in (first, other):
             stage.drive()
             assert [action.state for action in stage.waiting()] == ["pending"]
@@ -134,5 +134,5 @@ def test_every_driver_and_a_later_start_sees_the_hold(tmp_path):
         first.close()
         other.close()
     with Journal.open(first.home) as again:
-        assert again.is_held
+        assert again.are_agents_held
         assert again.agent_hold().held_by == "user (cli, pid 1)"

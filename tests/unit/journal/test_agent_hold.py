@@ -17,7 +17,7 @@ def test_only_a_human_releases(journal, kind):
         release_agents(journal, Actor(kind=kind, pid=3))
     with pytest.raises(GuardFailed, match="only a human"):
         journal.append([journal.event(events.AgentsReleased(), SYSTEM_SESSION, Actor(kind=kind))])
-    assert journal.is_held
+    assert journal.are_agents_held
 
 
 def test_both_change_nothing_where_there_is_nothing_to_change(journal):
@@ -30,7 +30,7 @@ def test_both_change_nothing_where_there_is_nothing_to_change(journal):
     assert not release_agents(journal, USER)
     assert [event.kind for event in journal.events(SYSTEM_SESSION)] == ["agents.held", "agents.released"]
     assert hold_agents(journal, USER)
-    assert journal.is_held
+    assert journal.are_agents_held
 
 
 def stored(journal, body, actor=USER, session_id=SYSTEM_SESSION, **more):

@@ -60,7 +60,7 @@ def test_while_agents_are_held_no_grant_allows_a_call(tmp_path):
     @given(call=st.sampled_from(CALLS), facts=SETTINGS)
     def check(call, facts):
         free = context(tmp_path, **facts)
-        held = replace(free, is_held=True)
+        held = replace(free, are_agents_held=True)
         usual, now = judged(call, free), judged(call, held)
         if usual.outcome != "allowed":
             assert now == usual  # denials, refusals and questions are what they are without it
@@ -82,4 +82,4 @@ def test_a_patch_whose_changes_are_allowed_asks_while_agents_are_held(tmp_path):
     call = GateCall(tool="run_in_terminal", parameters={"command": line})
     free = context(tmp_path, allow=allow, applies_patches=True)
     assert judged(call, free).outcome == "allowed"
-    assert judged(call, replace(free, is_held=True)).outcome == "ask"
+    assert judged(call, replace(free, are_agents_held=True)).outcome == "ask"

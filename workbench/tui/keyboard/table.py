@@ -9,7 +9,7 @@ from typing import Any, Final
 from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF, LINES, TRUST
 from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION, QUEUE, UNDO
 from workbench.tui.keyboard.keymap import Key
-from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
+from workbench.tui.main.main_keys import AGENTS, APP, DEMO, DIALOG, FIRST, LIST, RAIL
 from workbench.tui.pipeline.launch_keys import LAUNCH
 from workbench.tui.pipeline.pipeline_keys import GATE, PIPELINE, RUNS, STEP
 from workbench.tui.pipeline.run_table_keys import COMPARE, TIMES
@@ -51,8 +51,8 @@ def _incidents() -> Iterator[Rows]:
 _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
-        APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, RUNS, STEP, GATE,
-        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO, QUEUE,
+        AGENTS, APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, RUNS, STEP,
+        GATE, COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO, QUEUE,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -75,7 +75,7 @@ def all_rows() -> Rows:
     return tuple(row for scope in (*_AT_START, *_LATER) for row in rows_of_scope(scope))
 
 
-CHAINS: Final = (
+_CHAINS: Final = (
     ("approvals", "list", "app"),
     ("lines", "approvals", "app"),
     ("lines", "diff", "approvals", "list", "app"),
@@ -127,4 +127,5 @@ CHAINS: Final = (
     ("providers",),
     ("provider",),
 )
+CHAINS: Final = tuple((*chain, "agents") for chain in _CHAINS)
 """In each of these a key has one meaning, but for overrides that are declared."""

@@ -1,6 +1,7 @@
 """The row above the panes: what waits, runs and failed, where, how much, and the time."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual.content import Content
 from textual.strip import Strip
@@ -9,11 +10,14 @@ from textual.widget import Widget
 from workbench.render import cells
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
+from workbench.tui.keyboard import keymap
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.views.approvals import waiting_elsewhere_text
-from workbench.views.sessions import HeaderFacts
+from workbench.views.sessions import HeaderFacts, hold_notice
 
 _MIN_PATH_CELLS = 12
+NARROW_HEADER: Final = 80
+"""Columns below which the header says less."""
 _GAPS = ("  ", "   ", "   ")
 """Between the facts of each group."""
 
@@ -72,7 +76,8 @@ class Header(Widget):
     def _left(self, facts: HeaderFacts, room: int) -> list[Content]:
         """Return where it is: the path takes what the others leave, and a quarter of the row at least."""
         colours = ink(self)
-        parts = [Content.styled("workbench", colours.of("info", bold=True))]
+        brand = Content.styled("workbench", colours.of("info", bold=True))
+        parts = [self.hold_sign() if facts.are_agents_held else brand]
         after = [cells.safe_content(facts.branch, colours.of("muted"))] if facts.branch else []
         free = room - sum(part.cell_length + len(_GAPS[0]) for part in (*parts, *after))
         # What waits elsewhere is worth more than the beginning of a path.
@@ -80,6 +85,12 @@ class Header(Widget):
         room = max(_MIN_PATH_CELLS, least, free)
         place = cells.shorten_line(cells.safe_content(facts.workspace), room, glyphs(self), keeps_end=True)
         return [*parts, place, *after]
+
+    def hold_sign(self) -> Content:
+        """Return in words that all agents are held, and which key releases them."""
+        key = keymap.own_key(keymap.key_of("agents.release"), keymap.user_keymap(self))
+        words = hold_notice(key, is_short=self.size.width < NARROW_HEADER)
+        return Content.styled(words, ink(self).reverse("failed"))
 
     def _middle(self, facts: HeaderFacts, *, is_short: bool) -> list[Content]:
         colours, signs = ink(self), glyphs(self)

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
     from workbench.views.conversation_blocks import ErrorBlock
 
-_OUTER_SCOPES: Final[Mapping[str, str]] = {"list": "In every list", "app": "Everywhere"}
+_OUTER_SCOPES: Final[Mapping[str, str]] = {
+    "list": "In every list", "app": "Everywhere", "agents": "Everywhere, in text too",
+}  # fmt: skip
 """Scopes whose keys count in more than one place, and their headings; all others are of the current place."""
 _FIRST_GROUPS: Final = ("Decide", "Hunks and lines", "Write")
 """Groups of a place that stand before its others."""
@@ -65,7 +67,7 @@ def open_help(screen: "MainScreen") -> None:
     pane = screen.focused_pane
     name = pane.NAME if pane else "Composer"
     scopes = pane.scopes() if pane else ("composer",)
-    keys = keymap.keys_of_scopes([*screen.INNER, *scopes, "app"])
+    keys = keymap.keys_of_scopes([*screen.INNER, *scopes, "app", "agents"])
     screen.context.app.push_screen(HelpScreen(name, keys, pane, screen.why_not))
 
 

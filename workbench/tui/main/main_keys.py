@@ -8,6 +8,7 @@ from workbench.tui.pane import FirstWaiting, JumpWanted
 from workbench.tui.places import PLACE_OF_KEY, PLACES, Place
 
 if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
     from workbench.tui.main.prompt_bar import PromptBar
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.main.sidebar import Sidebar
@@ -90,6 +91,17 @@ APP: Final[tuple[Key["MainScreen"], ...]] = (
         aliases="refresh repaint clear",
         action=lambda screen: screen.redraw()),
 )  # fmt: skip
+AGENTS: Final[tuple[Key["WorkbenchApp"], ...]] = (
+    Key(id="agents.hold", keys=("ctrl+s",), label="hold all agents",
+        tooltip="hold all agents: every call asks; what runs keeps running",
+        aliases="stop pause freeze halt emergency panic brake everything",
+        action=lambda app: app.hold_agents()),
+    Key(id="agents.release", keys=("ctrl+r",), label="release all agents",
+        tooltip="release all agents: rules and trust count again",
+        aliases="unhold resume unpause unfreeze",
+        action=lambda app: app.release_agents()),
+)  # fmt: skip
+"""Count before all other keys, whatever has the focus, also in dialogs and replays."""
 LIST: Final[tuple[Key["Pane"], ...]] = (
     Key(id="list.row-down", keys=("j", "down"), label="row", tooltip="next, previous row", shown="j k",
         group="Move", in_palette=False,

@@ -327,11 +327,13 @@ class PaletteCommands:
 
     def _of_scopes(self) -> Iterator[PaletteEntry]:
         pane = self._pane
-        for key in keymap.keys_of_scopes([*self._inner, *(pane.scopes() if pane else ()), "app"]):
+        for key in keymap.keys_of_scopes([*self._inner, *(pane.scopes() if pane else ()), "app", "agents"]):
             if not key.in_palette and key.id not in _TITLES:
                 continue
             is_ours = key.scope == "app" or key.scope in self._inner
-            if is_ours or pane is None:
+            if key.scope == "agents":
+                yield self._entry(key, "Everywhere", call_with(self._context.app.action_do, key.id))
+            elif is_ours or pane is None:
                 yield self._entry(key, "Everywhere", self._below(call_with(self._context.do_key, key.id)))
             else:
                 do = call_with(pane.action_do, key.id)

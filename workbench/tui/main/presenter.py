@@ -365,7 +365,7 @@ class Presenter(SessionPresenter):
 
     def what_changed(self, changed: StateChange) -> None:
         """Show what events have changed."""
-        if changed.actions or changed.has_sessions or changed.has_calls:
+        if changed.actions or changed.has_sessions or changed.has_calls or changed.has_hold:
             self.head()
         if changed.actions or changed.has_sessions:
             self.queue(changed)
@@ -395,7 +395,7 @@ class Presenter(SessionPresenter):
             state.sessions.values(), state.pending, now, workspace=status.workspace, home=status.home,
             branch=self._branch(current), current=current, money=status.spending_on(current),
             trouble=status.trouble, seconds=state.transcript.facts.turn_seconds,
-            elsewhere=len(state.elsewhere),
+            elsewhere=len(state.elsewhere), are_agents_held=state.are_agents_held,
         )  # fmt: skip
         self._widgets.header.show(self.facts, has_model=self.has_model)
         if self._widgets.strip.display:

@@ -19,6 +19,7 @@ from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.owner import KeyScreen
+from workbench.tui.main.agent_hold import HoldView
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.header import Header
@@ -66,7 +67,7 @@ def live_widgets(backend: Backend) -> MainWidgets:
     )  # fmt: skip
 
 
-class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
+class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
     """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
 
     AUTO_FOCUS = ""
@@ -245,9 +246,14 @@ class MainScreen(DirtyScreen, KeyScreen, inherit_bindings=False):
         if fresh:
             self.take_in(fresh)
 
+    def show_hold(self) -> None:
+        """Show whether all agents are held now; its header has it from the journal."""
+
     def take_in(self, fresh: Sequence[Event]) -> None:
         """Fold events and show what they changed."""
         changed = self.state.apply(fresh)
+        if changed.has_hold:
+            self.textual.show_hold()
         if self.conversation.view.is_following and self.state.trim():
             self.presenter.another_part()
         if changed.has_first:

@@ -70,7 +70,7 @@ PROVIDER: Final[tuple[Key["ProviderDialog"], ...]] = (
     Key(id="provider.choice-previous", keys=("up",), label="", tooltip="choice before", shown="-",
         group="Move", in_palette=False,
         action=lambda dialog: dialog.choose(-1)),
-    Key(id="provider.try", keys=("ctrl+r",), label="try it",
+    Key(id="provider.try", keys=("ctrl+r",), label="try it", is_override=True,
         tooltip="ask for its models, and make one small request with a tool", group="Decide", footer=2,
         in_palette=False,
         action=lambda dialog: dialog.try_it()),

@@ -35,6 +35,7 @@ class ReplayHeader(Header):
     def __init__(self, title: str, when: str) -> None:
         super().__init__()
         self._title, self._when, self._at = one_line(title, 60), one_line(when, 80), ""
+        self._is_held_now = self._was_held = False
 
     def show(self, facts: HeaderFacts, *, has_model: bool = True) -> None:
         del facts, has_model
@@ -43,6 +44,12 @@ class ReplayHeader(Header):
         """Show when it was recorded, which grows with a session at work."""
         self._when = one_line(when, 80)
         self.refresh()
+
+    def show_hold(self, *, is_held_now: bool, was_held: bool) -> None:
+        """Show whether all agents are held: now, and at the moment that is shown."""
+        if (is_held_now, was_held) != (self._is_held_now, self._was_held):
+            self._is_held_now, self._was_held = is_held_now, was_held
+            self.refresh()
 
     def show_moment(self, at: str) -> None:
         """Show a moment: a time of day."""
@@ -55,6 +62,10 @@ class ReplayHeader(Header):
         width, colours = self.size.width, ink(self)
         info, bold = colours.of("info", bold=True), colours.of("foreground", bold=True)
         name = Content.styled(" REPLAY ", colours.reverse("waiting"))
+        if self._was_held:
+            name = Content.assemble(name, (" agents held then ", colours.of("waiting", bold=True)))
+        if self._is_held_now:
+            name = Content.assemble(self.hold_sign(), name)
         moment = Content.assemble(("at ", colours.of("muted")), (self._at, bold))
         right = (
             Content.assemble(moment, "   ", ("esc", info), " leave ") if self.has_keys else moment.append(" ")

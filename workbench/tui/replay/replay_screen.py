@@ -327,9 +327,13 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     # --- the moment -----------------------------------------------------------------------------
 
+    def show_hold(self) -> None:
+        self._header.show_hold(is_held_now=self.textual.are_agents_held, was_held=self.state.are_agents_held)
+
     def look(self) -> None:
         self._looks_soon = False
         self._looked_at = self.textual.monotonic()
+        self.textual.show_hold()
         rows = self.source.rewind
         if self._feed.fresh() and self.source.timeline.is_whole and self.source.grow():
             self._header.show_span(recording_span(self.source))
@@ -369,6 +373,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             else human.clock_time_seconds(now)
         )
         self._header.show_moment(clock)
+        self.show_hold()
         self.bar.show(replay.replay_status(player, self._next_words()))
         if now // SECOND_MICROS != self._second and self.is_mounted:
             self._second = now // SECOND_MICROS

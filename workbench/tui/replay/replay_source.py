@@ -120,6 +120,11 @@ class ReplaySource(JournalSource):
         return False
 
     @property
+    def are_agents_held(self) -> bool:
+        row = self._rows.agent_hold()
+        return row is not None and row.is_in_force
+
+    @property
     def has_times(self) -> bool:
         return not self.timeline.is_steady
 

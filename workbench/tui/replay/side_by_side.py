@@ -4,7 +4,7 @@
 # of both in both columns; two files stand side by side from two data folders of their own.
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -27,6 +27,7 @@ from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.library.export_prompt import ExportPrompt
 from workbench.tui.library.fork_prompt import ForkPrompt
+from workbench.tui.main.agent_hold import HoldView
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus
 from workbench.tui.main.presenter import SessionPresenter
 from workbench.tui.main.prompt_bar import PromptBar
@@ -51,6 +52,9 @@ from workbench.views import replay
 from workbench.views.replay import Player, SyncedReplay, parse_replay_moment
 from workbench.views.sessions import session_title
 from workbench.views.timeline import MarkKind
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
 
 ComparedPart = Literal["conversation", "approvals", "tools", "pipeline"]
 """What is compared: conversation over calls, the queue with its detail, the calls, the graph."""
@@ -202,7 +206,7 @@ _FOOTER_KEYS: Final = (
 )  # fmt: skip
 
 
-class SideBySideScreen(Screen[None], KeyOwner, inherit_bindings=False):
+class SideBySideScreen(Screen[None], KeyOwner, HoldView, inherit_bindings=False):
     """Two recordings and one bar."""
 
     AUTO_FOCUS = ""
@@ -297,8 +301,18 @@ class SideBySideScreen(Screen[None], KeyOwner, inherit_bindings=False):
         """Show where both are."""
         self._tick()
         place = "right" if self.follows is self.other else "left"
+        self.show_hold()
         self.header.show_moment(f"{self.step.index:,} of {len(self.step.other):,} on the {place}")
         self.bar.show(replay.replay_status(self.player, self._next_words()))
+
+    def show_hold(self) -> None:
+        was_held = any(side.state.are_agents_held for side in self.sides)
+        self.header.show_hold(is_held_now=self._app.are_agents_held, was_held=was_held)
+
+    @property
+    def _app(self) -> "WorkbenchApp":
+        # Textual leaves the type of an app's return value open; nothing here depends on it.
+        return cast("WorkbenchApp", cast("Any", self).app)
 
     def _tick(self) -> None:
         then = self.step.other.recorded_at(self.step.played)
