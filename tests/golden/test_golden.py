@@ -53,6 +53,8 @@ NOWHERE = {
     "command.suggested": "as above",
     "prompt.withdrawn": "nobody queues messages in them; tests/unit/host/test_queued_prompts.py takes some back",
     "prompts.reordered": "as above",
+    "agents.held": "nobody holds agents in them; tests/unit/host/test_held.py does",
+    "agents.released": "as above",
 }
 """Kinds that no golden session holds, and why."""
 

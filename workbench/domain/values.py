@@ -36,6 +36,8 @@ SYSTEM_SESSION = "system"
 """Owns what belongs to no session: rules, trust, hosts, tombstones."""
 UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
+HELD_BY: Final = "hold"
+"""Who spoke in a verdict where a call asks only because all agents are held."""
 RELEASED_PREFIX = "allowed: "
 """How the reason begins for which the question of a read was withdrawn because a later grant allows it."""
 DEFAULT_APPROVAL_MINUTES = 15

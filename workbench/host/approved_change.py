@@ -11,13 +11,13 @@ from msgspec import Struct
 from workbench.changes.decision import approval_outcome, image_digest, sealed_changes
 from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.events import FileChanged
-from workbench.domain.values import BlobRef, JsonObject, PlannedWrite
+from workbench.domain.values import HELD_BY, BlobRef, JsonObject, PlannedWrite
 from workbench.effects.file_primitives import FileRefused
 from workbench.host.call_context import CallRecord, edited_bytes
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
 from workbench.host.gate_runner import recheck_before_execution
 from workbench.host.governed_settings import GovernedSettings
-from workbench.policy.gate import HELD_BY, ScreenedCall
+from workbench.policy.gate import ScreenedCall
 
 HELD: Final = "held"
 HELD_WHY: Final = "all agents were held before it ran"

@@ -13,7 +13,14 @@ from msgspec.structs import replace
 
 from workbench.changes.begin_patch import PatchRefused, read_patch
 from workbench.domain.rows import Rule
-from workbench.domain.values import GateStep, GateVerdict, JsonObject, PermissionPattern, ToolDescriptor
+from workbench.domain.values import (
+    HELD_BY,
+    GateStep,
+    GateVerdict,
+    JsonObject,
+    PermissionPattern,
+    ToolDescriptor,
+)
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
 from workbench.policy.patched_paths import PatchedPath, patched_paths
 from workbench.policy.paths import (
@@ -287,10 +294,6 @@ def judge_screened_call(passed: ScreenedCall, context: GateContext) -> GateVerdi
         if context.are_agents_held and verdict.outcome == "allowed"
         else verdict
     )
-
-
-HELD_BY: Final = "hold"
-"""Who spoke where a call asks only because all agents are held."""
 
 
 def _held_verdict(granted: GateVerdict, context: GateContext) -> GateVerdict:

@@ -17,6 +17,7 @@ from workbench.domain.incidents import Incident
 from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
+    HELD_BY,
     MAX_EXTENSIONS,
     REOPENS,
     SPEND_LIMIT,
@@ -421,7 +422,7 @@ def _why_asked(action: Action, verdict: GateVerdict | None) -> str:
     if verdict is None or verdict.outcome != "ask":
         return ""
     reason = verdict.reason or f"no rule or setting allows {action.tool or action.verb} here"
-    spoke = "" if verdict.by in ("", "default") else f" ({verdict.by})"
+    spoke = "" if verdict.by in ("", "default", HELD_BY) else f" ({verdict.by})"
     return one_line(f"{reason}{spoke}", 200)
 
 

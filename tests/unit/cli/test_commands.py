@@ -16,6 +16,7 @@ DOCTORS = [
     "tables",
     "stored bytes",
     "processes",
+    "hold",
     "SQLite",
     "settings",
     "grants",

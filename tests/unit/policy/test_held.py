@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import context, rule
-from workbench.domain.values import PermissionPattern
-from workbench.policy.gate import HELD_BY, GateCall, judge_call, recheck_call
+from workbench.domain.values import HELD_BY, PermissionPattern
+from workbench.policy.gate import GateCall, judge_call, recheck_call
 
 CALLS = (
     GateCall(tool="read_file", parameters={"path": "a.py"}),

@@ -92,13 +92,13 @@ APP: Final[tuple[Key["MainScreen"], ...]] = (
         action=lambda screen: screen.redraw()),
 )  # fmt: skip
 AGENTS: Final[tuple[Key["WorkbenchApp"], ...]] = (
-    Key(id="agents.hold", keys=("ctrl+s",), label="hold all agents",
+    Key(id="agents.hold", keys=("ctrl+s", "f8"), label="hold all agents", shown="ctrl+s f8",
         tooltip="hold all agents: every call asks; what runs keeps running",
-        aliases="stop pause freeze halt emergency panic brake everything",
+        aliases="freeze emergency panic brake",
         action=lambda app: app.hold_agents()),
     Key(id="agents.release", keys=("ctrl+r",), label="release all agents",
         tooltip="release all agents: rules and trust count again",
-        aliases="unhold resume unpause unfreeze",
+        aliases="unhold unfreeze",
         action=lambda app: app.release_agents()),
 )  # fmt: skip
 """Count before all other keys, whatever has the focus, also in dialogs and replays."""

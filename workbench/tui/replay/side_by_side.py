@@ -4,7 +4,7 @@
 # of both in both columns; two files stand side by side from two data folders of their own.
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -52,9 +52,6 @@ from workbench.views import replay
 from workbench.views.replay import Player, SyncedReplay, parse_replay_moment
 from workbench.views.sessions import session_title
 from workbench.views.timeline import MarkKind
-
-if TYPE_CHECKING:
-    from workbench.tui.app import WorkbenchApp
 
 ComparedPart = Literal["conversation", "approvals", "tools", "pipeline"]
 """What is compared: conversation over calls, the queue with its detail, the calls, the graph."""
@@ -307,12 +304,7 @@ class SideBySideScreen(Screen[None], KeyOwner, HoldView, inherit_bindings=False)
 
     def show_hold(self) -> None:
         was_held = any(side.state.are_agents_held for side in self.sides)
-        self.header.show_hold(is_held_now=self._app.are_agents_held, was_held=was_held)
-
-    @property
-    def _app(self) -> "WorkbenchApp":
-        # Textual leaves the type of an app's return value open; nothing here depends on it.
-        return cast("WorkbenchApp", cast("Any", self).app)
+        self.header.show_hold(is_held_now=bool(cast("Any", self).app.are_agents_held), was_held=was_held)
 
     def _tick(self) -> None:
         then = self.step.other.recorded_at(self.step.played)
