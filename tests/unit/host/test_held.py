@@ -1,5 +1,7 @@
 """All agents are held: what was allowed asks, what a human answers runs, and only a human releases."""
 
+import asyncio
+
 import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
@@ -7,8 +9,12 @@ from tests.unit.host.test_waiting_reads import judged, trusts
 from workbench.domain import events
 from workbench.domain.values import Actor
 from workbench.host import executor, session_requests
+from workbench.host.driver_context import SessionWriter
+from workbench.host.gate_runner import WaitingReads
+from workbench.host.session_driver import SessionRunner
 from workbench.journal.agent_hold import hold_agents, release_agents
 from workbench.journal.journal import Journal
+from workbench.journal.leases import lease_guard, release_lease, take_lease
 
 READ = call("c1", "read_file", path="a.txt")
 WRITE = call("c2", "create_file", path="n.txt", content="x")
@@ -136,3 +142,31 @@ def test_every_driver_and_a_later_start_sees_the_hold(tmp_path):
     with Journal.open(first.home) as again:
         assert again.are_agents_held
         assert again.agent_hold().held_by == "user (cli, pid 1)"
+
+
+def test_the_driver_that_held_a_read_back_releases_it_after_the_hold(staged):
+    stage = staged(SCRIPT, files={"a.txt": "b"}).begin()
+    stage.drive()
+    hold_agents(stage.journal, USER)
+    trusts(stage)
+    states = []
+
+    async def ticks(context, driver):
+        lease = take_lease(stage.journal, stage.session_id, driver)
+        runner = SessionRunner(SessionWriter(context, stage.session_id, lease_guard(lease)))
+        reads = WaitingReads(runner.writer)
+        for then in (lambda: None, lambda: release_agents(stage.journal, USER)):
+            runner.catch_up()
+            await reads.release_allowed(runner.state)
+            states.append(len(stage.waiting()))
+            then()
+        runner.catch_up()
+        await reads.release_allowed(runner.state)
+        states.append(len(stage.waiting()))
+        release_lease(stage.journal, lease)
+
+    try:
+        asyncio.run(ticks(stage.context(), stage.driver()))
+    finally:
+        stage.lock.close()
+    assert states == [1, 1, 0]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.views.conversation_blocks import ErrorBlock
 
 _OUTER_SCOPES: Final[Mapping[str, str]] = {
-    "list": "In every list", "app": "Everywhere", "agents": "Everywhere, in text too",
+    "list": "In every list", "app": "Everywhere", "agents": "All agents, on every screen",
 }  # fmt: skip
 """Scopes whose keys count in more than one place, and their headings; all others are of the current place."""
 _FIRST_GROUPS: Final = ("Decide", "Hunks and lines", "Write")

@@ -364,7 +364,7 @@ class SideBySideScreen(Screen[None], KeyOwner, HoldView, inherit_bindings=False)
         side = self.focused_side or self.one
         pane = next((candidate for candidate in side.panes if candidate.has_pane_focus), None)
         scopes = pane.scopes() if pane is not None else ()
-        keys = keymap.keys_of_scopes(["beside", "replay", *scopes])
+        keys = keymap.keys_of_scopes(["beside", "replay", *scopes, "agents"])
         cast("Any", self).app.push_screen(HelpScreen("Two sessions side by side", keys, pane))
 
     @on(pane.DetailWanted)

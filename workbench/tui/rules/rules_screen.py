@@ -452,7 +452,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         """Show the keys."""
         from workbench.tui.main.info_pages import HelpScreen
 
-        keys = keymap.keys_of_scopes(["rules"])
+        keys = keymap.keys_of_scopes(["rules", "agents"])
         self._main.app.push_screen(HelpScreen(self.NAME, keys, None, self.why_not))
 
     def open_palette(self) -> None:
