@@ -2,6 +2,7 @@
 
 from tests.support.stage import USER, call, exchange, recording, text
 from tests.tui.screens import play, staged
+from workbench.config.types import UiSettings
 from workbench.domain.events import AgentsHeld, AgentsReleased
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.agent_hold import hold_agents, release_agents
@@ -86,11 +87,29 @@ def test_a_dialog_holds_and_does_not_release(tmp_path):
     async def body(shown):
         await shown.press("?", "ctrl+s")
         assert shown.app.screen.id == "help-screen"
+        assert "HELD: every call asks" in first_row(shown)  # the page hides the header
         await shown.press("ctrl+r")
         assert kinds(stage) == ["agents.held"]
         await shown.press("escape")
         assert NOTICE in first_row(shown)
         await shown.press("ctrl+r")
+        assert kinds(stage) == ["agents.held", "agents.released"]
+
+    play_held(stage, body, size=(80, 24))
+
+
+def test_the_users_own_keys_hold_and_are_named(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        ui = UiSettings(keymap={"agents.hold": "f9", "agents.release": "f10"})
+        shown.app.configure(ui)
+        shown.app.user_keys = dict(ui.keymap)
+        await shown.press("ctrl+s")
+        assert kinds(stage) == []
+        await shown.press("f9")
+        assert "HELD: every call asks; f10 releases" in first_row(shown)
+        await shown.press("f10")
         assert kinds(stage) == ["agents.held", "agents.released"]
 
     play_held(stage, body)

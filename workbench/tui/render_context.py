@@ -82,6 +82,11 @@ def has_motion(widget: Widget) -> bool:
     return bool(getattr(context_of(widget), "has_motion", True))
 
 
+def are_agents_held(widget: Widget) -> bool:
+    """Return whether every call of every agent asks now; in an app that has no agents they are not held."""
+    return bool(getattr(context_of(widget), "are_agents_held", False))
+
+
 def painter(widget: Widget) -> SyntaxHighlighter | None:
     """Return what paints code; None until the first frame is on the screen."""
     return context_of(widget).painter

@@ -13,6 +13,7 @@ from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK, KeyArming
 from workbench.tui.keyboard.messages import show_message
 from workbench.tui.keyboard.text_field import is_text_field
+from workbench.tui.widgets.hold_view import HoldView
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -22,14 +23,6 @@ HELD: Final = "Held: every call asks. What runs keeps running; ctrl+c stops an a
 HELD_ALREADY: Final = "All agents are held already: every call asks."
 RELEASED: Final = "Released: rules and trust count again."
 NOT_HELD: Final = "Agents are not held."
-
-
-class HoldView:
-    """A screen whose header says that all agents are held."""
-
-    def show_hold(self) -> None:
-        """Show whether all agents are held, as the app read it last."""
-        raise NotImplementedError
 
 
 class AgentHoldController:

@@ -19,7 +19,6 @@ from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.owner import KeyScreen
-from workbench.tui.main.agent_hold import HoldView
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.header import Header
@@ -36,6 +35,7 @@ from workbench.tui.render_context import call_once_after
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
 from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.hold_view import HoldView
 from workbench.tui.widgets.pane_frame import Divider, PaneRule, PaneTitle
 
 if TYPE_CHECKING:

@@ -27,13 +27,13 @@ from workbench.tui.keyboard.footer_keys import FooterKey
 from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.library.export_prompt import ExportPrompt
 from workbench.tui.library.fork_prompt import ForkPrompt
-from workbench.tui.main.agent_hold import HoldView
 from workbench.tui.main.context import SessionPanes, WorkspaceStatus
 from workbench.tui.main.presenter import SessionPresenter
 from workbench.tui.main.prompt_bar import PromptBar
 from workbench.tui.main.tasks import BackgroundTasks
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
+from workbench.tui.render_context import are_agents_held
 from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader
 from workbench.tui.replay.replay_screen import (
     NO_SUCH_MOMENT,
@@ -47,6 +47,7 @@ from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
 from workbench.tui.state import ScreenState, StateChange
 from workbench.tui.tools.tools_pane import ToolsPane
 from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.hold_view import HoldView
 from workbench.tui.widgets.pane_frame import Divider
 from workbench.views import replay
 from workbench.views.replay import Player, SyncedReplay, parse_replay_moment
@@ -304,7 +305,7 @@ class SideBySideScreen(Screen[None], KeyOwner, HoldView, inherit_bindings=False)
 
     def show_hold(self) -> None:
         was_held = any(side.state.are_agents_held for side in self.sides)
-        self.header.show_hold(is_held_now=bool(cast("Any", self).app.are_agents_held), was_held=was_held)
+        self.header.show_hold(is_held_now=are_agents_held(self), was_held=was_held)
 
     def _tick(self) -> None:
         then = self.step.other.recorded_at(self.step.played)

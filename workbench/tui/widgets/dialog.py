@@ -21,7 +21,8 @@ from workbench.render.cells import key_hint, key_hint_row, wrap_line
 from workbench.tui.compositor import LayoutCompositor
 from workbench.tui.keyboard.arming import KeyArming
 from workbench.tui.keyboard.owner import KeyDialog
-from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.render_context import are_agents_held, context_of, glyphs, ink
+from workbench.tui.widgets.hold_view import HoldView
 from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneRule, overflow_text
 from workbench.tui.widgets.screen_sizes import NARROW, SHORT
@@ -56,7 +57,10 @@ def rows_of_key(key: str, page: int) -> int:
     return LINE_KEYS.get(key, 0) + PAGE_KEYS.get(key, 0) * page + END_KEYS.get(key, 0) * _MORE_THAN_ALL
 
 
-class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
+_HELD: Final = " HELD: every call asks; release outside of this page "
+
+
+class Dialog(ModalScreen[None], KeyDialog, HoldView, inherit_bindings=False):
     """A box over another screen: the screen is `#NAME-screen`, the box `#NAME-box`."""
 
     AUTO_FOCUS = ""
@@ -72,6 +76,7 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         self._subtitle = ""
         self._followed: LineView | None = None
         self._too_small = Static(classes="too-small")
+        self._hold = Static(classes="dialog-hold")
         self._arming = KeyArming()
         self._box_extents: tuple[_Extent, _Extent] | None = None
         """Width and height of the box in the stylesheet, each with its most."""
@@ -81,6 +86,7 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
     # --- its widgets ------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
+        yield self._hold
         with self.make_box():
             yield from self.compose_box()
         if self.LEAVES:
@@ -95,7 +101,15 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         return ()
 
     def on_mount(self) -> None:
+        self.show_hold()
         self.opened()
+
+    def show_hold(self) -> None:
+        """Say that all agents are held where the box hides the header that says it."""
+        is_held = are_agents_held(self) and self.has_class("-page")
+        self._hold.display = is_held
+        if is_held:
+            self._hold.update(Content.styled(_HELD, ink(self).reverse("failed")))
 
     def opened(self) -> None:
         """Called when its widgets exist: focus one and show the content."""
@@ -137,6 +151,7 @@ class Dialog(ModalScreen[None], KeyDialog, inherit_bindings=False):
         box.set_class(is_wide, "-page-wide")
         box.set_class(is_high, "-page-high")
         self.set_class(is_wide or is_high, "-page")
+        self.show_hold()
         if high[0] is not None and high[0].is_auto:
             self.call_after_refresh(self._cover_if_high)
 
