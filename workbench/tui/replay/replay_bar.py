@@ -64,7 +64,7 @@ class ReplayHeader(Header):
         name = Content.styled(" REPLAY ", colours.reverse("waiting"))
         if self._was_held:
             name = Content.assemble(name, (" agents held then ", colours.of("waiting", bold=True)))
-        if self._is_held_now:
+        if self._is_held_now and self.has_keys:  # a picture is about its moment
             name = Content.assemble(self.hold_sign(), name)
         moment = Content.assemble(("at ", colours.of("muted")), (self._at, bold))
         right = (
