@@ -53,6 +53,7 @@ NOWHERE = {
     "command.suggested": "as above",
     "prompt.withdrawn": "nobody queues messages in them; tests/unit/host/test_queued_prompts.py takes some back",
     "prompts.reordered": "as above",
+    "patch.requested": "no human applies a patch in them; tests/unit/host/test_patches.py does",
     "agents.held": "nobody holds agents in them; tests/unit/host/test_held.py does",
     "agents.released": "as above",
 }

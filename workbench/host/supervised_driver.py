@@ -46,6 +46,8 @@ from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
 from workbench.host import redaction
 from workbench.host.approved_change import (
+    HELD,
+    HELD_WHY,
     ExecutionRefusal,
     alteration_detail,
     approved_changes,
@@ -76,6 +78,7 @@ from workbench.host.session_driver import mark_stale_actions, running_clock, ses
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.host.undo_proposal import propose_undo
 from workbench.journal.decisions import expire_due_actions
+from workbench.journal.errors import AgentsAreHeld
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.policy.gate import ScreenedCall
 from workbench.supervised.machine import (
@@ -430,7 +433,7 @@ class SupervisedDriver:
             exact = self.writer.exact(record.row.parameters, record.row.parameters_ref)
             screened = recheck_call(self.writer, settings, record, exact)
             if isinstance(screened, ExecutionRefusal):
-                await self._cancel(record, screened)
+                await self._refuse(record, screened)
                 return
             changes = approved_changes(self.writer, record)
             new_input = None if screened is None else self._chosen_input(record, screened, exact, changes)
@@ -442,7 +445,7 @@ class SupervisedDriver:
             await self._cancel(record, ExecutionRefusal(detail="not possible", error=why))
             return
         if await asyncio.to_thread(has_base_changed, self.writer, changes):
-            await self._replace_stale(call_id)
+            await self._replace(call_id, "the file changed after it was approved")
             return
         if not record.is_whole and all(change.before == change.after for change in changes):
             await self._cancel(
@@ -457,7 +460,11 @@ class SupervisedDriver:
         plan = await asyncio.to_thread(write_plan, self.writer, changes)
         fault_point("supervised.before_executing")
         body = CallExecuting(digest=record.digest, plan=plan)
-        await self.writer.append(self.writer.call_event(body, record.row))
+        try:
+            await self.writer.append(self.writer.call_event(body, record.row))
+        except AgentsAreHeld:
+            await self._replace(record.row.id, HELD_WHY, HELD)
+            return
         fault_point("supervised.executing")
         waiting = self._waiting[record.row.id]
         waiter, waiting.waiters = waiting.waiters[-1], []
@@ -488,12 +495,16 @@ class SupervisedDriver:
         body = CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
         await self.writer.append(self.writer.call_event(body, record.row))
 
-    async def _replace_stale(self, call_id: str) -> None:
-        await replace_stale_call(self.writer, call_id, "the file changed after it was approved")
-        self._follow_replacement(call_id)
+    async def _refuse(self, record: CallRecord, refusal: ExecutionRefusal) -> None:
+        """End a call that may not be made any more; one that a hold stopped is asked about."""
+        if refusal.detail == HELD:
+            await self._replace(record.row.id, HELD_WHY, HELD)
+        else:
+            await self._cancel(record, refusal)
 
-    def _follow_replacement(self, call_id: str) -> None:
-        """Let those who wait for a call wait for the one that replaces it."""
+    async def _replace(self, call_id: str, why: str, detail: Literal["stale", "held"] = "stale") -> None:
+        """Propose an approved call again; those who wait for it wait for the one that replaces it."""
+        await replace_stale_call(self.writer, call_id, why, detail)
         row = self.writer.journal.call(call_id)
         if row is not None and row.replaced_by is not None and call_id in self._waiting:
             self._waiting[row.replaced_by] = self._waiting.pop(call_id)
@@ -501,10 +512,7 @@ class SupervisedDriver:
     async def _restack(self, call_id: str) -> None:
         row = self.writer.journal.call(call_id)
         if row is not None and row.state == "approved":
-            await replace_stale_call(
-                self.writer, call_id, "an earlier change that it builds on was not made as shown"
-            )
-            self._follow_replacement(call_id)
+            await self._replace(call_id, "an earlier change that it builds on was not made as shown")
         else:
             await replace_waiting_action(self.writer, call_id, "restacked")
 

@@ -226,7 +226,7 @@ def test_no_field_that_names_a_blob_is_forgotten():
         "CallFinished.result_ref", "CallFinished.output_ref", "RunRequested.input_ref", "RunRequested.mounted_ref", "RunRequested.values_ref", "RunStarted.definition_ref", "StepChanged.output_ref", "ArtifactStored.content_ref", "StepChanged.items_ref",
         "StepChanged.said_ref", "ArtifactStored.written_ref", "IncidentsListed.incidents_ref",
         "IncidentChecked.output_ref", "IncidentsListed.lines_ref", "IncidentStarted.before_ref",
-        "IncidentEnded.after_ref",
+        "IncidentEnded.after_ref", "PatchRequested.parameters_ref",
     }  # fmt: skip
 
 

@@ -157,11 +157,11 @@ def test_the_driver_that_held_a_read_back_releases_it_after_the_hold(staged):
         reads = WaitingReads(runner.writer)
         for then in (lambda: None, lambda: release_agents(stage.journal, USER)):
             runner.catch_up()
-            await reads.release_allowed(runner.state)
+            await reads.release_allowed(is_active=runner.state.is_active)
             states.append(len(stage.waiting()))
             then()
         runner.catch_up()
-        await reads.release_allowed(runner.state)
+        await reads.release_allowed(is_active=runner.state.is_active)
         states.append(len(stage.waiting()))
         release_lease(stage.journal, lease)
 
