@@ -2,7 +2,7 @@
 
 What is asked for is drawn then, whole and from what the widgets hold (`Compositor.render_strips`, `render_line`), so
 a test that looks sees what a terminal would show. A frame still happens: its layout is done, what waits for it is
-called, and the parts that note what was drawn (the receipts of an action) are drawn where nothing covers them. Only
+called, and the parts that note what was drawn (the receipts of an action) note the lines that nothing covers. Only
 its cells are not put together.
 """
 
@@ -14,14 +14,14 @@ from workbench.tui.approvals.action_detail import DetailView
 from workbench.tui.compositor import _uncovered_regions
 
 NOTES_WHAT_IS_DRAWN = (DetailView,)
-"""Widgets whose drawn cells the program reads."""
+"""Widgets that keep which of their lines were drawn."""
 
 
 _render_update, _render_strips = Compositor.render_update, Compositor.render_strips
 
 
 def _frame_without_cells(compositor, full=False, screen_stack=None, simplify=False):
-    """Draw of a frame only the widgets that note it, and return a frame with nothing in it."""
+    """Let the widgets that note what is drawn note it, and return a frame with nothing in it."""
     if full:  # a picture, which somebody looks at
         return _render_update(compositor, full, screen_stack, simplify)
     visible_screen_stack.set([] if screen_stack is None else screen_stack)
@@ -37,9 +37,16 @@ def _frame_without_cells(compositor, full=False, screen_stack=None, simplify=Fal
             rows = [overlap for part in parts if (overlap := shown.intersection(part))]
             if rows and isinstance(widget, NOTES_WHAT_IS_DRAWN):
                 y, bottom = min(row.y for row in rows), max(row.bottom for row in rows)
-                widget.render_lines(Region(shown.x, y, shown.width, bottom - y).translate(-region.offset))
+                _note_rows(widget, range(y - region.y, bottom - region.y))
             parts = [rest for part in parts for rest in _uncovered_regions(part, shown)]
     return LayoutUpdate([], Region())
+
+
+def _note_rows(widget, rows):
+    """Note the lines in rows of a widget, as drawing them does."""
+    for row in rows:
+        if row + widget.first_line < widget.line_count:
+            widget.note_drawn(row + widget.first_line)
 
 
 def _seen_strips(compositor, size=None):

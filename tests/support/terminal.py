@@ -54,6 +54,7 @@ class Terminal:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self._reads, self._has_answered = 0, True
+        self._text = None
         self._master, slave = pty.openpty()
         self._size(columns, rows)
         env = {**env, "TERM": kind, "COLORTERM": "truecolor", "COLUMNS": "", "LINES": ""}
@@ -66,6 +67,7 @@ class Terminal:
         """Change the size as a window would."""
         self._size(columns, rows)
         self.screen.resize(rows, columns)
+        self._text = None
         os.killpg(self.process.pid, signal.SIGWINCH)
 
     def _size(self, columns, rows):
@@ -77,8 +79,10 @@ class Terminal:
         os.write(self._master, keys.encode())
 
     def text(self):
-        """Return what is on the screen."""
-        return "\n".join(self.screen.display)
+        """Return what is on the screen; put together once for each part that the program draws."""
+        if self._text is None:
+            self._text = "\n".join(self.screen.display)
+        return self._text
 
     def pump(self, seconds):
         """Read what the program draws for a time; False when it has ended."""
@@ -116,6 +120,7 @@ class Terminal:
             self._reads += 1
             self._has_answered = True
             self._stream.feed(data)
+            self._text = None
         return True
 
     def shows(self, *wanted, seconds):

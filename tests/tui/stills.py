@@ -3,10 +3,15 @@
 Owns what a picture shows; the pictures themselves are `test_stills`.
 """
 
+import asyncio
+
+import pytest
+
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
 from tests.support.keys import before_key
-from tests.support.sizes import rarely
+from tests.support.sizes import IS_CAMPAIGN, rarely
+from tests.tui import snapshots
 from tests.tui.backend import backend
 from tests.tui.screens import counted, pause, settled, work_done
 from workbench.backend.rules import LocalRules
@@ -25,6 +30,45 @@ EVERY_SIZE = ("wide", rarely("medium"), "narrow")
 """For states: the two between which all layouts lie at every commit."""
 ONE_SIZE = (rarely("wide"), "medium", rarely("narrow"))
 """For what is the same in every size: colours, signs, density."""
+BY_RESIZE = ("wide", "medium", "narrow") if IS_CAMPAIGN else ("wide", "narrow")
+"""For states of a pane: one app is resized through them."""
+
+
+def one_by_one(states, by_resize):
+    """Return rows of `parametrize`: states and sizes that an app is opened in, the middle size in the campaign."""
+    return [
+        pytest.param(
+            state, size, id=f"{state}-{size}", marks=[pytest.mark.campaign] if size == "medium" else []
+        )
+        for size in SIZES
+        for state in states
+        if size == "medium" or state not in by_resize
+    ]
+
+
+def are_kept_at_each_size(request, app, run_before, name, sizes=("wide", "narrow")):
+    """Compare a wide app with the kept screen, and what it shows once it is smaller with that of a smaller one.
+
+    Args:
+        request: Of the test.
+        app: To be run.
+        run_before: Called with the pilot and a size: presses the keys in the wide one, and waits in both.
+        name: Of the kept screens, with a place for the size.
+        sizes: By their names; the app starts in the first one.
+    """
+    texts = {}
+
+    async def run():
+        async with app.run_test(size=SIZES[sizes[0]]) as pilot:
+            for size in sizes:
+                await pilot.resize_terminal(*SIZES[size])
+                await run_before(pilot, size)
+                texts[size] = snapshots.screen_text(app)
+
+    asyncio.run(run())
+    return all(snapshots.is_kept(request, name.format(size), text) for size, text in texts.items())
+
+
 MINUTE = 60_000_000
 HOST = Actor(kind="host", pid=4000)
 FILES = ("src/shop/router.py", "src/shop/routes/__init__.py", "tests/test_router.py", "docs/routing.md")

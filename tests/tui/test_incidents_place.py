@@ -76,22 +76,23 @@ def made(journal, hand, **methods):
     return app
 
 
-@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
-def test_place_eight(tmp_path, snap_screen, state, size):
+def test_place_eight(tmp_path, request, state):
     """No findings, a list that was worked on, a list in the middle of its work."""
     journal, hand = STATES[state](tmp_path / "home"), Hand()
     app = made(journal, hand)
 
-    async def before(pilot):
-        await stills.play(pilot, ("escape", "8", "j", "j"), hand)
+    async def before(pilot, size):
+        await stills.play(pilot, ("escape", "8", "j", "j") if size == "wide" else (), hand)
         pane = next(pane for pane in app.main.panes if pane.PLACE == 8)
         if size == "wide" and pane.row is not None:
             # The detail follows a cursor that rests.
             await until_true(lambda: pane.detail.detail and pane.detail.detail.row is pane.row, pilot.pause)
         await stills.play(pilot, (), hand)
 
-    assert snap_screen(app, run_before=before, terminal_size=stills.SIZES[size])
+    assert stills.are_kept_at_each_size(
+        request, app, before, f"test_place_eight[{state}-{{}}]", stills.BY_RESIZE
+    )
     journal.close()
 
 

@@ -22,25 +22,26 @@ STATES = {
     "help": ("?",),
     "palette": (":",),
 }
+BY_RESIZE = tuple(state for state in STATES if state not in ("batch", "help", "full-diff", "palette"))
+"""States whose wide screen is kept as text, and that no size changes: resized, a screen shows what one shows that was opened so."""
+
+
+def opened(journal, hand, *, theme="workbench-dark", **more):
+    app = WorkbenchApp(
+        journal, backend(branch=lambda: "main"), "/workspace/shop", home="/workspace", monotonic=hand, **more
+    )
+    app.theme = theme
+    return app
 
 
 @pytest.fixture
 def picture(tmp_path, snap_screen):
     journals = []
 
-    def compare(name="busy-queue", *keys, size=(120, 36), theme="workbench-dark", **more):
-        journal = golden.load(name, tmp_path / "home")
+    def compare(name="busy-queue", *keys, size=(120, 36), **more):
+        journal, hand = golden.load(name, tmp_path / "home"), Hand()
         journals.append(journal)
-        hand = Hand()
-        app = WorkbenchApp(
-            journal,
-            backend(branch=lambda: "main"),
-            "/workspace/shop",
-            home="/workspace",
-            monotonic=hand,
-            **more,
-        )
-        app.theme = theme
+        app = opened(journal, hand, **more)
 
         async def before(pilot):
             await stills.play(pilot, keys, hand)
@@ -52,10 +53,23 @@ def picture(tmp_path, snap_screen):
         journal.close()
 
 
-@pytest.mark.parametrize("size", stills.EVERY_SIZE)
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(("state", "size"), stills.one_by_one(STATES, BY_RESIZE))
 def test_approvals(picture, state, size):
     assert picture("busy-queue", *STATES[state], size=SIZES[size])
+
+
+@pytest.mark.parametrize("state", BY_RESIZE)
+def test_approvals_at_two_sizes(tmp_path, request, state):
+    journal, hand = golden.load("busy-queue", tmp_path / "home"), Hand()
+    app = opened(journal, hand)
+
+    async def before(pilot, size):
+        await stills.play(pilot, STATES[state] if size == "wide" else (), hand)
+
+    try:
+        assert stills.are_kept_at_each_size(request, app, before, f"test_approvals[{state}-{{}}]")
+    finally:
+        journal.close()
 
 
 @pytest.mark.parametrize("theme", ["workbench-light", "ansi-dark"])

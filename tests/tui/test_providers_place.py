@@ -90,9 +90,8 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", SHOWN)
-def test_place_nine(tmp_path, snap_screen, state, size):
+def test_place_nine(tmp_path, request, state):
     """None set up, all well, all broken."""
     journal, hand = stills.of("rename-handler")(tmp_path / "home"), Hand()
     app = WorkbenchApp(
@@ -101,10 +100,14 @@ def test_place_nine(tmp_path, snap_screen, state, size):
     )  # fmt: skip
     app.theme = "workbench-dark"
 
-    async def before(pilot):
-        await stills.play(pilot, ("escape", "9", "j" if state == "broken" else "k"), hand)
+    async def before(pilot, size):
+        await stills.play(
+            pilot, ("escape", "9", "j" if state == "broken" else "k") if size == "wide" else (), hand
+        )
 
-    assert snap_screen(app, run_before=before, terminal_size=stills.SIZES[size])
+    assert stills.are_kept_at_each_size(
+        request, app, before, f"test_place_nine[{state}-{{}}]", stills.BY_RESIZE
+    )
     journal.close()
 
 

@@ -26,22 +26,42 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("size", stills.EVERY_SIZE)
-@pytest.mark.parametrize("state", STATES)
-def test_runs(tmp_path, snap_screen, state, size):
-    make, keys = STATES[state]
-    journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
-    if make:
-        make(journal, SHOP)
-    hand = Hand()
-    services = backend(branch=lambda: "main", **Service().services())
-    app = WorkbenchApp(journal, services, SHOP, home="/workspace", monotonic=hand)
-    app.theme = "workbench-dark"
+BY_RESIZE = tuple(state for state in STATES if state != "large")
+"""States whose wide screen is kept as text; a screen that is resized shows what one shows that was opened so."""
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Yield what opens a screen on a state."""
+    journal, hand = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock()), Hand()
+
+    def make(state):
+        if STATES[state][0]:
+            STATES[state][0](journal, SHOP)
+        services = backend(branch=lambda: "main", **Service().services())
+        app = WorkbenchApp(journal, services, SHOP, home="/workspace", monotonic=hand)
+        app.theme = "workbench-dark"
+        return app, hand
+
+    yield make
+    journal.close()
+
+
+@pytest.mark.parametrize(("state", "size"), stills.one_by_one(STATES, BY_RESIZE))
+def test_runs(opened, snap_screen, state, size):
+    app, hand = opened(state)
 
     async def before(pilot):
-        await stills.play(pilot, keys, hand)
+        await stills.play(pilot, STATES[state][1], hand)
 
-    try:
-        assert snap_screen(app, run_before=before, terminal_size=SIZES[size])
-    finally:
-        journal.close()
+    assert snap_screen(app, run_before=before, terminal_size=SIZES[size])
+
+
+@pytest.mark.parametrize("state", BY_RESIZE)
+def test_runs_at_two_sizes(opened, request, state):
+    app, hand = opened(state)
+
+    async def before(pilot, size):
+        await stills.play(pilot, STATES[state][1] if size == "wide" else (), hand)
+
+    assert stills.are_kept_at_each_size(request, app, before, f"test_runs[{state}-{{}}]")

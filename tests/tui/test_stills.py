@@ -1,10 +1,8 @@
 """Pictures of every state of the screen in three sizes; look at each beside the hand-off before keeping it."""
 
-import asyncio
-
 import pytest
 
-from tests.tui import snapshots, stills
+from tests.tui import stills
 from tests.tui.screens import Hand
 from workbench.render.glyphs import ASCII_GLYPHS
 
@@ -68,15 +66,9 @@ BY_RESIZE = (
     "first-page", "library-filter", "library-empty", "statistics", "statistics-empty", "rules", "rules-empty",
 )  # fmt: skip
 """States that no size changes: a screen that is resized shows what one shows that was opened in that size."""
-ONE_BY_ONE = [
-    pytest.param(state, size, id=f"{state}-{size}", marks=[pytest.mark.campaign] if size == "medium" else [])
-    for size in SIZES
-    for state in STATES
-    if size == "medium" or state not in BY_RESIZE
-]
 
 
-@pytest.mark.parametrize(("state", "size"), ONE_BY_ONE)
+@pytest.mark.parametrize(("state", "size"), stills.one_by_one(STATES, BY_RESIZE))
 def test_states(still, state, size):
     made, keys = STATES[state]
     assert still(made, *keys, size=SIZES[size])
@@ -87,21 +79,14 @@ def test_states_at_two_sizes(tmp_path, request, state):
     made, keys = STATES[state]
     journal, hand = made(tmp_path / "home"), Hand()
     app = stills.app(journal, hand, has_model=made is not stills.nothing)
-    texts = {}
 
-    async def run():
-        async with app.run_test(size=SIZES["wide"]) as pilot:
-            await stills.play(pilot, keys, hand)
-            texts["wide"] = snapshots.screen_text(app)
-            await pilot.resize_terminal(*SIZES["narrow"])
-            await stills.play(pilot, (), hand)
-            texts["narrow"] = snapshots.screen_text(app)
+    async def before(pilot, size):
+        await stills.play(pilot, keys if size == "wide" else (), hand)
 
     try:
-        asyncio.run(run())
+        assert stills.are_kept_at_each_size(request, app, before, f"test_states[{state}-{{}}]")
     finally:
         journal.close()
-    assert all(snapshots.is_kept(request, f"test_states[{state}-{size}]", texts[size]) for size in texts)
 
 
 @pytest.mark.parametrize("size", stills.ONE_SIZE)

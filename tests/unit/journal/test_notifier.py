@@ -48,9 +48,19 @@ def test_waiting_ends_when_something_comes(journal: Journal) -> None:
     assert found == [True]
 
 
-def test_waiting_ends_with_its_time(journal: Journal) -> None:
+def test_waiting_ends_with_its_time(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     start(journal)
-    assert not journal.wait(4, timeout=0.05)
+    assert not journal.notifier.wait(journal.notifier.changes, 0)
+    asked: list[float] = []
+
+    def ends(changes: int, timeout: float) -> bool:
+        assert not asked, "waited again when the time was over"
+        asked.append(timeout)
+        return False
+
+    monkeypatch.setattr(journal.notifier, "wait", ends)
+    assert not journal.wait(4, timeout=PATIENCE)
+    assert len(asked) == 1 and 0 < asked[0] <= PATIENCE
 
 
 def test_a_listener_is_called_until_it_leaves_and_harms_no_other(

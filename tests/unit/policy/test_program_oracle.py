@@ -43,7 +43,8 @@ GNU_PACKAGES = frozenset({
 })  # fmt: skip
 SAMPLED = [name for name, source in SOURCES.items() if source.package in ESSENTIAL]
 ALWAYS = ("find", "uniq", "grep", "git log")
-NOT_RUN = [key for key in KNOWN_PROGRAMS if key not in rows_to_run() and not key.endswith(" --")]
+ROWS_TO_RUN = rows_to_run()
+NOT_RUN = [key for key in KNOWN_PROGRAMS if key not in ROWS_TO_RUN and not key.endswith(" --")]
 can_trace = pytest.mark.skipif(
     not os.environ.get("NEED_STRACE") and not is_possible(), reason="needs strace, and the right to trace"
 )
@@ -83,7 +84,7 @@ def test_a_sample_of_the_table_does_no_more_than_its_rows_say(tmp_path):
     assert [name for name in SAMPLED if not installed(name)] == []
     some = random.Random(SEED)
     with table_alone():
-        keys = [key for name, rows in by_program(rows_to_run()).items() if name in SAMPLED for key in rows]
+        keys = [key for name, rows in by_program(ROWS_TO_RUN).items() if name in SAMPLED for key in rows]
         chosen = dict.fromkeys((*ALWAYS, *some.sample(keys, 40)))
         each = LINES // len(chosen)
         lines = [(key, words) for key in chosen for words in lines_of(key, each, SEED)]
@@ -95,11 +96,11 @@ def test_a_sample_of_the_table_does_no_more_than_its_rows_say(tmp_path):
 
 @can_trace
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", sorted(by_program(rows_to_run())))
+@pytest.mark.parametrize("name", sorted(by_program(ROWS_TO_RUN)))
 def test_a_program_does_no_more_than_its_rows_say(name, tmp_path):
     if not installed(name):
         pytest.skip(f"{name} of {SOURCES[name].package} is not installed")
-    rows = by_program(rows_to_run())[name]
+    rows = by_program(ROWS_TO_RUN)[name]
     with table_alone():
         harms, count, _ = run_rows(rows, LINES if len(rows) == 1 else LINES // 6, SEED, tmp_path)
     assert harms == []
@@ -115,7 +116,7 @@ REFUSED = re.compile(
 @can_trace
 def test_two_dashes_end_the_options_of_the_rows_that_say_so(tmp_path):
     """A word that a program refuses as an option, it takes for an operand behind `--`."""
-    ending = [key for key in rows_to_run() if "ENDS" in _table_row(key).words and installed(program_of(key))]
+    ending = [key for key in ROWS_TO_RUN if "ENDS" in _table_row(key).words and installed(program_of(key))]
     assert {name for name in SAMPLED if "ENDS" in _table_row(name).words} <= set(map(program_of, ending))
     keys = ending if IS_CAMPAIGN else random.Random(SEED).sample(ending, 25)
     alone, behind = (

@@ -8,17 +8,21 @@ import pytest
 from workbench.text.display import displayed_text, text_warnings
 from workbench.text.safe import has_odd_spaces, marked_spaces, safe_text
 
-ODD = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) == "Zs" and chr(n) != " "]
+
+@pytest.fixture(scope="module")
+def odd():
+    """Return every space of Unicode but the plain one; every worker would go through all of it at collection."""
+    return [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) == "Zs" and chr(n) != " "]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_odd_space_of_unicode_is_marked_and_the_plain_one_is_not(seed):
+def test_every_odd_space_of_unicode_is_marked_and_the_plain_one_is_not(seed, odd):
     random_ = random.Random(seed)
     words = random_.choices(["rm", "-rf", "x y", "é"], k=6)
-    spaces = random_.choices([*ODD, " "], k=5)
+    spaces = random_.choices([*odd, " "], k=5)
     text = "".join(word + space for word, space in zip(words, [*spaces, ""], strict=True))
     marked = text
-    for space in ODD:
+    for space in odd:
         marked = marked.replace(space, f"⟨U+{ord(space):04X}⟩")
     assert marked_spaces(text) == marked
     assert has_odd_spaces(text) == (marked != text)
@@ -27,8 +31,8 @@ def test_every_odd_space_of_unicode_is_marked_and_the_plain_one_is_not(seed):
         assert ("odd spaces" in text_warnings(text, place)) == (marked != text)
 
 
-def test_each_of_them_is_known():
-    assert len(ODD) == 16 and all(has_odd_spaces(f"a{space}b") for space in ODD)
+def test_each_of_them_is_known(odd):
+    assert len(odd) == 16 and all(has_odd_spaces(f"a{space}b") for space in odd)
 
 
 def test_prose_with_them_stays_as_it_is():

@@ -199,16 +199,21 @@ class DetailView(LineView):
     # --- drawing and receipts -------------------------------------------------------------------
 
     def draw_line(self, line: int, width: int) -> Strip:
+        self.note_drawn(line)
         above = len(self._above)
         if line < above:
             return cells.line_strip(self._above[line], width)
         row = line - above
-        if row not in self._painted:
-            self._painted.add(row)
-            self.tell()
         if self._diff is None:
             return cells.line_strip(self._body[row], width)
         return self._diff.strip(row, ink(self), glyphs(self), self._diff_look())
+
+    def note_drawn(self, line: int) -> None:
+        """Note that a line is in the frame that is drawn; the status lines above the rows need no receipt."""
+        row = line - len(self._above)
+        if row >= 0 and row not in self._painted:
+            self._painted.add(row)
+            self.tell()
 
     def _diff_look(self) -> DiffDisplay:
         look, detail = self.look, self.detail
