@@ -64,27 +64,41 @@ def asking(root: Path, *, lines: int = 200, edits: int = 3) -> Stage:
     return Stage(root, script, files={"router.py": "".join(before)}, config=patient)
 
 
+CALLS_A_REPLY = 50
+"""Fewer than the calls that a reply is cut off after."""
+
+
 def queued(root: Path, count: int) -> Stage:
-    """Return a home whose newest session waits with so many edits, each of another file."""
-    before = router(200).splitlines(keepends=True)
-    changes: list[object] = []
-    files: dict[str, str] = {}
-    for number in range(count):
-        after = list(before)
-        for line in (10, 20, 21, 90, 150):
-            after[line] = f"    v{line} = g{number}({line}, request)  # {FIRST_HUNK}\n"
-        path = f"part_{number}.py"
-        files[path] = "".join(before)
-        parameters = {"path": path, "old_string": "".join(before), "new_string": "".join(after)}
-        changes.append(call(f"c{number}", "replace_string_in_file", **parameters))
-    patient = {"approvals": {"window_minutes": 1440}}
-    script = recording(exchange(text("I change all."), *changes), exchange(text("Done.")))
-    stage = Stage(root, script, files=files, config=patient)
-    stage.trust()
-    stage.begin(title=TITLE)
-    stage.drive(seconds=60.0 + count)
+    """Return a home in which so many edits wait, each of another file, asked for by sessions of 50 each."""
+    stage: Stage | None = None
+    for first in range(0, count, CALLS_A_REPLY):
+        numbers = range(first, min(first + CALLS_A_REPLY, count))
+        files = {f"part_{number}.py": _part(number) for number in numbers}
+        changes = [_change(number, _part(number)) for number in numbers]
+        script = recording(exchange(text("I change all."), *changes), exchange(text("Done.")))
+        if stage is not None:
+            stage.journal.close()
+        stage = Stage(root, script, files=files, config={"approvals": {"window_minutes": 1440}})
+        stage.trust()
+        stage.begin(title=TITLE)
+        stage.drive(seconds=60.0 + count)
+    assert stage is not None
     stage.journal.close()
     return stage
+
+
+def _part(number: int) -> str:
+    """Return a file of 200 lines that no other part has: what was drawn of one is not known of the next."""
+    return "".join(f"    v{line} = part_{number}({line})\n" for line in range(200))
+
+
+def _change(number: int, before: str) -> object:
+    """Return a call that changes five lines of a part in four places."""
+    after = before.splitlines(keepends=True)
+    for line in (10, 20, 21, 90, 150):
+        after[line] = f"    v{line} = g{number}({line}, request)  # {FIRST_HUNK}\n"
+    parameters = {"path": f"part_{number}.py", "old_string": before, "new_string": "".join(after)}
+    return call(f"c{number}", "replace_string_in_file", **parameters)
 
 
 def begin(stage: Stage) -> None:

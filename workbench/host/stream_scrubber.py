@@ -78,7 +78,7 @@ DELTA_INTERVAL_SECONDS = 0.05
 
 
 class DeltaWriter:
-    """Collects the text of one block and writes it at most every `DELTA_INTERVAL_SECONDS`."""
+    """Writes the text of one block: at once after a pause, at most every `DELTA_INTERVAL_SECONDS`."""
 
     def __init__(self, write: Callable[[int, str], None]) -> None:
         self._write = write
@@ -86,12 +86,15 @@ class DeltaWriter:
         self._pieces: list[str] = []
         self._offset = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._next_at = 0.0
+        """When the next piece may be written, on the clock of the loop."""
 
     def feed(self, text: str) -> None:
         """Take a piece of the stream; it is scrubbed once an interval, not once a word."""
         self._pieces.append(text)
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL_SECONDS, self._emit_due)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(max(0.0, self._next_at - loop.time()), self._emit_due)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -100,6 +103,7 @@ class DeltaWriter:
 
     def _emit_due(self) -> None:
         self._timer = None
+        self._next_at = asyncio.get_running_loop().time() + DELTA_INTERVAL_SECONDS
         self._emit(self._scrubbed_pieces())
 
     def _scrubbed_pieces(self) -> str:

@@ -425,6 +425,7 @@ class ActionDetailPane(Pane):
         self.in_place: LineView | None = None
         """What stands where the detail would, and scrolls by its keys."""
         self._gone = ""
+        self._tells_keys_after_frame = False
         self._row: QueueRow | None = None
         """The row that the title was last told of."""
 
@@ -439,6 +440,8 @@ class ActionDetailPane(Pane):
         was, self.detail = self.detail, detail
         if was is not None and (detail is None or detail.id != was.id):
             self.choosing.line = None
+        if detail is not None and (was is None or detail.id != was.id):
+            self._tell_keys_after_frame()
         self.draw_detail()
         if (
             detail is not None
@@ -456,7 +459,21 @@ class ActionDetailPane(Pane):
         self._show_files()
         self.show_titles()
         self.standing.after_frame()
-        self.post_message(KeysChanged())
+        self._keys_changed()
+
+    def _keys_changed(self) -> None:
+        if not self._tells_keys_after_frame:
+            self.post_message(KeysChanged())
+
+    def _tell_keys_after_frame(self) -> None:
+        """Have the keys shown once for another action: its first frame says what of it was seen."""
+        if not self._tells_keys_after_frame:
+            self._tells_keys_after_frame = True
+            self.call_after_refresh(self._first_frame_drawn)
+
+    def _first_frame_drawn(self) -> None:
+        self._tells_keys_after_frame = False
+        self._keys_changed()
 
     def _show_files(self) -> None:
         """Show the files beside the detail; both are made for the first detail in full screen."""
@@ -520,7 +537,7 @@ class ActionDetailPane(Pane):
     def _hunks_shown(self, message: PartsSeen) -> None:
         message.stop()
         self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
-        self.post_message(KeysChanged())
+        self._keys_changed()
 
     @on(DetailView.HunkClicked)
     def _hunk_clicked(self, message: DetailView.HunkClicked) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from msgspec import Struct
+from textual.timer import Timer
 from textual.widget import Widget
 
 from workbench.tui.keyboard.rule import ARM_SECONDS
@@ -79,6 +80,7 @@ class PaneArming:
         """
         self._pane, self._on_change, self._refuse = pane, on_change, refuse
         self.arming = KeyArming()
+        self._timer: Timer | None = None
 
     @property
     def _widget(self) -> Widget:
@@ -95,7 +97,10 @@ class PaneArming:
             return
         if self.arming.drawn(pane.subject, context_of(widget).monotonic()):
             self._on_change()
-            widget.set_timer(ARM_SECONDS, self._on_change)
+            # One at a time: of rows that the cursor has only passed, nothing comes to count.
+            if self._timer is not None:
+                self._timer.stop()
+            self._timer = widget.set_timer(ARM_SECONDS, self._on_change)
 
     @property
     def is_armed(self) -> bool:

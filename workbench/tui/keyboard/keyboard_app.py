@@ -73,8 +73,10 @@ class KeyboardApp(App[int], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys one by one, and note when each arrived, which may be long before it is handled."""
-        if isinstance(event, events.MouseDown) and self._has_key:
-            self.guarded.forget_key()
+        if isinstance(event, events.MouseDown):
+            self._before_input("")
+            if self._has_key:
+                self.guarded.forget_key()
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._typed.take(event)
         else:
@@ -87,10 +89,18 @@ class KeyboardApp(App[int], inherit_bindings=False):
         """Return whether what takes the first keys has the focus by now; until then they wait."""
         return True
 
+    def _before_input(self, key: str) -> bool:
+        from workbench.tui.keyboard.owner import KeyScreen
+
+        screen = self.screen
+        return isinstance(screen, KeyScreen) and screen.before_input(key)
+
     async def _handle(self, arrival: "QueuedEvent", is_quiet: bool) -> None:
         from workbench.tui.keyboard.dispatch import dispatch_key
 
         event = arrival.event
+        # What was brought up to date now has messages under way.
+        is_quiet = not self._before_input(arrival.press.key) and is_quiet
         if isinstance(event, events.Key):
             self.key_time = arrival.press.at
         if self.guarded.accept(event, arrival.press) != "run":

@@ -174,6 +174,15 @@ class KeyScreen(KeyOwner):
         """Return whether its user can bring typed text back from the history."""
         raise NotImplementedError
 
+    def before_input(self, key: str) -> bool:
+        """Bring up to date what a key is about, or a press of the mouse with an empty key.
+
+        Returns:
+            Whether anything was still to be brought up to date.
+        """
+        del key
+        return False
+
     def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Show a sentence for a few seconds."""
         raise NotImplementedError

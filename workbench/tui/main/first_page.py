@@ -34,8 +34,9 @@ class FirstPage:
     @property
     def asks_first(self) -> bool:
         """Return whether a demo asks its first question, which has the screen until it is answered."""
-        is_open = any(action.kind == "trust" for action in self._state.pending)
-        return bool(self._opening) and is_open and not self._state.sessions
+        # Asked for each key of the footer: what waits is looked through in a demo only.
+        is_demo_begun = bool(self._opening) and not self._state.sessions
+        return is_demo_begun and any(action.kind == "trust" for action in self._state.pending)
 
     @property
     def ended_demo(self) -> str:

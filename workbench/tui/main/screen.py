@@ -20,6 +20,7 @@ from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.owner import KeyScreen
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
+from workbench.tui.main.detail_request import DetailRequest
 from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.header import Header
 from workbench.tui.main.layout import LayoutController
@@ -99,6 +100,7 @@ class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
         self.first_page = context.first_page = FirstPage(self, context)
         self.presenter = context.presenter = self.make_presenter()
         self.layout_controller = context.layout = self.make_layout()
+        self.detail_request = DetailRequest(self, context)
         self.presenter.command_parts = self._command_parts
         self.conversation.presenter = self.presenter
         for pane in five:
@@ -451,7 +453,10 @@ class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
     @on(tui_pane.DetailWanted)
     def _detail_wanted(self, message: tui_pane.DetailWanted) -> None:
         if message.action_id == self.approvals.queue.cursor and self.has_frame:
-            self.presenter.detail(message.action_id)
+            self.detail_request.changed(message.action_id)
+
+    def before_input(self, key: str) -> bool:
+        return self.detail_request.make_before_key(key)
 
     @on(tui_pane.ToolWanted)
     def _tool_wanted(self, message: tui_pane.ToolWanted) -> None:
