@@ -74,27 +74,6 @@ def test_moving_over_fifty_rows_at_once_makes_the_diff_of_the_last_one_only(queu
     play(queue, body)
 
 
-def test_the_frame_with_the_cursor_is_drawn_before_the_diff_is_made(queue, made, drawn_frames, monkeypatch):
-    async def body(shown):
-        rows, moments = rows_of(shown), []
-        list_view = shown.approvals.queue
-        real = type(list_view).draw_row
-
-        def draw_row(view, placed, width):
-            if placed.is_cursor:
-                moments.append((placed.row_id, len(made)))
-            return real(view, placed, width)
-
-        monkeypatch.setattr(type(list_view), "draw_row", draw_row)
-        made.clear()
-        await shown.press("j")
-        await is_still(shown)
-        assert moments[0] == (rows[1], 0)
-        assert made == [rows[1]]
-
-    play(queue, body)
-
-
 def test_a_key_about_the_row_has_its_diff_made_first(queue, made, no_frame):
     async def body(shown):
         rows = rows_of(shown)

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from tests.support.stage import USER
 from tests.tui.screens import play, staged
+from workbench.host import session_requests
 
 
 @pytest.fixture
@@ -73,7 +75,11 @@ def test_what_was_undone_is_proposed_again(stage):
         (row,) = rest(shown.stage)
         assert len(shown.stage.opened(row).hunks) == len(shown.stage.opened(shown.stage.part).hunks)
 
-    play(stage, body, size=(160, 48))
+    def undo(action_id):
+        session_requests.request_undo(stage.journal, action_id, USER)
+        return "Undone."
+
+    play(stage, body, size=(160, 48), undo_change=undo)
 
 
 def test_a_rejected_row_offers_neither(stage):
