@@ -253,6 +253,17 @@ def test_a_stale_action_stays_stale_when_it_is_extended(waiting: Journal) -> Non
 # --- extending -----------------------------------------------------------------------------------
 
 
+def test_no_extension_reaches_beyond_the_end_of_an_agents_wait(
+    waiting: Journal, clock: SettableClock
+) -> None:
+    ends_at = clock.now() + WINDOW + WINDOW // 2
+    question(waiting, "b", "s", ends_at=ends_at)
+    clock.advance(10 * 60)
+    result = extend_action(waiting, "b", USER)
+    assert row(waiting, result.successor or "").expires_at == ends_at
+    assert extend_action(waiting, result.successor or "", USER).why == "limit"
+
+
 def test_extending_opens_the_same_question_anew(waiting: Journal, clock: SettableClock) -> None:
     seal = waiting.blobs.seal(b"x")
     plan = FilePlan(path="a.py", base=None, after="k", mode=0o644, after_ref=seal)
