@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-from tests.support.keys import decide
 from tests.support.terminal import Terminal
 from tests.support.tmux import Tmux
 from tests.support.waits import PATIENCE
@@ -102,8 +101,6 @@ def test_it_draws_on_the_terminal_wherever_errors_go_in_the_characters_that_the_
     try:
         assert terminal.until(FIRST_PAGE).isascii()
         terminal.press("\x11")
-        terminal.until("q q leaves")
-        decide(terminal, "q")
         assert terminal.wait() == 0
     finally:
         terminal.close()

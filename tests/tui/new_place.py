@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 TABLE = "workbench.tui.places"
-ROW = '    Place(key="f8", name="samples", aliases="fruit", module="tests.support.sample_place"),\n'
+ROW = '    Place(key="f9", name="samples", aliases="fruit", module="tests.support.sample_place"),\n'
 
 
 def add_row():
@@ -47,7 +47,7 @@ async def visit(home):
             return drawn()
 
         seen = {"start": app.main.place}
-        seen["place"] = await press("escape", "f8")
+        seen["place"] = await press("escape", "f9")
         seen["number"] = app.main.place
         seen["help"] = await press("?")
         await press("escape")

@@ -277,4 +277,4 @@ def test_a_new_place_is_one_file_and_one_row(tmp_path):
         and "samples are fruit" in seen["place"]
         and "plum" in seen["place"]
     )
-    assert "0 … f8" in seen["help"] and "samples" in seen["palette"]
+    assert "0 … f9" in seen["help"] and "samples" in seen["palette"]

@@ -57,7 +57,7 @@ def test_it_offers_none_where_there_is_no_git_and_says_why_in_one_sentence(fresh
     chooser = Chooser("/work/shop is not in a git repository.")
 
     async def body(shown):
-        assert "worktree" not in shown.text
+        assert "its own worktree" not in shown.text
         await shown.press("ctrl+n")
         assert shown.said == "No worktree: /work/shop is not in a git repository."
         assert "its own worktree" not in shown.text
