@@ -122,7 +122,6 @@ COMMANDS = {
     "parts": stills.on("curl"),
     "hidden": stills.on("git commit"),
     "always": stills.on("scripts/test.sh", "A"),
-    "always-refused": stills.on("curl", "A"),
 }
 
 
