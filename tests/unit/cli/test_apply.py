@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.stage import Stage, recording
 from tests.unit.cli.conftest import Screen
-from workbench.cli import apply, open_file
+from workbench.cli import apply, approvals, open_file
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch, parse_invocation
 from workbench.domain.events import PatchRequested
@@ -37,7 +37,8 @@ def stage(tmp_path, monkeypatch):
         found.drive()
 
     monkeypatch.setenv("WORKBENCH_HOME", str(found.home.path))
-    monkeypatch.setattr(apply, "start_hosts", drive)
+    for module in (apply, approvals):
+        monkeypatch.setattr(module, "start_hosts", drive)
     yield found
     found.close()
 
@@ -66,7 +67,6 @@ def test_a_patch_waits_and_the_command_says_how_to_answer(run, shell, stage):
     ]
     assert (stage.session().title, stage.read("src/a")) == ("patch fix.patch", b"x\n")
     assert shell("approvals", "approve", row.id) == 0
-    stage.drive()
     assert stage.read("src/a") == b"y\n"
 
 
