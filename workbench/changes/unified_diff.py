@@ -339,7 +339,7 @@ def apply_hunks(before: bytes, hunks: Sequence[PatchHunk]) -> tuple[bytes, tuple
 
 
 def _place(lines: _Lines, hunk: PatchHunk, old: Sequence[bytes]) -> int | None:
-    # A hunk at the top of a file, and one without lines below its change, has to stand there.
+    # A hunk at the top of a file, and one without lines below its change, must be at that line.
     is_first, is_last = hunk.old_start <= 1, hunk.ends_with_change
     size, last = len(lines.data), len(lines.data) - len(old)
     expected = 0 if is_first else last if is_last else max(0, hunk.new_start - 1)

@@ -13,7 +13,7 @@ from workbench.journal.home import default_home_path
 
 
 def prefers_json(options: Namespace) -> bool:
-    """Return whether the settings say that commands print JSON; an agent is told nothing of its human's."""
+    """Return whether the settings say that commands print JSON; an agent never sees its user's settings."""
     if AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ:
         return False
     from workbench.config.layers import load_config

@@ -303,7 +303,7 @@ def _error_sentence(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return a name in C's quotes as the bytes that it stands for."""
+    """Decode a C-quoted name to bytes."""
 
     def plain(match: re.Match[str]) -> str:
         code = match[1]
@@ -313,7 +313,7 @@ def _unquoted(text: str) -> str:
 
 
 def _is_epoch(text: str) -> bool:
-    """Return whether the time behind a name is the one by which GNU diff says that there is no file."""
+    """Return whether the time after a name is the epoch, by which GNU diff marks a missing file."""
     time = _TIME.search(text)
     if time is None:
         return False

@@ -14,7 +14,6 @@ is written here.
 #
 # The call has the id of its request, so that hooks that ran for it are not run again.
 
-import time
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -33,7 +32,7 @@ from workbench.formats.unified_diff_reader import PatchBroken, read_unified_diff
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter
 from workbench.host.gate_runner import judge_and_propose, proposal_events
-from workbench.host.reopening import hooks_that_ran
+from workbench.host.reopening import hooks_that_ran, wait_for_proposal
 from workbench.host.session_requests import create_session
 from workbench.host.undo import UNDO_WAIT_SECONDS
 from workbench.journal.journal import Journal
@@ -111,18 +110,12 @@ def request_patch(
 
 def wait_until_proposed(journal: Journal, request: str) -> Action:
     """Wait for the row of a patch and return it; raises Refused with the gate's reason where none comes."""
-    until = time.monotonic() + UNDO_WAIT_SECONDS
-    while (left := until - time.monotonic()) > 0:
-        cursor = journal.last_position()
-        call = journal.call(request)
-        action = journal.action(call.action_id) if call and call.action_id else None
-        if action is not None:
-            return action
-        if call is not None and call.state == "rejected":
-            raise Refused(
-                NOT_PROPOSED, sentence(call.error), "Take this out of the patch, or change what forbids it."
-            )
-        journal.wait(cursor, min(left, 1.0))
+    found = wait_for_proposal(journal, request)
+    if isinstance(found, Action):
+        return found
+    if found is not None:
+        remedy = "Take this out of the patch, or change what forbids it."
+        raise Refused(NOT_PROPOSED, sentence(found), remedy)
     why = f"No background process has answered for {UNDO_WAIT_SECONDS:.0f} s."
     raise Refused(NOT_PROPOSED, why, "It is asked for all the same; see workbench host status.")
 

@@ -68,6 +68,20 @@ def request_reopening(journal: Journal, action_id: str, actor: Actor) -> str:
 
 def wait_until_reopened(journal: Journal, request: str, what: str) -> Action:
     """Wait for the row that a request asked for and return it; Refused, with `what`, where none comes."""
+    found = wait_for_proposal(journal, request)
+    if isinstance(found, Action):
+        return found
+    if found is not None:
+        raise Refused(what, found, "ask the agent for it in a prompt")
+    why = f"no background process has answered for {UNDO_WAIT_SECONDS:.0f} s"
+    raise Refused(what, why, "it is asked for all the same; see workbench host status")
+
+
+def wait_for_proposal(journal: Journal, request: str) -> Action | str | None:
+    """Wait for the row that a request asked for; return it, or the gate's reason where it proposed none.
+
+    None: no background process has answered within `UNDO_WAIT_SECONDS`.
+    """
     until = time.monotonic() + UNDO_WAIT_SECONDS
     while (left := until - time.monotonic()) > 0:
         cursor = journal.last_position()
@@ -76,10 +90,9 @@ def wait_until_reopened(journal: Journal, request: str, what: str) -> Action:
         if action is not None:
             return action
         if call is not None and call.state == "rejected":
-            raise Refused(what, call.error, "ask the agent for it in a prompt")
+            return call.error
         journal.wait(cursor, min(left, 1.0))
-    why = f"no background process has answered for {UNDO_WAIT_SECONDS:.0f} s"
-    raise Refused(what, why, "it is asked for all the same; see workbench host status")
+    return None
 
 
 async def propose_reopening(writer: SessionWriter, reopen: Reopen) -> None:

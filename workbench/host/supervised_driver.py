@@ -270,7 +270,7 @@ class SupervisedDriver:
     async def _announce(self, ask: Ask, asked: IncomingCall, cwd: str, waiter: _Waiter) -> None:
         """Record a call, its verdict and its question in one transaction."""
         if not self._tools.admit(ask.tool):
-            waiter.connection.send(_denial(ask.nonce, "This session uses too many different tools."))
+            waiter.connection.send(_denial(ask.nonce, "A tool of this name cannot be judged here."))
             return
         is_first = not self._turn_id
         turn_id = self._turn_id or self.writer.new_id()

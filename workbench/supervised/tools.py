@@ -277,9 +277,13 @@ class SessionTools(ToolRegistry):
         self._own: dict[str, ForeignTool] = {tool.descriptor.id: tool for tool in tools}
 
     def admit(self, name: str) -> bool:
-        """Let calls of a tool be judged, whatever it is; False where there are too many."""
-        name = one_line(name, 80)
-        if name not in self._own and len(self._own) < MOST_TOOLS:
+        """Let calls of a tool be judged, whatever it is; False where they are not.
+
+        That is where there are too many tools, or where one has the name of a built-in tool: it would replace
+        the descriptor by which denials of that tool are read.
+        """
+        is_free = self._base.get(name) is None and name == one_line(name, 80)
+        if name not in self._own and is_free and len(self._own) < MOST_TOOLS:
             self._own[name] = OtherTool(name)
         return name in self._own
 
