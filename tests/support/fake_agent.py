@@ -6,7 +6,7 @@ with something else.
 
 import asyncio
 
-from tests.support.waits import PATIENCE
+from tests.support.waits import PATIENCE, until_true
 from workbench.host.supervised_driver import AgentLink, drive_supervised
 from workbench.host.supervised_session import require_supervised_session
 from workbench.supervised.messages import Ask, CallAnswer, Done, Hello, TurnDone
@@ -99,7 +99,7 @@ class FakeAgent:
         self.link.put(self.connection, Ask(nonce=nonce, tool=tool, input=given, call=call, **more))
 
     async def answer(self, nonce):
-        await until(lambda: nonce in self.connection.answers)
+        await until_true(lambda: nonce in self.connection.answers)
         return self.connection.answers[nonce][-1]
 
     async def call(self, nonce, tool, given, call="", **more):
@@ -128,14 +128,6 @@ class FakeAgent:
     def disconnect(self):
         self.connection.is_open = False
         self.link.put(self.connection, None)
-
-
-async def until(test):
-    """Wait until something is so, as long as the busiest machine takes."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := test()):
-            await asyncio.sleep(0.005)
-    return found
 
 
 def supervise(stage, scenario, agent=None):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.fake_agent import FakeAgent, supervise, until
+from tests.support.fake_agent import FakeAgent, supervise
 from tests.support.stage import recording
+from tests.support.waits import until_true
 from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
 from workbench.effects.fault_points import arm_fault
 from workbench.supervised import machine
@@ -29,13 +30,13 @@ def allow(stage, *patterns):
 
 async def row(stage):
     """Return the one row that waits."""
-    (action,) = await until(stage.waiting)
+    (action,) = await until_true(stage.waiting)
     return action
 
 
 async def settled(stage):
-    rows = await until(lambda: [r for r in stage.journal.calls(stage.session_id)])
-    await until(lambda: all(r.finished_at for r in stage.journal.calls(stage.session_id)))
+    rows = await until_true(lambda: [r for r in stage.journal.calls(stage.session_id)])
+    await until_true(lambda: all(r.finished_at for r in stage.journal.calls(stage.session_id)))
     return rows
 
 
@@ -175,7 +176,7 @@ def test_other_bytes_than_approved_are_a_row_that_can_be_put_back(staged):
         assert "b.txt" in found.target and stage.calls()["c1"].detail == "differs"
         assert stage.read("b.txt") == b"evil\n"
         stage.reject(found)
-        await until(lambda: stage.read("b.txt") == b"b\n")
+        await until_true(lambda: stage.read("b.txt") == b"b\n")
         await settled(stage)
 
     supervise(stage, scenario)
@@ -222,7 +223,7 @@ def test_a_question_that_nobody_waits_for_is_withdrawn(staged, monkeypatch):
         action = await row(stage)
         agent.connection.is_open = False
         agent.link.put(agent.connection, None)
-        await until(lambda: stage.calls()["c1"].state == "cancelled")
+        await until_true(lambda: stage.calls()["c1"].state == "cancelled")
         assert stage.approve(action).why == "cancelled"
 
     supervise(stage, scenario)
@@ -249,6 +250,17 @@ def supervised_user():
     return USER
 
 
+def test_a_tool_with_the_name_of_a_built_in_one_is_not_judged_as_it(staged):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "create_file", {"path": "c.txt", "content": "c"})
+        assert (await agent.answer("n1")).outcome == "deny"
+
+    supervise(stage, scenario)
+    assert stage.journal.calls(stage.session_id) == []
+
+
 # --- what must hold whatever the agent does ----------------------------------------------------------
 
 
@@ -260,7 +272,7 @@ def test_edits_of_one_file_stack_and_the_second_waits_for_the_first(staged):
         first = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
         await row(stage)
         later = asyncio.create_task(agent.call("n2", "Edit", second, "c2"))
-        await until(lambda: len(stage.waiting()) == 2)
+        await until_true(lambda: len(stage.waiting()) == 2)
         by_call = {stage.journal.call(a.call_id).provider_call_id: a for a in stage.waiting()}
         stage.approve(by_call["c2"])
         assert "n2" not in agent.connection.answers
@@ -280,9 +292,11 @@ def test_a_second_edit_is_asked_again_where_the_first_was_rejected(staged):
         agent.ask("n1", "Edit", EDIT, "c1")
         first = await row(stage)
         agent.ask("n2", "Write", whole, "c2")
-        (second,) = await until(lambda: [a for a in stage.waiting() if a.id != first.id])
+        (second,) = await until_true(lambda: [a for a in stage.waiting() if a.id != first.id])
         stage.reject(first)
-        (again,) = await until(lambda: [a for a in stage.waiting() if a.id != second.id and a.id != first.id])
+        (again,) = await until_true(
+            lambda: [a for a in stage.waiting() if a.id != second.id and a.id != first.id]
+        )
         before = {plan.path: plan.base for plan in stage.opened(again).files}
         assert before == {plan.path: plan.base for plan in stage.opened(first).files}
 
@@ -309,9 +323,7 @@ def test_a_driver_that_dies_anywhere_hands_an_approval_over_at_most_once(staged,
             agent.done("Write", change, "c1")
         else:
             asking = asyncio.create_task(agent.call("n1", "Write", change, "c1"))
-            answered = asyncio.create_task(approve_all(stage))
-            await asking
-            answered.cancel()
+            await until_true(lambda: approve_all(stage) or asking.done())
         await settled(stage)
 
     with arm_fault(point, Died()), pytest.raises(Died):
@@ -322,29 +334,34 @@ def test_a_driver_that_dies_anywhere_hands_an_approval_over_at_most_once(staged,
     assert 1 == len(agent.log) <= handed <= approved
 
 
-async def approve_all(stage):
-    while True:
-        for action in stage.waiting():
-            stage.approve(action)
-        await asyncio.sleep(0.005)
+def approve_all(stage):
+    for action in stage.waiting():
+        stage.approve(action)
 
 
 async def one_ask(stage, agent, nonce, key, change, answer):
-    """Ask once or thrice, answer the row, and run the call if it is allowed."""
+    """Ask once, or three times for one call; answer each row that comes, and run what is allowed."""
     before = {action.id for action in stage.waiting()}
-    nonces = [nonce, nonce, f"{nonce}-2"] if answer == "again" else [nonce]
-    for each in nonces:
+    nonces = dict.fromkeys([nonce, nonce, f"{nonce}-2"] if answer == "again" else [nonce])
+    for each in [nonce, *nonces] if answer == "again" else nonces:
         agent.ask(each, "Write", change, key)
-    new = await until(lambda: [action for action in stage.waiting() if action.id not in before])
     if answer == "leave":
+        await until_true(lambda: {action.id for action in stage.waiting()} - before)
         return
-    for action in new:
-        (stage.reject if answer == "reject" else stage.approve)(action)
-    await until(lambda: not {action.id for action in stage.waiting()} - before)
-    await until(lambda: all(stage.journal.call(action.call_id).state != "approved" for action in new))
-    for each in dict.fromkeys(nonces):
-        if any(said.outcome == "allow" for said in agent.connection.answers.get(each, ())):
-            agent.run("Write", change, key)
+    decide, ran = stage.reject if answer == "reject" else stage.approve, set()
+
+    def all_are_answered():
+        for action in stage.waiting():
+            if action.id not in before:
+                decide(action)
+        for each in nonces:
+            answers = agent.connection.answers.get(each, ())
+            if each not in ran and any(said.outcome == "allow" for said in answers):
+                ran.add(each)
+                agent.run("Write", change, key)
+        return all(each in agent.connection.answers for each in nonces)
+
+    await until_true(all_are_answered)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
