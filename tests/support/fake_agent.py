@@ -1,75 +1,15 @@
-"""An agent that executes its own calls: it asks, waits, obeys or disobeys, and keeps its own log of what it ran.
-
-Its tools are written here once more, by the agent's rules, so that what the driver expects of them is compared
-with something else.
-"""
+"""An agent that executes its own calls: it asks, waits, obeys or disobeys, and keeps its own log of what it ran."""
 
 import asyncio
 
+from tests.support.agent_tools import run_tool
 from tests.support.waits import PATIENCE, until_true
-from workbench.host.supervised_driver import AgentLink, drive_supervised
+from workbench.host.agent_link import AgentLink
+from workbench.host.supervised_driver import drive_supervised
 from workbench.host.supervised_session import require_supervised_session
 from workbench.supervised.messages import Ask, CallAnswer, Done, Hello, TurnDone
 
 HELLO = {"agent": "fake", "session": "s-1"}
-
-
-def run_tool(folder, tool, given):
-    """Do what the agent's tool does; returns what it prints. Raises ValueError where it fails."""
-    if tool == "Bash":
-        return "ran"
-    if tool == "apply_patch":
-        return _patch(folder, given["patch"])
-    path = folder / given["file_path"]
-    if tool == "Write":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(given["content"].encode())
-        return "written"
-    text = path.read_bytes().decode()
-    count = text.count(given["old_string"])
-    if count == 0 or (count > 1 and not given.get("replace_all")):
-        raise ValueError(f"{count} occurrences")
-    path.write_bytes(text.replace(given["old_string"], given["new_string"]).encode())
-    return "edited"
-
-
-def _patch(folder, text):
-    """Apply sections of a patch whose context is exact."""
-    lines = text.splitlines()
-    assert (lines[0], lines[-1]) == ("*** Begin Patch", "*** End Patch"), text
-    path, old, new = None, [], []
-
-    def flush():
-        if path is not None and (old or new):
-            before = path.read_text() if path.exists() else ""
-            part = "".join(f"{line}\n" for line in old)
-            assert before.count(part) >= 1 or not old, (path, part)
-            path.write_text(
-                before.replace(part, "".join(f"{line}\n" for line in new), 1)
-                if old
-                else before + "".join(f"{line}\n" for line in new)
-            )
-        old.clear(), new.clear()
-
-    for line in lines[1:-1]:
-        if line.startswith("*** "):
-            flush()
-            kind, _, name = line.removeprefix("*** ").partition(": ")
-            path = folder / name
-            if kind == "Delete File":
-                path.unlink()
-                path = None
-        elif line.startswith("@@"):
-            flush()
-        elif line[:1] == "+":
-            new.append(line[1:])
-        elif line[:1] == "-":
-            old.append(line[1:])
-        else:
-            old.append(line[1:])
-            new.append(line[1:])
-    flush()
-    return "patched"
 
 
 class FakeConnection:
@@ -83,6 +23,9 @@ class FakeConnection:
         if self.is_open:
             self.answers.setdefault(answer.nonce, []).append(answer)
         return self.is_open
+
+    def close(self):
+        self.is_open = False
 
 
 class FakeAgent:

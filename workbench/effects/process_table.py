@@ -217,16 +217,26 @@ def is_descendant(row: ProcessRow, elders: Set[int], table: ProcessTable) -> boo
     return False
 
 
-def ancestor_pids() -> list[int]:
-    """Return the parents of this process, nearest first, up to 1."""
+def ancestor_pids(process: int | None = None) -> list[int]:
+    """Return the parents of a process, by default of this one, nearest first, up to 1."""
     table = {} if _IS_LINUX else read_process_table()
+
+    def parent(pid: int) -> int:
+        row = read_process(pid) if _IS_LINUX else table.get(pid)
+        return row.parent if row else 0
+
     pids: list[int] = []
-    pid = os.getppid()
+    pid = os.getppid() if process is None else parent(process)
     while pid > 0 and pid not in pids:
         pids.append(pid)
-        row = read_process(pid) if _IS_LINUX else table.get(pid)
-        pid = row.parent if row else 0
+        pid = parent(pid)
     return pids
+
+
+def is_running(process: ProcessIdentity) -> bool:
+    """Return whether a process has not ended, and its number was not given to another one."""
+    row = read_process(process.pid)
+    return row is not None and row.is_alive and row.start_time == process.start_time
 
 
 def open_pidfd(pid: int) -> int | None:

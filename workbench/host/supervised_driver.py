@@ -17,7 +17,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -45,6 +45,7 @@ from workbench.domain.values import UNDO_TOOL, FilePlan, GateVerdict, JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
 from workbench.host import redaction
+from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.approved_change import (
     HELD,
     HELD_WHY,
@@ -81,6 +82,7 @@ from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import AgentsAreHeld
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.policy.gate import ScreenedCall
+from workbench.supervised import machine
 from workbench.supervised.machine import (
     AlreadySettled,
     Announce,
@@ -100,7 +102,7 @@ from workbench.supervised.machine import (
     on_ask,
     on_done,
 )
-from workbench.supervised.messages import AgentMessage, Ask, CallAnswer, Done, TurnDone
+from workbench.supervised.messages import AgentEnded, Ask, CallAnswer, Done, TurnDone
 from workbench.supervised.tools import (
     ForeignWriteTool,
     InputNotPossible,
@@ -112,32 +114,6 @@ from workbench.text import canonical
 FILES_FOUND = "files_found"
 """Member of an action's subject: the call after which files are not what was approved."""
 _BY_ITS_OWN_MODE = "its own mode"
-
-
-class AgentConnection(Protocol):
-    """One connection of an agent."""
-
-    def send(self, answer: CallAnswer) -> bool:
-        """Send an answer; False if the connection is gone."""
-        ...
-
-
-class AgentLink:
-    """What the connections of one agent's session say, in the order in which it arrives."""
-
-    def __init__(self) -> None:
-        self.messages: asyncio.Queue[tuple[AgentConnection, AgentMessage | None]] = asyncio.Queue()
-        """A message, or None where the connection has ended."""
-        self.connections: set[AgentConnection] = set()
-        self.changed = asyncio.Event()
-
-    def put(self, connection: AgentConnection, message: AgentMessage | None) -> None:
-        if message is None:
-            self.connections.discard(connection)
-        else:
-            self.connections.add(connection)
-        self.messages.put_nowait((connection, message))
-        self.changed.set()
 
 
 class _Waiter(Struct, frozen=True):
@@ -173,6 +149,9 @@ class SupervisedDriver:
         self._turn_id = ""
         self._round = 0
         self._reads = WaitingReads(self.writer)
+        self._is_ticked = False
+        self._held_since: dict[str, float] = {}
+        """Since when approved calls wait for the end of the calls they build on."""
 
     # --- the loop -------------------------------------------------------------------------------
 
@@ -193,13 +172,14 @@ class SupervisedDriver:
 
     def is_idle(self) -> bool:
         """Return whether nothing is open and no agent is connected."""
-        return not self._link.connections and self._link.messages.empty() and not self._open_calls()
+        return not self._link.is_busy() and not self._open_calls()
 
     async def tick(self) -> None:
         """Do what time brings: rows expire and go stale, reads are released, and questions are left."""
         expire_due_actions(self.writer.journal)
         await mark_stale_actions(self.writer, lambda call_id: self._calls.get(call_id or ""))
-        await self._reads.release_allowed(is_active=bool(self._link.connections))
+        await self._reads.release_allowed(is_active=self._link.is_agent_here())
+        self._is_ticked = True
         self._link.changed.set()
 
     async def _wait(self) -> None:
@@ -224,8 +204,8 @@ class SupervisedDriver:
     # --- what the agent says ----------------------------------------------------------------------
 
     async def _receive(self) -> None:
-        while not self._link.messages.empty():
-            connection, message = self._link.messages.get_nowait()
+        while (received := self._link.next_message()) is not None:
+            connection, message = received
             match message:
                 case Ask():
                     await self._asked(connection, message)
@@ -233,6 +213,8 @@ class SupervisedDriver:
                     await self._done(message)
                 case TurnDone():
                     await self._turn_done()
+                case AgentEnded():
+                    self._link.processes.clear()
                 case None:
                     self._connection_ended(connection)
                 case _:
@@ -302,7 +284,9 @@ class SupervisedDriver:
         if not self._turn_id:
             return
         for call in self._open_calls():
-            if call.state in ("pending", "approved"):
+            if call.state == "executing":
+                await self._observe(call.id, "the agent's turn ended before it said what came of it")
+            else:
                 await self._withdraw(call.id, "the agent's turn ended")
         ended = self.writer.event(TurnEnded(outcome="done"), turn_id=self._turn_id)
         ready = self.writer.event(SessionStatusChanged(status="ready"))
@@ -327,11 +311,12 @@ class SupervisedDriver:
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""
-        if await self._serve_requests():
+        if await self._serve_requests() or await self._settle_bases():
             return True
-        self._had_agent = self._had_agent or bool(self._link.connections)
+        is_agent_here = self._link.is_agent_here()
+        self._had_agent = self._had_agent or is_agent_here
         since = inf if self._had_agent else self.writer.context.clock.monotonic() - self._started_at
-        moves = due_moves(self._known_calls(), is_agent_here=bool(self._link.connections), since_start=since)
+        moves = due_moves(self._known_calls(), is_agent_here=is_agent_here, since_start=since)
         for move in moves:
             match move:
                 case Deny(call_id):
@@ -526,6 +511,34 @@ class SupervisedDriver:
         if action is not None and action.state == "pending":
             events.insert(0, self.writer.call_event(ActionCancelled(why=why), row, action.id))
         await self.writer.append(*events)
+
+    async def _settle_bases(self) -> bool:
+        """Settle a call whose end did not arrive, where an approved call waits for it; looked at once a tick.
+
+        It has ended where its files are as approved. Where they are untouched the agent may still write them,
+        and has `machine.HOLD_SECONDS` to do so.
+        """
+        if not self._is_ticked:
+            return False
+        self._is_ticked = False
+        now = self.writer.context.clock.monotonic()
+        held = {
+            base_id: self._held_since.get(base_id, now)
+            for row in self._open_calls()
+            if row.state == "approved" and (call := self._calls.get(row.id)) is not None
+            for base_id, _ in call.on_top_of
+        }
+        self._held_since = held
+        for base_id, since in held.items():
+            record = read_call_record(self.writer.journal, base_id)
+            if record.row.state != "executing" or record.executing is None:
+                continue
+            files = await asyncio.to_thread(observe_files, self.writer, record.executing.plan)
+            if all(file.is_as_approved for file in files) or now - since >= machine.HOLD_SECONDS:
+                await self._observe(base_id, "the agent did not say what came of it")
+                self._catch_up()
+                return True
+        return False
 
     # --- afterwards: only looking -----------------------------------------------------------------------
 
@@ -763,8 +776,12 @@ async def drive_supervised(
     journal = context.journal
     lease = take_lease(journal, session_id, driver)
     supervised = SupervisedDriver(SessionWriter(context, session_id, lease_guard(lease)), link)
+    is_given_back = False
     try:
         async with running_clock(session_log_name(journal.session(session_id)), supervised.tick):
-            await supervised.run(until)
+            while not is_given_back:
+                await supervised.run(until)
+                is_given_back = release_lease(journal, lease, supervised.cursor)
     finally:
-        release_lease(journal, lease)
+        if not is_given_back:
+            release_lease(journal, lease)

@@ -12,20 +12,30 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Final, TextIO
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.agents.planner import TurnLimits, due_effects
 from workbench.agents.reducer import fold_turn
 from workbench.domain.events import LeaseTaken
 from workbench.domain.rows import Session
+from workbench.domain.values import SessionKind
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_locks import FileLock
-from workbench.effects.process_table import become_subreaper
+from workbench.effects.process_table import (
+    ProcessIdentity,
+    ancestor_pids,
+    become_subreaper,
+    process_identity,
+)
+from workbench.effects.unix_sockets import Peer
 from workbench.host import driver_context, workspace_trust
+from workbench.host.agent_link import AgentLink
+from workbench.host.agent_socket import AgentSocket
 from workbench.host.data_folder_cleanup import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.driver_context import (
     WATCH_DELAY_SECONDS,
@@ -45,6 +55,8 @@ from workbench.host.session_provider import background_provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_start import answered_runs, is_runnable
+from workbench.host.supervised_driver import drive_supervised
+from workbench.host.supervised_session import require_supervised_session
 from workbench.journal.errors import JournalError, SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -52,12 +64,20 @@ from workbench.journal.leases import DriverIdentity, DriverLock, unfinished_sess
 from workbench.journal.transaction import TransactionTables
 from workbench.policy.trust import TrustRefused
 from workbench.secrets.scrubber import scrub
+from workbench.supervised.messages import Hello
 from workbench.text.safe import safe_text
 
 LINGER_SECONDS = 60.0
 """Seconds that a host stays when nothing is processing or pending and no screen is attached."""
 RETRY_SECONDS = 5.0
 """Seconds until a session is looked at again whose journal could not be written."""
+
+
+class _KindOfWork(Struct, frozen=True, kw_only=True):
+    """How sessions of one kind are driven, and whether one has something to do."""
+
+    drive: Callable[[Session], Coroutine[None, None, None]]
+    has_work: Callable[[Session], bool]
 
 
 class Supervisor:
@@ -78,6 +98,26 @@ class Supervisor:
         self._answered_checked_at = 0.0
         self._changed = asyncio.Event()
         self._noted_readings = 0
+        self._links: dict[str, AgentLink] = {}
+        """Of agents that execute their own calls, by session."""
+        self._kinds: Mapping[SessionKind, _KindOfWork] = {
+            "chat": _KindOfWork(drive=self._drive_chat, has_work=self._has_chat_work),
+            "pipeline": _KindOfWork(drive=self._drive_pipeline, has_work=self._has_pipeline_work),
+            "incidents": _KindOfWork(drive=self._drive_list, has_work=self._has_list_work),
+            "supervised": _KindOfWork(drive=self._drive_agent, has_work=lambda _: True),
+        }
+
+    def join_agent(self, hello: Hello, peer: Peer | None) -> AgentLink:
+        """Return the link of an agent's session, which is driven from now on. Raises SessionNotTaken."""
+        context = self._context
+        session = require_supervised_session(context.journal, hello, context.workspace, self._driver)
+        link = self._links.setdefault(session.id, AgentLink())
+        if (process := _agent_process(hello, peer)) is not None:
+            link.processes.add(process)
+        if session.id not in self._driven:
+            self._broken_at.pop(session.id, None)
+            self._start_driving(session)
+        return link
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, or until idle for `linger` seconds."""
@@ -117,12 +157,26 @@ class Supervisor:
         unfinished = unfinished_sessions(self._context.journal, self._context.workspace)
         for session in (*unfinished, *undriven_lists(self._context)):
             is_known = self._considered_versions.get(session.id) == session.updated_at
-            if session.id in self._driven or is_known or session.kind == "step":
-                continue  # a step is driven by the coordinator of its run
+            if session.id in self._driven or is_known:
+                continue
             self._considered_versions[session.id] = session.updated_at
-            if self._has_work(session):
+            # Sessions of other kinds are not driven from here: a step is driven by its run.
+            kind = self._kinds.get(session.kind)
+            if kind is not None and kind.has_work(session):
                 self._start_driving(session)
         self._start_answered()
+        self._start_heard()
+
+    def _start_heard(self) -> None:
+        """Drive the sessions of agents that spoke while their driver was ending; forget the other links."""
+        for session_id, link in tuple(self._links.items()):
+            if session_id in self._driven:
+                continue
+            session = self._context.journal.session(session_id)
+            if session is not None and link.is_busy():
+                self._start_driving(session)
+            else:
+                del self._links[session_id]
 
     def _note_key_variables(self) -> None:
         """Say in this host's row which of the variables it has that its settings name as keys by now."""
@@ -147,20 +201,13 @@ class Supervisor:
         task = asyncio.create_task(self._drive(session), name=f"session {session.id}")
         self._driven[session.id] = task
 
-    def _driving(self, session: Session) -> Coroutine[None, None, object]:
-        context, driver = self._context, self._driver
-        if session.kind == "pipeline":
-            return drive_run(RunDriverOptions(context=context, driver=driver), session.id)
-        if session.kind == "incidents":
-            return drive_incidents(IncidentDriverOptions(context=context, driver=driver), session.id)
-        return drive_session(context, driver, session.id, until=_is_only_waiting)
+    # --- kinds of sessions ------------------------------------------------------------------------
 
-    def _has_work(self, session: Session) -> bool:
+    async def _drive_chat(self, session: Session) -> None:
+        await drive_session(self._context, self._driver, session.id, until=_is_only_waiting)
+
+    def _has_chat_work(self, session: Session) -> bool:
         journal = self._context.journal
-        if session.kind == "pipeline":
-            return is_runnable(self._context, session)
-        if session.kind == "incidents":
-            return has_list_work(self._context, session)
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
         limits = TurnLimits(max_rounds=self._context.recall_settings().config.limits.max_turns)
@@ -171,10 +218,33 @@ class Supervisor:
         )
         return bool(due_effects(state, limits))
 
+    async def _drive_pipeline(self, session: Session) -> None:
+        await drive_run(RunDriverOptions(context=self._context, driver=self._driver), session.id)
+
+    def _has_pipeline_work(self, session: Session) -> bool:
+        return is_runnable(self._context, session)
+
+    async def _drive_list(self, session: Session) -> None:
+        await drive_incidents(IncidentDriverOptions(context=self._context, driver=self._driver), session.id)
+
+    def _has_list_work(self, session: Session) -> bool:
+        return has_list_work(self._context, session)
+
+    async def _drive_agent(self, session: Session) -> None:
+        """Drive a supervised session; without a driver its connections end, and the agent connects again."""
+        link = self._links.setdefault(session.id, AgentLink())
+        try:
+            await drive_supervised(self._context, self._driver, session.id, link)
+        except BaseException:
+            link.close()
+            raise
+
+    # --- driving ----------------------------------------------------------------------------------
+
     async def _drive(self, session: Session) -> None:
         session_id = session.id
         try:
-            await self._driving(session)
+            await self._kinds[session.kind].drive(session)
         except SessionDriven as error:
             LOG.info("%s: %s", session_log_name(session), error)
         except JournalError as error:
@@ -205,6 +275,16 @@ class Supervisor:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _agent_process(hello: Hello, peer: Peer | None) -> ProcessIdentity | None:
+    """Return the agent that connects for each message: the process that connected, or one above it."""
+    if not hello.pid or peer is None or hello.pid not in (peer.pid, *ancestor_pids(peer.pid)):
+        return None
+    try:
+        return process_identity(hello.pid)
+    except ProcessLookupError:
+        return None
 
 
 def _put_variables(live: TransactionTables, host_id: str, variables: tuple[str, ...]) -> None:
@@ -270,9 +350,11 @@ async def _supervise(context: DriverContext, driver: DriverIdentity, linger: flo
     imports = ImportWatch(context.home, context.journal, context.workspace, WATCH_DELAY_SECONDS)
     try:
         with following_config_changes(context):
-            await Supervisor(
+            supervisor = Supervisor(
                 context, driver, lambda: has_screen(context.home, context.workspace), linger
-            ).run(stop)
+            )
+            async with AgentSocket(context.home, context.workspace, supervisor.join_agent):
+                await supervisor.run(stop)
     finally:
         watching.close()
         imports.close()

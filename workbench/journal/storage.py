@@ -341,7 +341,10 @@ class JournalReader(RowReader):
         """
         order = "ORDER BY position DESC LIMIT 1"
         last = f"(SELECT kind FROM event WHERE session_id = session.id AND {WAKES_DRIVER} {order})"  # noqa: S608 ours
-        is_open = "EXISTS (SELECT 1 FROM call WHERE session_id = session.id AND state IN (?, ?))"
+        is_asked = "(state = 'pending' AND session.kind = 'supervised')"  # by an agent that may be gone
+        is_open = (
+            f"EXISTS (SELECT 1 FROM call WHERE session_id = session.id AND (state IN (?, ?) OR {is_asked}))"  # noqa: S608
+        )
         live = "status NOT IN ('completed', 'failed', 'terminated')"
         where = (
             f"WHERE workspace = ? AND kind != 'ask' AND {live} AND ({last} != 'lease.released' OR {is_open})"

@@ -14,7 +14,9 @@ from workbench.domain.machines import SETTLED_CALL_STATES, CallState
 WITHDRAWAL_SECONDS: Final = 2.0
 """Seconds that a question stays without a connection that waits for it."""
 RETURN_SECONDS: Final = 10.0
-"""Seconds that an agent has to connect again after the driver was started."""
+"""Seconds that an agent has to connect again, after the driver was started or its question was approved."""
+HOLD_SECONDS: Final = 10.0
+"""Seconds that an approved call waits for the end of one it builds on, of which the agent says nothing."""
 
 
 class IncomingCall(Struct, frozen=True, kw_only=True):
@@ -186,7 +188,7 @@ def _due_move(call: KnownCall, *, is_agent_here: bool, has_returned: bool) -> Mo
 
 
 def _is_left(call: KnownCall, is_agent_here: bool) -> bool:
-    """Return whether nobody will take an answer any more."""
+    """Return whether no connection will take an answer any more; an approved call is kept longer."""
     if call.state == "approved" and is_agent_here:
-        return call.is_lapsed
+        return call.is_lapsed or call.unattended_for >= RETURN_SECONDS
     return call.unattended_for >= WITHDRAWAL_SECONDS

@@ -27,6 +27,8 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     cwd: FolderPath
     """Absolute path of the folder it works in."""
     model: Name = ""
+    pid: Annotated[int, Meta(ge=0)] = 0
+    """Process id of an agent that connects for each message; 0 if its connection lasts as long as it does."""
 
 
 class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
@@ -66,6 +68,10 @@ class TurnDone(Struct, frozen=True, kw_only=True, tag="turn_done"):
     """The agent has ended its turn and waits for its user."""
 
 
+class AgentEnded(Struct, frozen=True, kw_only=True, tag="ended"):
+    """The agent has ended its session."""
+
+
 class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """The answer to one question."""
 
@@ -77,7 +83,13 @@ class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """The input that the agent has to use in place of its own; None leaves it as it is."""
 
 
-AgentMessage = Hello | Ask | Acknowledged | Done | TurnDone
+class ConnectionRefused(Struct, frozen=True, kw_only=True, tag="refused"):
+    """The last line of a connection whose agent is not supervised here."""
+
+    why: str
+
+
+AgentMessage = Hello | Ask | Acknowledged | Done | TurnDone | AgentEnded
 
 _decoder: Final = msgspec.json.Decoder(AgentMessage)
 
@@ -96,6 +108,6 @@ def decode_message(line: bytes) -> AgentMessage:
         raise MessageRefused(str(error)) from None
 
 
-def encode_answer(answer: CallAnswer) -> bytes:
+def encode_answer(answer: CallAnswer | ConnectionRefused) -> bytes:
     """Return the line of an answer, with its end."""
     return msgspec.json.encode(answer) + b"\n"
