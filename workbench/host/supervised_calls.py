@@ -1,0 +1,145 @@
+"""The calls of a supervised session: as they are recorded, and which connections wait for their answers."""
+
+import hashlib
+from typing import Literal
+
+from msgspec import Struct, field
+
+from workbench.agents.reducer import apply_event
+from workbench.agents.state import TurnCall, TurnState
+from workbench.domain.machines import SETTLED_CALL_STATES
+from workbench.domain.rows import Call
+from workbench.domain.values import UNDO_TOOL, JsonObject
+from workbench.host import redaction
+from workbench.host.agent_link import AgentConnection
+from workbench.host.call_context import read_call_record
+from workbench.host.driver_context import CallBytesMissing, SessionWriter
+from workbench.supervised.machine import KnownCall
+from workbench.supervised.messages import CallAnswer
+from workbench.supervised.tools import SessionTools
+from workbench.text import canonical
+
+DIFFERS = "differs"
+"""Detail of a call after which the files are not what was approved."""
+
+
+class Waiter(Struct, frozen=True):
+    """A connection that waits for the answer to one question."""
+
+    connection: AgentConnection
+    nonce: str
+
+
+class Waiting(Struct):
+    """Who waits for the answer of one call."""
+
+    digest: str
+    waiters: list[Waiter] = field(default_factory=list[Waiter])
+    nonces: set[str] = field(default_factory=set[str])
+    left_at: float | None = None
+
+
+class AgentCalls:
+    """The calls of one session as its driver knows them; each is read back from the journal."""
+
+    def __init__(self, writer: SessionWriter, tools: SessionTools) -> None:
+        self.writer, self.tools = writer, tools
+        self.state = TurnState()
+        self.cursor = 0
+        self.turn_calls: dict[str, TurnCall] = {}
+        """The calls of the session as they were last seen."""
+        self.waiting: dict[str, Waiting] = {}
+        self.started_at = writer.context.clock.monotonic()
+        self.turn_id = ""
+        """The open turn; empty between two turns."""
+        self.round = 0
+        """Number of the last call of the turn."""
+
+    def catch_up(self) -> None:
+        journal = self.writer.journal
+        while events := journal.events(self.writer.session_id, after=self.cursor, limit=2_000):
+            for event in events:
+                self.state = apply_event(self.state, event)
+                self.turn_calls.update((call.id, call) for call in self.state.every_call())
+            self.cursor = events[-1].position
+
+    def recall_turn(self) -> None:
+        """Read where the turn is at which an earlier driver ended."""
+        self.catch_up()
+        rows = self.writer.journal.calls(self.writer.session_id)
+        self.turn_id = self.writer.session().open_turn or ""
+        self.round = max((row.ordinal // 1000 for row in rows if row.turn_id == self.turn_id), default=0)
+        for row in rows:
+            self.tools.admit(row.tool)
+
+    def open_calls(self) -> list[Call]:
+        states = ("pending", "approved", "executing")
+        rows = self.writer.journal.calls(self.writer.session_id, states=states)
+        return [row for row in rows if row.tool != UNDO_TOOL]
+
+    def known_calls(self) -> list[KnownCall]:
+        rows = self.open_calls()
+        known = {row.id for row in rows}
+        settled = (self.writer.journal.call(call_id) for call_id in self.waiting if call_id not in known)
+        return [self._known(row) for row in (*rows, *(row for row in settled if row is not None))]
+
+    def awaited_bases(self) -> list[str]:
+        """Return the calls that the agent makes and that approved calls build on."""
+        rows = self.open_calls()
+        executing = {row.id for row in rows if row.state == "executing"}
+        built = [self.turn_calls.get(row.id) for row in rows if row.state == "approved"]
+        bases = (base_id for call in built if call is not None for base_id, _ in call.on_top_of)
+        return [base_id for base_id in dict.fromkeys(bases) if base_id in executing]
+
+    def settled_calls(self, key: str) -> list[KnownCall]:
+        """Return the settled calls that the agent names so."""
+        rows = self.writer.journal.calls(self.writer.session_id) if key else []
+        return [
+            KnownCall(id=row.id, key=key, digest=self._recorded_digest(row), state=row.state)
+            for row in rows
+            if row.provider_call_id == key and row.state in SETTLED_CALL_STATES
+        ]
+
+    def _recorded_digest(self, row: Call) -> str:
+        try:
+            exact = self.writer.exact(row.parameters, row.parameters_ref)
+        except CallBytesMissing:
+            return ""
+        return call_digest(row.tool, exact, row.cwd)
+
+    def _known(self, row: Call) -> KnownCall:
+        waiting = self.waiting.get(row.id)
+        if waiting is None:
+            waiting = Waiting(digest=self._recorded_digest(row), left_at=self.started_at)
+            self.waiting[row.id] = waiting
+        now = self.writer.context.clock.monotonic()
+        left_at = now if waiting.waiters or waiting.left_at is None else waiting.left_at
+        call = self.turn_calls.get(row.id)
+        bases = call.on_top_of if call is not None else ()
+        return KnownCall(
+            id=row.id, key=row.provider_call_id, digest=waiting.digest, state=row.state,
+            nonces=frozenset(waiting.nonces), waiters=len(waiting.waiters), unattended_for=now - left_at,
+            base_states=tuple(self._base_state(base, revision) for base, revision in bases),
+            is_refresh_asked=row.action_id in self.state.refreshes and call is not None and call.is_stale,
+            is_lapsed=row.approved_until is not None and self.writer.journal.now() >= row.approved_until,
+        )  # fmt: skip
+
+    def _base_state(self, base_id: str, revision: int) -> Literal["open", "as shown", "otherwise"]:
+        base, row = self.turn_calls.get(base_id), self.writer.journal.call(base_id)
+        if base is None or row is None or base.revision != revision:
+            return "otherwise"
+        if row.state not in SETTLED_CALL_STATES:
+            return "open"
+        record = read_call_record(self.writer.journal, base_id)
+        finished = record.finished
+        is_as_shown = row.state == "succeeded" and record.is_whole and finished is not None
+        return "as shown" if is_as_shown and finished and finished.detail != DIFFERS else "otherwise"
+
+
+def call_digest(tool: str, given: JsonObject, cwd: str) -> str:
+    text = canonical.dumps({"tool": tool, "input": given, "cwd": cwd})
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def denial(nonce: str, reason: str) -> CallAnswer:
+    return CallAnswer(nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, 4_000))
