@@ -92,8 +92,8 @@ class AgentSocket:
         except (TimeoutError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
+            await connection.end()
             del self._connections[connection]
-            connection.close()
 
 
 class _SocketConnection:
@@ -113,6 +113,12 @@ class _SocketConnection:
 
     def close(self) -> None:
         self._writer.close()
+
+    async def end(self) -> None:
+        """Close the connection when what was written is sent."""
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await self._writer.wait_closed()
 
     async def serve(self, join: JoinAgent, peer: Peer | None) -> None:
         """Pass what the agent says to the link of its session until the connection ends."""

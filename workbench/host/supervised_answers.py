@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -37,6 +37,9 @@ from workbench.supervised.machine import IncomingCall
 from workbench.supervised.messages import Ask, CallAnswer
 from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, patch_paths
 
+MOST_OPEN_CALLS: Final = 64
+"""Calls of one session that may be open at once; further ones are denied."""
+
 
 def attach(calls: AgentCalls, call_id: str, asked: IncomingCall, waiter: Waiter) -> None:
     waiting = calls.waiting.setdefault(call_id, Waiting(digest=asked.digest))
@@ -50,6 +53,11 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     """Record a call, its verdict and its question in one transaction."""
     if not calls.tools.admit(ask.tool):
         waiter.connection.send(denial(ask.nonce, "A tool of this name cannot be judged here."))
+        return
+    if len(calls.open_calls()) >= MOST_OPEN_CALLS:
+        waiter.connection.send(
+            denial(ask.nonce, f"{MOST_OPEN_CALLS} calls of this session are open already.")
+        )
         return
     is_first = not calls.turn_id
     turn_id = calls.turn_id or calls.writer.new_id()

@@ -37,6 +37,8 @@ class Waiting(Struct):
     waiters: list[Waiter] = field(default_factory=list[Waiter])
     nonces: set[str] = field(default_factory=set[str])
     left_at: float | None = None
+    is_read: bool = False
+    """Whether the agent said that it has read the answer."""
 
 
 class AgentCalls:
@@ -82,6 +84,11 @@ class AgentCalls:
         known = {row.id for row in rows}
         settled = (self.writer.journal.call(call_id) for call_id in self.waiting if call_id not in known)
         return [self._known(row) for row in (*rows, *(row for row in settled if row is not None))]
+
+    def note_read_answer(self, nonce: str) -> None:
+        for waiting in self.waiting.values():
+            if nonce in waiting.nonces:
+                waiting.is_read = True
 
     def awaited_bases(self) -> list[str]:
         """Return the calls that the agent makes and that approved calls build on."""

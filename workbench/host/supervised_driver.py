@@ -54,7 +54,7 @@ from workbench.supervised.machine import (
     on_ask,
     on_done,
 )
-from workbench.supervised.messages import AgentEnded, Ask, Done, TurnDone
+from workbench.supervised.messages import Acknowledged, AgentEnded, Ask, Done, Hello, TurnDone
 from workbench.supervised.tools import SessionTools
 
 
@@ -119,11 +119,13 @@ class SupervisedDriver:
                     await self._done(message)
                 case TurnDone():
                     await self._turn_done()
+                case Acknowledged():
+                    self._calls.note_read_answer(message.nonce)
                 case AgentEnded():
                     self._link.processes.clear()
                 case None:
                     self._connection_ended(connection)
-                case _:
+                case Hello():
                     pass
 
     def _connection_ended(self, connection: AgentConnection) -> None:

@@ -61,6 +61,9 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
     record = read_call_record(calls.writer.journal, call_id)
     if record.row.state != "executing" or record.executing is None:
         return
+    waiting = calls.waiting.pop(call_id, None)
+    if waiting is None or not waiting.is_read:
+        why = f"{why}, and it did not confirm that it got the answer"
     files = await asyncio.to_thread(observe_files, calls.writer, record.executing.plan)
     if files and all(file.is_as_approved for file in files):
         body = CallFinished(
@@ -75,7 +78,6 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
             metadata={"grade": "checked" if files else "on its word"},
         )  # fmt: skip
     await _append_observed(calls, record, files, body)
-    calls.waiting.pop(call_id, None)
 
 
 async def _append_observed(

@@ -133,7 +133,7 @@ class Supervisor:
                     self._start_sessions()
                     if self._driven or self._is_attached():
                         idle_since = self._context.clock.monotonic()
-                    if self._context.clock.monotonic() - idle_since >= self._linger:
+                    elif self._context.clock.monotonic() - idle_since >= self._linger:
                         LOG.info("nothing to do for %.0f s", self._linger)
                         return
                     await self._wait(stop)
@@ -279,7 +279,7 @@ class Supervisor:
 
 def _agent_process(hello: Hello, peer: Peer | None) -> ProcessIdentity | None:
     """Return the agent that connects for each message: the process that connected, or one above it."""
-    if not hello.pid or peer is None or hello.pid not in (peer.pid, *ancestor_pids(peer.pid)):
+    if hello.pid <= 1 or peer is None or hello.pid not in (peer.pid, *ancestor_pids(peer.pid)):
         return None
     try:
         return process_identity(hello.pid)
