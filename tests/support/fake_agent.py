@@ -73,6 +73,19 @@ class FakeAgent:
         self.link.put(self.connection, None)
 
 
+async def waiting_row(stage):
+    """Return the one row that waits."""
+    (action,) = await until_true(stage.waiting)
+    return action
+
+
+async def settled_calls(stage):
+    """Wait until the session has a call and each of its calls is settled; returns them."""
+    rows = await until_true(lambda: stage.journal.calls(stage.session_id))
+    await until_true(lambda: all(row.finished_at for row in stage.journal.calls(stage.session_id)))
+    return rows
+
+
 def supervise(stage, scenario, agent=None):
     """Drive the session of a fake agent while `scenario(agent)` runs; returns what it returns.
 

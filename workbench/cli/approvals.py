@@ -138,6 +138,8 @@ def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -
 
 def _required_answer(action: Action) -> tuple[str, str]:
     answer = f"workbench approvals answer {action.id}"
+    if action.kind == "files":
+        return "files that were found are kept or put back whole", "approve or reject it"
     if not action.choices:
         return "it offers no choice", f"{answer} --text WORDS answers it"
     return f"it offers {', '.join(action.choices)}", f"{answer} --choice {action.choices[0]} answers it"
@@ -502,6 +504,7 @@ def moved_paths(journal: Journal, action: Action) -> tuple[str, ...]:
     if (
         session is None
         or not action.files
+        or action.kind == "files"
         or action.state != "pending"
         or _builds_on_another(journal, action)
     ):

@@ -188,6 +188,8 @@ class KaiakMessages:
             call["tool_call_id"] = event.call_id
             self._actions[event.call_id] = event.action_id or ""
         yield "UserInteraction", call
+        if body.action_kind == "files":
+            return  # what was found there is no proposal; the call that wrote it says what it changed
         hunks = self._hunks(body) if body.files else ()
         moved = {plan.moved_from for plan in body.files}
         for plan in body.files:

@@ -43,7 +43,8 @@ def _event_block(event: e.Event, calls: Mapping[str, Call], actions: Mapping[str
             thought = f"<details><summary>Thought</summary>\n\n{fenced_text(body.thinking)}\n\n</details>\n\n"
             return f"## Agent\n\n{thought if body.thinking else ''}{_closed_prose(body.text)}".rstrip()
         case e.ActionOpened(hunks=hunks) if hunks:
-            return f"### Proposed: {_inline_code(event.body.target, 200)}\n\n{fenced_diff(hunks)}"
+            word = "Found" if event.body.action_kind == "files" else "Proposed"
+            return f"### {word}: {_inline_code(event.body.target, 200)}\n\n{fenced_diff(hunks)}"
         case e.CallFinished() as body:
             return _call_block(calls.get(event.call_id or ""), body)
         case e.FileChanged() as body:

@@ -431,7 +431,7 @@ def action_opened_body(
     exact_hunks = make_hunks(proposal.changes)
     prompt = _proposal_prompt(proposal)
     recorded_hunks, was_scrubbed = redaction.redact_hunks(exact_hunks)
-    inline, hunks_ref = _inline_or_stored_hunks(writer, recorded_hunks)
+    inline, hunks_ref = inline_or_stored_hunks(writer, recorded_hunks)
     added, removed = changed_line_totals(exact_hunks)
     return ActionOpened(
         action_kind="tool", tool=descriptor.id, target=_proposal_target(proposal), verb=descriptor.verb,
@@ -479,9 +479,10 @@ _PROMPT_BEFORE_TELLING = (
 )
 
 
-def _inline_or_stored_hunks(
+def inline_or_stored_hunks(
     writer: SessionWriter, hunks: tuple[Hunk, ...]
 ) -> tuple[tuple[Hunk, ...], str | None]:
+    """Return hunks as an event holds them: in itself, or by the blob that they are recorded in."""
     data = canonical.dumps(to_json_value(hunks)).encode()
     if len(data) <= MAX_INLINE_HUNK_BYTES:
         return hunks, None
@@ -524,19 +525,20 @@ def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool
     yield from dict.fromkeys(_parameter_oddities(proposal.screened, exact))
     if proposal.screened.view is not None:
         yield from (mark for mark in proposal.screened.view.marks if mark == "runs net")
-    sides = [
-        side for change in proposal.changes for side in (change.before, change.after) if side is not None
-    ]
+    yield from change_warnings(proposal.changes)
+
+
+def change_warnings(changes: Sequence[FileChange]) -> Iterator[str]:
+    """Yield what a reader of changes has to be warned of."""
+    sides = [side for change in changes for side in (change.before, change.after) if side is not None]
     if any(is_binary_content(side) for side in sides):
         yield "binary"
     elif any(decode_content(side)[1] for side in sides):
         yield "latin-1"
-    moved = {change.moved_from for change in proposal.changes}
-    if any(change.after is None and change.path not in moved for change in proposal.changes):
+    moved = {change.moved_from for change in changes}
+    if any(change.after is None and change.path not in moved for change in changes):
         yield "deletes"
-    if any(
-        change.before is None and change.mode & 0o111 and not change.moved_from for change in proposal.changes
-    ):
+    if any(change.before is None and change.mode & 0o111 and not change.moved_from for change in changes):
         yield "executable"
 
 

@@ -1,20 +1,21 @@
 """Look at what an agent wrote itself, and compare it with what was approved. Nothing here writes a file."""
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from workbench.changes.decision import image_digest
-from workbench.changes.diff import FileChange
+from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.events import FileChanged
 from workbench.domain.values import PlannedWrite
 from workbench.effects.file_primitives import FileRefused
-from workbench.host.approved_change import change_kind, file_changed_bodies
+from workbench.host.approved_change import change_kind, file_changed_bodies, write_plan
 from workbench.host.driver_context import SessionWriter
 
 Grade = Literal["bound", "checked", "on its word"]
 """The files are what was approved; they were looked at and are not; nothing was compared."""
+NOTHING_APPROVED: Final[Mapping[str, bytes | None]] = {}
 
 
 class ObservedFile(Struct, frozen=True, kw_only=True):
@@ -50,32 +51,35 @@ def _observe(writer: SessionWriter, step: PlannedWrite) -> ObservedFile:
     return ObservedFile(step=step, found=data, digest=image_digest(data, writer.journal.blobs.keyed))
 
 
-def found_changes(writer: SessionWriter, files: Sequence[ObservedFile]) -> list[FileChanged]:
-    """Return what is on the disk now that was not before the call, with both images kept for undo."""
-    changed = [file for file in files if not file.problem and not file.is_untouched]
-    changes = tuple(
+def found_changes(writer: SessionWriter, files: Sequence[ObservedFile]) -> tuple[FileChange, ...]:
+    """Return what is on the disk now that was not before the call."""
+    return tuple(
         FileChange(
             path=file.step.path, before=_base_bytes(writer, file.step), after=file.found, mode=file.step.mode
         )
-        for file in changed
+        for file in files
+        if not file.problem and not file.is_untouched
     )
-    plan = tuple(
-        PlannedWrite(
-            path=file.step.path, base=file.step.base, after=file.digest, mode=file.step.mode,
-            base_ref=file.step.base_ref,
-        )
-        for file in changed
-    )  # fmt: skip
-    return file_changed_bodies(writer, changes, plan)
+
+
+def changed_bodies(writer: SessionWriter, changes: tuple[FileChange, ...]) -> list[FileChanged]:
+    """Return the records of changes that an agent made, with both images kept for undo."""
+    return file_changed_bodies(writer, changes, write_plan(writer, changes))
 
 
 def _base_bytes(writer: SessionWriter, step: PlannedWrite) -> bytes | None:
     return writer.unseal(step.base_ref) if step.base_ref else None
 
 
-def difference_words(files: Sequence[ObservedFile]) -> str:
-    """Return which files are not what was approved, and how."""
-    return "; ".join(f"{file.step.path}: {_difference(file)}" for file in files if not file.is_as_approved)
+def difference_words(
+    files: Sequence[ObservedFile], approved: Mapping[str, bytes | None] = NOTHING_APPROVED
+) -> str:
+    """Return which files are not what was approved, and how; with `approved` bytes also by how many lines."""
+    return "; ".join(
+        f"{file.step.path}: {_difference(file)}{_line_counts(file, approved)}"
+        for file in files
+        if not file.is_as_approved
+    )
 
 
 def _difference(file: ObservedFile) -> str:
@@ -84,4 +88,15 @@ def _difference(file: ObservedFile) -> str:
     if file.is_untouched:
         return "not written"
     kind = change_kind(file.step.base, file.digest)
-    return {"create": "created", "delete": "deleted"}.get(kind, "written") + " with other bytes"
+    words = {"create": "created", "delete": "deleted", "modify": "written"}[kind]
+    return words if file.digest is None else f"{words} with other bytes"
+
+
+def _line_counts(file: ObservedFile, approved: Mapping[str, bytes | None]) -> str:
+    if file.problem or file.is_untouched or file.found is None or file.step.path not in approved:
+        return ""
+    change = FileChange(
+        path=file.step.path, before=approved[file.step.path], after=file.found, mode=file.step.mode
+    )
+    added, removed = changed_line_totals(make_hunks([change]))
+    return f" (+{added} -{removed} lines against what was approved)" if added or removed else ""

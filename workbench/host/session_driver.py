@@ -259,7 +259,7 @@ class SessionRunner:
 
     # --- effects --------------------------------------------------------------------------------
 
-    def _handler(self, effect: Effect) -> Awaitable[None]:  # noqa: C901 -- one flat table of effects
+    def _handler(self, effect: Effect) -> Awaitable[object]:  # noqa: C901 -- one flat table of effects
         match effect:
             case Initialize():
                 return self._initialize()

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
-from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished
+from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished, Event
 from workbench.domain.values import JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
@@ -212,15 +212,22 @@ async def restack(calls: AgentCalls, call_id: str) -> None:
 
 
 async def withdraw(calls: AgentCalls, call_id: str, why: str) -> None:
+    """Cancel a call that was not handed over."""
+    if events := withdrawal_events(calls, call_id, why):
+        await calls.writer.append(*events)
+
+
+def withdrawal_events(calls: AgentCalls, call_id: str, why: str) -> list[Event]:
+    """Return the events that cancel a call; none for one that was handed over or is settled."""
     row = calls.writer.journal.call(call_id)
     if row is None or row.state not in ("pending", "approved"):
-        return
+        return []
     action = calls.writer.journal.action(row.action_id) if row.action_id else None
     body = CallFinished(state="cancelled", detail="withdrawn", error=why)
     events = [calls.writer.call_event(body, row)]
     if action is not None and action.state == "pending":
         events.insert(0, calls.writer.call_event(ActionCancelled(why=why), row, action.id))
-    await calls.writer.append(*events)
+    return events
 
 
 def _images_before(changes: Sequence[FileChange]) -> Mapping[str, FileImage]:

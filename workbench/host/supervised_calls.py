@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from workbench.agents.reducer import apply_event
 from workbench.agents.state import TurnCall, TurnState
+from workbench.domain.events import ActionRejected, Event, UndoRequested
 from workbench.domain.machines import SETTLED_CALL_STATES
 from workbench.domain.rows import Call
 from workbench.domain.values import UNDO_TOOL, JsonObject
@@ -56,6 +57,10 @@ class AgentCalls:
         """The open turn; empty between two turns."""
         self.round = 0
         """Number of the last call of the turn."""
+        self.rejected: list[str] = []
+        """Actions that a human rejected and that were not looked at for what has to be put back."""
+        self.put_back: dict[str, str] = {}
+        """The request by which this driver, or an earlier one, had the files of a call put back."""
 
     def catch_up(self) -> None:
         journal = self.writer.journal
@@ -63,7 +68,17 @@ class AgentCalls:
             for event in events:
                 self.state = apply_event(self.state, event)
                 self.turn_calls.update((call.id, call) for call in self.state.every_call())
+                self._note_answers(event)
             self.cursor = events[-1].position
+
+    def _note_answers(self, event: Event) -> None:
+        match event.body:
+            case ActionRejected():
+                self.rejected.append(event.action_id or "")
+            case UndoRequested(calls=of) if event.actor.kind != "user":
+                self.put_back.update((call_id, event.id) for call_id in of)
+            case _:
+                pass
 
     def recall_turn(self) -> None:
         """Read where the turn is at which an earlier driver ended."""
@@ -126,6 +141,7 @@ class AgentCalls:
         return KnownCall(
             id=row.id, key=row.provider_call_id, digest=waiting.digest, state=row.state,
             nonces=frozenset(waiting.nonces), waiters=len(waiting.waiters), unattended_for=now - left_at,
+            handed_at=row.started_at or 0,
             base_states=tuple(self._base_state(base, revision) for base, revision in bases),
             is_refresh_asked=row.action_id in self.state.refreshes and call is not None and call.is_stale,
             is_lapsed=row.approved_until is not None and self.writer.journal.now() >= row.approved_until,

@@ -13,12 +13,14 @@ call of the agent: the only call that runs here is the undo that a human asked f
 # | after `call.executing`, before the answer | call executing | never answered: looks at the disk |
 # | after the answer | call executing | looks at the disk, when the agent says it ended or is gone |
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from math import inf
 
 from msgspec.structs import replace
 
 from workbench.domain.events import SessionStatusChanged, TurnEnded
+from workbench.domain.machines import IllegalMoveError
 from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.driver_context import DriverContext, SessionWriter
 from workbench.host.gate_runner import WaitingReads, replace_waiting_action
@@ -34,6 +36,7 @@ from workbench.host.supervised_outcomes import (
 )
 from workbench.host.supervised_requests import serve_requests, settle_own_calls
 from workbench.journal.decisions import expire_due_actions
+from workbench.journal.errors import GuardFailed, LeaseLost
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.supervised.machine import (
     HOLD_SECONDS,
@@ -83,7 +86,7 @@ class SupervisedDriver:
                 self._link.changed.clear()
                 self._calls.catch_up()
                 await self._receive()
-                if await self._move():
+                if await self._unless_overtaken(self._move):
                     continue
                 if until(self):
                     return
@@ -109,16 +112,29 @@ class SupervisedDriver:
     async def _wait(self) -> None:
         await self._link.changed.wait()
 
+    async def _unless_overtaken(self, act: Callable[[], Awaitable[bool | None]]) -> bool | None:
+        """Do something, and again where the event of another process came first. Raises LeaseLost."""
+        while True:
+            before = self._calls.cursor
+            try:
+                return await act()
+            except LeaseLost:
+                raise
+            except (IllegalMoveError, GuardFailed):
+                self._calls.catch_up()
+                if self._calls.cursor == before:
+                    raise
+
     async def _receive(self) -> None:
         while (received := self._link.next_message()) is not None:
             connection, message = received
             match message:
                 case Ask():
-                    await self._asked(connection, message)
+                    await self._unless_overtaken(partial(self._asked, connection, message))
                 case Done():
-                    await self._done(message)
+                    await self._unless_overtaken(partial(self._done, message))
                 case TurnDone():
-                    await self._turn_done()
+                    await self._unless_overtaken(self._turn_done)
                 case Acknowledged():
                     self._calls.note_read_answer(message.nonce)
                 case AgentEnded():

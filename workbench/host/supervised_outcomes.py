@@ -4,24 +4,43 @@ import asyncio
 from collections.abc import Sequence
 
 from workbench.changes.decision import SealedBytesMissing, sealed_changes
-from workbench.changes.digest import action_digest
-from workbench.domain.events import ActionOpened, CallExecuting, CallFinished, CallProposed, Event
+from workbench.changes.diff import FileChange
+from workbench.domain.events import (
+    Body,
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    Event,
+    FileChanged,
+)
 from workbench.domain.rows import Call
-from workbench.domain.values import GateVerdict, JsonObject, PlannedWrite
+from workbench.domain.values import GateVerdict, PlannedWrite
 from workbench.effects.fault_points import fault_point
 from workbench.host import redaction
-from workbench.host.approved_change import alteration_detail, hunks_taken_and_left, write_plan
+from workbench.host.approved_change import (
+    alteration_detail,
+    approved_changes,
+    hunks_taken_and_left,
+    write_plan,
+)
 from workbench.host.call_context import CallRecord, read_call_record
-from workbench.host.driver_context import SessionWriter, tool_limits
-from workbench.host.observed_files import Grade, ObservedFile, difference_words, found_changes, observe_files
-from workbench.host.supervised_answers import withdraw
+from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
+from workbench.host.found_files import FoundFiles, found_files_question
+from workbench.host.observed_files import (
+    Grade,
+    ObservedFile,
+    changed_bodies,
+    difference_words,
+    found_changes,
+    observe_files,
+)
+from workbench.host.supervised_answers import withdrawal_events
 from workbench.host.supervised_calls import DIFFERS, AgentCalls, denial
 from workbench.host.supervised_session import announced_call, announcement
+from workbench.host.unasked_calls import UnaskedCall, look_at_unasked
 from workbench.supervised.messages import Done
-from workbench.supervised.tools import SessionTools
+from workbench.supervised.tools import SessionTools, patch_paths
 
-FILES_FOUND = "files_found"
-"""Member of an action's subject: the call after which files are not what was approved."""
 _BY_ITS_OWN_MODE = "its own mode"
 
 
@@ -83,87 +102,125 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
 async def _append_observed(
     calls: AgentCalls, record: CallRecord, files: Sequence[ObservedFile], finished: CallFinished
 ) -> None:
-    changed = await asyncio.to_thread(found_changes, calls.writer, files)
+    changed, question = await asyncio.to_thread(_found, calls.writer, record, files)
     events = [calls.writer.call_event(body, record.row) for body in (*changed, finished)]
-    is_other = any(not file.is_as_approved and not file.is_untouched for file in files)
-    is_partial = bool(changed) and any(not file.is_as_approved for file in files)
-    if is_other or is_partial:
-        events.append(_files_found(calls, record, difference_words(files)))
-    await calls.writer.append(*events)
+    await calls.writer.append(*events, *question)
     fault_point("supervised.observed")
 
 
-def _files_found(calls: AgentCalls, record: CallRecord, words: str) -> Event:
-    """Return the question what becomes of files that are not what was approved."""
-    prompt = (
-        f"After {record.row.tool} the files are not what was approved: {words}. "
-        "Approve to keep them; reject to put back what was there before the call."
-    )
-    journal, cwd = calls.writer.journal, calls.writer.context.workspace
-    subject: JsonObject = {FILES_FOUND: record.row.id}
-    opened = ActionOpened(
-        action_kind="gate", tool=None, target=f"files found: {words}", verb="ask", cwd=cwd, prompt=prompt,
-        digest=action_digest(
-            journal.blobs.keyed, kind="gate", parameters=subject, cwd=cwd, prompt=prompt
-        ),
-        created_at=journal.now(), expires_at=None, subject=subject,
-    )  # fmt: skip
-    return calls.writer.event(opened, action_id=calls.writer.new_id())
+def _found(
+    writer: SessionWriter, record: CallRecord, files: Sequence[ObservedFile]
+) -> tuple[list[FileChanged], list[Event]]:
+    """Return what an agent wrote after it was answered, and the question about what is not as approved."""
+    changes = found_changes(writer, files)
+    differing = [file for file in files if not file.is_as_approved]
+    is_as_expected = not differing or (not changes and all(file.is_untouched for file in differing))
+    if is_as_expected:
+        return changed_bodies(writer, changes), []
+    words = difference_words(files, _approved_bytes(writer, record))
+    why = f"After {record.row.tool} the files are not what was approved: {words}."
+    return changed_bodies(writer, changes), [_question(writer, record, files, changes, why, words)]
+
+
+def _question(
+    writer: SessionWriter, record: CallRecord, files: Sequence[ObservedFile],
+    changes: tuple[FileChange, ...], why: str, target: str,
+) -> Event:  # fmt: skip
+    """Return the question about the files that differ; where none does, about those that were written."""
+    other = {file.step.path for file in files if not file.is_as_approved and not file.is_untouched}
+    asked = tuple(change for change in changes if change.path in other) if other else changes
+    lost = tuple(file.step.path for file in files if file.problem)
+    found = FoundFiles(why=why, target=target, changes=asked, lost=lost)
+    return found_files_question(writer, record.row, found)
+
+
+def _approved_bytes(writer: SessionWriter, record: CallRecord) -> dict[str, bytes | None]:
+    try:
+        return {change.path: change.after for change in approved_changes(writer, record)}
+    except (SealedBytesMissing, CallBytesMissing):
+        return {}
 
 
 async def ran_unanswered(calls: AgentCalls, call_id: str) -> None:
     """The agent ran a call while its question waited: withdraw it, and look at the files."""
     record = read_call_record(calls.writer.journal, call_id)
-    plan = await asyncio.to_thread(_proposed_plan, calls.writer, record)
-    await withdraw(calls, call_id, "the agent did not wait for the answer")
-    files = await asyncio.to_thread(observe_files, calls.writer, plan)
-    if any(not file.is_untouched for file in files):
-        changed = await asyncio.to_thread(found_changes, calls.writer, files)
-        events = [calls.writer.call_event(body, record.row) for body in changed]
-        paths = ", ".join(file.step.path for file in files if not file.is_untouched)
-        await calls.writer.append(*events, _files_found(calls, record, f"{paths}: written without an answer"))
+    withdrawn = withdrawal_events(calls, call_id, "the agent did not wait for the answer")
+    changed, question = await asyncio.to_thread(_found_unanswered, calls.writer, record)
+    events = [calls.writer.call_event(body, record.row) for body in changed]
+    await calls.writer.append(*withdrawn, *events, *question)
+    fault_point("supervised.observed")
     waiting = calls.waiting.pop(call_id, None)
     for waiter in waiting.waiters if waiting else ():
         waiter.connection.send(denial(waiter.nonce, "The call was made without waiting for the answer."))
     calls.catch_up()
 
 
+def _found_unanswered(writer: SessionWriter, record: CallRecord) -> tuple[list[FileChanged], list[Event]]:
+    files = observe_files(writer, _proposed_plan(writer, record))
+    if all(file.is_untouched for file in files):
+        return [], []
+    changes = found_changes(writer, files)
+    paths = ", ".join(file.step.path for file in files if not file.is_untouched)
+    why = f"The agent ran {record.row.tool} without waiting for the answer."
+    words = f"{paths}: written without an answer"
+    lost = tuple(file.step.path for file in files if file.problem)
+    found = FoundFiles(why=why, target=words, changes=changes, lost=lost)
+    return changed_bodies(writer, changes), [found_files_question(writer, record.row, found)]
+
+
 async def record_unasked(calls: AgentCalls, done: Done, cwd: str) -> None:
-    """Record a call that the agent's own mode or rules allowed: it is shown, and not asked about."""
+    """Record a call that the agent's own mode or rules allowed; it is shown, and rarely asked about.
+
+    A question is opened where a denial names it, or where it wrote a file that is closed, runs automatically,
+    or is outside the folder.
+    """
     if not calls.tools.admit(done.tool):
         return
-    is_first, turn_id = not calls.turn_id, calls.turn_id or calls.writer.new_id()
+    writer, is_first, turn_id = calls.writer, not calls.turn_id, calls.turn_id or calls.writer.new_id()
     call = announced_call(
-        calls.writer,
-        turn_id,
-        calls.round + 1,
-        key=done.call,
-        tool=done.tool,
-        given=done.input,
-        cwd=cwd,
-        paths=(),
-    )
+        writer, turn_id, calls.round + 1, key=done.call, tool=done.tool, given=done.input, cwd=cwd,
+        paths=patch_paths(done.input) if done.tool == "apply_patch" else (),
+    )  # fmt: skip
+    seen = await asyncio.to_thread(look_at_unasked, writer, call, done.input, has_failed=done.is_error)
+    bodies, question = await asyncio.to_thread(_unasked_bodies, calls, call, done, seen)
+    events = (writer.call_event(body, call) for body in bodies)
+    await writer.append(*announcement(writer, call, is_first=is_first), *events, *question)
+    calls.turn_id, calls.round = turn_id, calls.round + 1
+    fault_point("supervised.observed")
+    calls.catch_up()
+
+
+def _unasked_bodies(
+    calls: AgentCalls, call: Call, done: Done, seen: UnaskedCall
+) -> tuple[tuple[Body, ...], list[Event]]:
+    """Return what is recorded of a call that was made without asking, and the question about it, if any."""
+    writer, target = calls.writer, _target(calls.tools, call)
     verdict = GateVerdict(
         outcome="allowed", step="agent", by=_BY_ITS_OWN_MODE, reason="the agent did not ask here"
     )
     proposed = CallProposed(
         tool=call.tool, verdict=verdict, parameters=call.parameters, parameters_ref=call.parameters_ref,
-        provider_call_id=call.provider_call_id, cwd=cwd, target=_target(calls.tools, call),
+        provider_call_id=call.provider_call_id, cwd=call.cwd, paths=call.paths, target=target,
     )  # fmt: skip
-    limit = tool_limits(calls.writer.context.read_settings().config).tool_output_bytes
+    limit = tool_limits(writer.context.read_settings().config).tool_output_bytes
     kept = redaction.redact_output(
-        done.output, redaction.redact_text(done.output), limit, calls.writer.journal.blobs
+        done.output, redaction.redact_text(done.output), limit, writer.journal.blobs
     )
+    lost = f"{', '.join(seen.lost)}: the bytes before are not known" if seen.lost else ""
     finished = CallFinished(
         state="failed" if done.is_error else "succeeded", preview=kept.recorded, output_ref=kept.whole,
         output_bytes=kept.total_bytes, metadata=kept.noted({"grade": "on its word"}),
+        summary=redaction.redact_line(lost, 1_000),
+        files_affected=(*(change.path for change in seen.changes), *seen.lost),
     )  # fmt: skip
-    await calls.writer.append(
-        *announcement(calls.writer, call, is_first=is_first),
-        *(calls.writer.call_event(body, call) for body in (proposed, CallExecuting(), finished)),
-    )
-    calls.turn_id, calls.round = turn_id, calls.round + 1
-    calls.catch_up()
+    changed = changed_bodies(writer, seen.changes)
+    named = ", ".join(change.path for change in seen.changes) or target or call.tool
+    found = FoundFiles(
+        why=f"The agent ran {call.tool} without asking. {seen.objection}.",
+        target=f"{named}: done without asking", changes=seen.changes, lost=seen.lost,
+    )  # fmt: skip
+    question = [found_files_question(writer, call, found)] if seen.objection else []
+    return (proposed, CallExecuting(), *changed, finished), question
 
 
 def _proposed_plan(writer: SessionWriter, record: CallRecord) -> tuple[PlannedWrite, ...]:

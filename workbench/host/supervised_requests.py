@@ -3,14 +3,14 @@
 import asyncio
 
 from workbench.agents.planner import Undo
-from workbench.domain.events import UndoRequested
-from workbench.domain.rows import Action, Call
-from workbench.domain.values import UNDO_TOOL, FilePlan
-from workbench.host.call_context import read_call_record
+from workbench.domain.events import ErrorRaised, UndoRequested
+from workbench.domain.rows import Call
+from workbench.domain.values import UNDO_TOOL, GateVerdict
+from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.executor import execute_call
+from workbench.host.found_files import FILES_FOUND, put_back_request
 from workbench.host.supervised_calls import AgentCalls
-from workbench.host.supervised_outcomes import FILES_FOUND
 from workbench.host.undo_proposal import propose_undo
 
 
@@ -18,7 +18,11 @@ async def serve_requests(calls: AgentCalls) -> bool:
     """Do the first thing that a human asked for: the undo of a change, the only call that runs here."""
     if calls.state.undos:
         action_id, request_id, body = calls.state.undos[0]
-        await propose_undo(calls.writer, Undo(action_id=action_id, request_id=request_id, body=body))
+        verdict = await propose_undo(
+            calls.writer, Undo(action_id=action_id, request_id=request_id, body=body)
+        )
+        if verdict.outcome == "refused" and request_id in calls.put_back.values():
+            await calls.writer.append(calls.writer.event(_not_put_back(body, verdict)))
         calls.catch_up()
         return True
     undo = next((call for call in _undo_calls(calls) if call.state == "approved"), None)
@@ -27,7 +31,15 @@ async def serve_requests(calls: AgentCalls) -> bool:
         await execute_call(calls.writer, undo.id, asyncio.Event())
         calls.catch_up()
         return True
-    return await _undo_rejected_files(calls)
+    return await _put_back_rejected(calls)
+
+
+def _not_put_back(body: UndoRequested, verdict: GateVerdict) -> ErrorRaised:
+    paths = ", ".join(plan.path for plan in body.files)
+    return ErrorRaised(
+        code="not_put_back", message=redaction.redact_line(f"Not put back: {paths}."), details=verdict.reason,
+        remedy="Look at what is there now, and correct it by hand.",
+    )  # fmt: skip
 
 
 def _undo_calls(calls: AgentCalls) -> list[Call]:
@@ -42,33 +54,15 @@ async def settle_own_calls(calls: AgentCalls) -> None:
     calls.catch_up()
 
 
-async def _undo_rejected_files(calls: AgentCalls) -> bool:
-    """Ask for the undo of a call whose files a human does not keep."""
+async def _put_back_rejected(calls: AgentCalls) -> bool:
+    """Ask for the undo of what a human does not keep of files that were found."""
     journal = calls.writer.journal
-    rejected = journal.actions(session_id=calls.writer.session_id, states=("rejected",))
-    for action in rejected:
-        call_id = str(action.subject.get(FILES_FOUND, ""))
-        if not call_id or _has_undo_request(calls, action, call_id):
+    while calls.rejected:
+        action = journal.action(calls.rejected.pop())
+        if action is None or action.kind != "files" or action.subject[FILES_FOUND] in calls.put_back:
             continue
-        record = read_call_record(journal, call_id)
-        files = tuple(
-            FilePlan(
-                path=change.path,
-                base=change.after,
-                after=change.before,
-                mode=change.mode,
-                after_ref=change.before_ref,
-            )
-            for change in record.changed
-        )
-        body = UndoRequested(calls=(call_id,), whole=(call_id,), files=files)
-        await calls.writer.append(calls.writer.event(body))
-        calls.catch_up()
-        return True
+        if request := put_back_request(journal, action):
+            await calls.writer.append(calls.writer.event(request))
+            calls.catch_up()
+            return True
     return False
-
-
-def _has_undo_request(calls: AgentCalls, action: Action, call_id: str) -> bool:
-    events = calls.writer.journal.events(calls.writer.session_id, after=action.opened_at)
-    bodies = (event.body for event in events)
-    return any(isinstance(body, UndoRequested) and call_id in body.calls for body in bodies)

@@ -14,8 +14,8 @@ from workbench.host.gate_runner import sealed_plan
 from workbench.journal.replay import session_file_changes
 
 
-async def propose_undo(writer: SessionWriter, undo: Undo) -> None:
-    """Propose the undo that was asked for; the machine executes it like any allowed call."""
+async def propose_undo(writer: SessionWriter, undo: Undo) -> GateVerdict:
+    """Propose the undo that was asked for and return its verdict; it is executed like any allowed call."""
     request = undo.body
     if request.files:
         verdict, changes = await asyncio.to_thread(_judge_files, writer, request, undo.request_id)
@@ -31,6 +31,7 @@ async def propose_undo(writer: SessionWriter, undo: Undo) -> None:
         provider_call_id=f"undo-{undo.action_id or undo.request_id}", files=sealed_plan(writer, changes),
     )  # fmt: skip
     await writer.append(writer.event(body, call_id=writer.new_id()))
+    return verdict
 
 
 _MOST_NAMED = 20

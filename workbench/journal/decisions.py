@@ -220,14 +220,16 @@ def _refusal_reason(
         return closed
     if decision.verdict == "approve" and "stale" in action.warnings:
         return "stale"
+    if action.kind == "files" and (decision.selection is not None or decision.edited):
+        return "choice"
     return None if _is_offered(action, decision) else "choice"
 
 
 def _is_offered(action: Action, decision: Decision) -> bool:
     choice, is_approval = decision.choice, decision.verdict == "approve"
     if not action.choices:
-        # A gate without choices of its own offers the two verdicts; anything else offers none.
-        return choice is None or (action.kind == "gate" and choice == decision.verdict)
+        # A gate without choices of its own offers the two verdicts, as do found files; all else offers none.
+        return choice is None or (action.kind in ("gate", "files") and choice == decision.verdict)
     if choice is None:
         return not is_approval or (action.kind == "question" and bool(decision.text))
     if choice in TRUSTING_CHOICES and action.kind == "trust" and not is_approval:

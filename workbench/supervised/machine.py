@@ -44,6 +44,8 @@ class KnownCall(Struct, frozen=True, kw_only=True):
     """Seconds without a connection that waits."""
     base_states: tuple[Literal["open", "as shown", "otherwise"], ...] = ()
     """How the calls ended that it builds on."""
+    handed_at: int = 0
+    """When it was handed over; 0 before that."""
     is_refresh_asked: bool = False
     is_lapsed: bool = False
     """Its approval has ended."""
@@ -110,9 +112,9 @@ def on_done(
     """Return what the end of a call means; calls of one key end in the order in which they were handed."""
     same = [call for call in calls if (call.key == key if key else call.digest == digest)]
     exact = [call for call in same if call.digest == digest] or same
-    for call in exact:
-        if call.state == "executing":
-            return Compare(call.id)
+    handed = [call for call in exact if call.state == "executing"]
+    if handed:
+        return Compare(min(handed, key=lambda call: call.handed_at).id)
     for call in exact:
         if call.state in ("pending", "approved"):
             return RanUnanswered(call.id)

@@ -443,6 +443,8 @@ def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject
         is_spent = detail.extensions >= MAX_EXTENSIONS
         return f"it was extended {detail.extensions} times, that is all" if is_spent else ""
     if verdict == "edit":
+        if detail.kind == "files":
+            return AS_FOUND
         if detail.is_stale:
             return "the file changed; make the new diff first"
         can_edit = any(
@@ -452,6 +454,8 @@ def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject
     return ""
 
 
+AS_FOUND: Final = "files that were found are kept or put back as they are"
+"""Why no part of them can be taken."""
 MAX_OUTPUT_LINES = 8
 DIFF_PARAMETERS = ("content", "old_string", "new_string", "patch")
 """Parameters that the diff shows already."""
@@ -521,8 +525,8 @@ def _parameter_texts(
 
 
 def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
-    """Return what a row is about; of questions of trust and limits their words say it all."""
-    if opened.action_kind == "trust" or SPEND_LIMIT in opened.subject or REOPENS in opened.subject:
+    """Return what a row is about; of trust, limits and found files the words say it all."""
+    if opened.action_kind in ("trust", "files") or SPEND_LIMIT in opened.subject or REOPENS in opened.subject:
         return ()
     # A finding is known by its rule and its place; ids of its list and its agent say nothing.
     hidden = _FINDING_IDS if opened.action_kind == "finding" else frozenset[str]()

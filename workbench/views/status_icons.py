@@ -109,6 +109,10 @@ _TRUST_STATUSES: Final[Mapping[ActionState, Status]] = {
     "approved": ("ok", "trusted"),
     "rejected": ("rejected", "not now"),
 }
+_FILES_STATUSES: Final[Mapping[ActionState, Status]] = {
+    "approved": ("ok", "kept"),
+    "rejected": ("rejected", "not kept"),
+}
 CALL_STATUSES: Final[Mapping[CallState, Status]] = {
     "pending": ("waiting", "waiting"),
     "approved": ("todo", "approved"),
@@ -175,6 +179,8 @@ def action_status(action: Action, call: Call | None = None, *, is_undone: bool =
         return _STALE
     if action.kind == "trust" and action.state in _TRUST_STATUSES:
         return _TRUST_STATUSES[action.state]
+    if action.kind == "files" and action.state in _FILES_STATUSES:
+        return _FILES_STATUSES[action.state]
     is_allowed = is_released(action)
     if action.state == "approved" or is_allowed:
         if call is not None and call.state in _CALLS_AFTER_APPROVAL:

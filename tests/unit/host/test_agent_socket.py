@@ -28,10 +28,11 @@ HELLO = {"type": "hello", "agent": "fake", "session": "s-1", "cwd": "/w"}
 ASK = {"type": "ask", "nonce": "n1", "tool": "Bash", "input": {"command": "ls"}}
 
 
+CLIENTS = []
+
+
 class Client:
     """A connection to a socket of a running loop."""
-
-    every = []
 
     def __init__(self, reader, writer):
         self.reader, self.writer = reader, writer
@@ -41,8 +42,8 @@ class Client:
         # By a descriptor, as the address of a deep folder is too long.
         directory = os.open(folder, os.O_RDONLY)
         try:
-            cls.every.append(cls(*await asyncio.open_unix_connection(f"/proc/self/fd/{directory}/x.sock")))
-            return cls.every[-1]
+            CLIENTS.append(cls(*await asyncio.open_unix_connection(f"/proc/self/fd/{directory}/x.sock")))
+            return CLIENTS[-1]
         finally:
             os.close(directory)
 
@@ -82,8 +83,8 @@ def served(tmp_path, monkeypatch):
                 try:
                     return await scenario(Place.run, link)
                 finally:
-                    while Client.every:
-                        await Client.every.pop().end()
+                    while CLIENTS:
+                        await CLIENTS.pop().end()
 
         return asyncio.run(asyncio.wait_for(work(), PATIENCE))
 

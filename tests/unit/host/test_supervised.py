@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.fake_agent import FakeAgent, supervise
+from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
 from tests.support.stage import recording
 from tests.support.waits import until_true
 from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
@@ -28,18 +28,6 @@ def allow(stage, *patterns):
     (stage.root / "home" / "config.json").write_text(json.dumps(config))
 
 
-async def row(stage):
-    """Return the one row that waits."""
-    (action,) = await until_true(stage.waiting)
-    return action
-
-
-async def settled(stage):
-    rows = await until_true(lambda: [r for r in stage.journal.calls(stage.session_id)])
-    await until_true(lambda: all(r.finished_at for r in stage.journal.calls(stage.session_id)))
-    return rows
-
-
 # --- the life of a call ------------------------------------------------------------------------------
 
 
@@ -48,13 +36,13 @@ def test_an_edit_is_asked_approved_run_by_the_agent_and_compared(staged):
 
     async def scenario(agent):
         asking = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
-        action = await row(stage)
+        action = await waiting_row(stage)
         assert (action.tool, action.target) == ("Edit", "a.txt")
         assert stage.read("a.txt").decode() == TWELVE
         assert stage.approve(action).ok
         answer = await asking
         assert (answer.outcome, answer.input) == ("allow", None)
-        await settled(stage)
+        await settled_calls(stage)
         assert agent.log == [("Edit", EDIT)]
 
     supervise(stage, scenario)
@@ -68,7 +56,7 @@ def test_a_rejection_reaches_the_agent_with_its_reason(staged):
 
     async def scenario(agent):
         asking = asyncio.create_task(agent.call("n1", "Write", {"file_path": "new.txt", "content": "x"}))
-        stage.reject(await row(stage), "not there")
+        stage.reject(await waiting_row(stage), "not there")
         answer = await asking
         assert (answer.outcome, "not there" in answer.reason, agent.log) == ("deny", True, [])
 
@@ -93,10 +81,10 @@ def test_chosen_hunks_become_the_input_of_the_agents_tool(staged, tool):
 
     async def scenario(agent):
         asking = asyncio.create_task(agent.call("n1", tool, given, "c1"))
-        stage.approve(await row(stage), hunks=[2])
+        stage.approve(await waiting_row(stage), hunks=[2])
         answer = await asking
         assert answer.outcome == "allow" and answer.input is not None
-        await settled(stage)
+        await settled_calls(stage)
 
     supervise(stage, scenario)
     assert stage.read("a.txt").decode() == TWELVE.replace("line 11\n", "line eleven\n")
@@ -109,7 +97,7 @@ def test_a_version_that_the_agents_tool_cannot_write_is_not_handed_over(staged):
 
     async def scenario(agent):
         asking = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
-        stage.approve(await row(stage), edited={"a.txt": b"\xff\xfe no text\n"})
+        stage.approve(await waiting_row(stage), edited={"a.txt": b"\xff\xfe no text\n"})
         answer = await asking
         assert (answer.outcome, "UTF-8" in answer.reason, agent.log) == ("deny", True, [])
 
@@ -124,14 +112,14 @@ def test_a_command_is_judged_by_rules_in_its_folder_and_taken_on_its_word(staged
     async def scenario(agent):
         answer = await agent.call("n1", "Bash", {"command": "cat b.txt", "description": "look"}, "c1")
         assert answer.outcome == "allow"
-        await settled(stage)
+        await settled_calls(stage)
         sub = str(stage.workspace / "sub")
         asking = asyncio.create_task(agent.call("n2", "Bash", {"command": "cat x"}, "c2", cwd=sub))
-        action = await row(stage)
+        action = await waiting_row(stage)
         assert stage.opened(action).cwd == sub
         stage.approve(action)
         assert (await asking).outcome == "allow"
-        await settled(stage)
+        await settled_calls(stage)
 
     supervise(stage, scenario)
     assert {body.metadata["grade"] for body in stage.bodies(CallFinished)} == {"on its word"}
@@ -153,7 +141,7 @@ def test_what_is_outside_the_workspace_asks_and_no_grant_covers_it(staged, tool)
 
     async def scenario(agent):
         agent.ask("n1", tool, given, cwd=str(stage.root) if tool == "mcp__files__write" else "")
-        stage.reject(await row(stage))
+        stage.reject(await waiting_row(stage))
         assert (await agent.answer("n1")).outcome == "deny"
 
     supervise(stage, scenario)
@@ -168,16 +156,16 @@ def test_other_bytes_than_approved_are_a_row_that_can_be_put_back(staged):
 
     async def scenario(agent):
         agent.ask("n1", "Edit", change, "c1")
-        stage.approve(await row(stage))
+        stage.approve(await waiting_row(stage))
         await agent.answer("n1")
         (stage.workspace / "b.txt").write_text("evil\n")
         agent.done("Edit", change, "c1")
-        found = await row(stage)
+        found = await waiting_row(stage)
         assert "b.txt" in found.target and stage.calls()["c1"].detail == "differs"
         assert stage.read("b.txt") == b"evil\n"
         stage.reject(found)
         await until_true(lambda: stage.read("b.txt") == b"b\n")
-        await settled(stage)
+        await settled_calls(stage)
 
     supervise(stage, scenario)
     assert stage.bodies(CallFinished)[0].metadata["grade"] == "checked"
@@ -189,10 +177,10 @@ def test_a_call_that_was_made_without_waiting_is_withdrawn_and_shown(staged):
 
     async def scenario(agent):
         agent.ask("n1", "Write", change, "c1")
-        action = await row(stage)
+        action = await waiting_row(stage)
         agent.run("Write", change, "c1")
         assert (await agent.answer("n1")).outcome == "deny"
-        found = await row(stage)
+        found = await waiting_row(stage)
         assert "without an answer" in found.target
         assert not stage.approve(action).ok
         assert stage.approve(found).ok
@@ -207,7 +195,7 @@ def test_a_call_that_its_own_mode_allowed_is_shown_and_not_asked(staged):
 
     async def scenario(agent):
         agent.run("Bash", {"command": "ls"}, "c1")
-        await settled(stage)
+        await settled_calls(stage)
         assert stage.waiting() == []
 
     supervise(stage, scenario)
@@ -220,7 +208,7 @@ def test_a_question_that_nobody_waits_for_is_withdrawn(staged, monkeypatch):
 
     async def scenario(agent):
         agent.ask("n1", "Edit", EDIT, "c1")
-        action = await row(stage)
+        action = await waiting_row(stage)
         agent.connection.is_open = False
         agent.link.put(agent.connection, None)
         await until_true(lambda: stage.calls()["c1"].state == "cancelled")
@@ -236,7 +224,7 @@ def test_the_row_ends_before_the_agent_stops_waiting_however_often_it_is_extende
 
     async def scenario(agent):
         agent.ask("n1", "Edit", EDIT, "c1", waits=600)
-        action = await row(stage)
+        action = await waiting_row(stage)
         last = action.created_at + 540 * 1_000_000
         assert action.expires_at == last
         assert extend_action(stage.journal, action.id, supervised_user()).why == "limit"
@@ -270,7 +258,7 @@ def test_edits_of_one_file_stack_and_the_second_waits_for_the_first(staged):
 
     async def scenario(agent):
         first = asyncio.create_task(agent.call("n1", "Edit", EDIT, "c1"))
-        await row(stage)
+        await waiting_row(stage)
         later = asyncio.create_task(agent.call("n2", "Edit", second, "c2"))
         await until_true(lambda: len(stage.waiting()) == 2)
         by_call = {stage.journal.call(a.call_id).provider_call_id: a for a in stage.waiting()}
@@ -278,7 +266,7 @@ def test_edits_of_one_file_stack_and_the_second_waits_for_the_first(staged):
         assert "n2" not in agent.connection.answers
         stage.approve(by_call["c1"])
         assert [(await first).outcome, (await later).outcome] == ["allow", "allow"]
-        await settled(stage)
+        await settled_calls(stage)
 
     supervise(stage, scenario)
     assert stage.read("a.txt").decode() == TWELVE.replace("line 2\n", "LINE TWO\n")
@@ -290,7 +278,7 @@ def test_a_second_edit_is_asked_again_where_the_first_was_rejected(staged):
 
     async def scenario(agent):
         agent.ask("n1", "Edit", EDIT, "c1")
-        first = await row(stage)
+        first = await waiting_row(stage)
         agent.ask("n2", "Write", whole, "c2")
         (second,) = await until_true(lambda: [a for a in stage.waiting() if a.id != first.id])
         stage.reject(first)
@@ -324,7 +312,7 @@ def test_a_driver_that_dies_anywhere_hands_an_approval_over_at_most_once(staged,
         else:
             asking = asyncio.create_task(agent.call("n1", "Write", change, "c1"))
             await until_true(lambda: approve_all(stage) or asking.done())
-        await settled(stage)
+        await settled_calls(stage)
 
     with arm_fault(point, Died()), pytest.raises(Died):
         supervise(stage, scenario, agent)

@@ -178,7 +178,8 @@ class ApprovalSelection(Struct):
 
     def approval(self, detail: ActionDetail) -> DecisionMade:
         """Return the approval of what is taken of an action."""
-        selection = self.taken_of(detail).to_selection() if detail.hunks else None
+        has_parts = bool(detail.hunks) and detail.kind != "files"
+        selection = self.taken_of(detail).to_selection() if has_parts else None
         seen = self.seen_by(detail)
         decision = Decision(action_id=detail.id, verdict="approve", selection=selection, seen=seen)
         return DecisionMade(decision, detail.digest)
@@ -241,11 +242,16 @@ def approve_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
         return _choice_label(detail, choosing)
     if detail.id in choosing.edits:
         return "approve your text"
-    unseen, words = unseen_text(detail, choosing), choosing.taken_of(detail).words()
+    unseen, words = unseen_text(detail, choosing), _what_approving_does(detail, choosing)
     if unseen and choosing.insists(detail):
         return f"see {unseen}, then {words}" if words else f"see {unseen}"
     base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
+    base = words if detail.kind == "files" else base
     return f"{base}, {unseen} unseen" if unseen else base
+
+
+def _what_approving_does(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    return "keep" if detail.kind == "files" else choosing.taken_of(detail).words()
 
 
 def unseen_text(detail: ActionDetail, choosing: ApprovalSelection) -> str:
@@ -393,6 +399,8 @@ def why_no_undo(detail: ActionDetail | None) -> str:
         return NO_ROW
     if detail.is_pending:
         return "nothing was applied yet"
+    if detail.kind == "files":
+        return "it is an answer about files; undo the change of the call that wrote them"
     if not detail.files:
         return "it changed no file"
     if not detail.has_bytes:
@@ -425,6 +433,8 @@ def why_not_select(detail: ActionDetail | None, choosing: ApprovalSelection) -> 
         return why_no_hunks(detail)
     if not detail.is_pending:
         return "it is decided"
+    if detail.kind == "files":
+        return action_detail.AS_FOUND
     return "your text is taken whole" if detail.id in choosing.edits else ""
 
 
@@ -478,12 +488,21 @@ def answered_sentence(detail: ActionDetail | None, message: DecisionReported, wa
         message: What came of it.
         way: A key of `_UNDO_WAYS`.
     """
-    if detail is None or detail.id != message.action_id or detail.kind != "tool":
+    if detail is None or detail.id != message.action_id or detail.kind not in ("tool", "files"):
         return ""
+    if detail.kind == "files":
+        return _files_answer(detail, message)
     named = one_line(f"{detail.verb} {detail.target}", _MAX_NAMED_CELLS)
     if message.verdict != "approve":
         return f"Rejected: {named}."
     return f"Approved: {named}. To undo: {_UNDO_WAYS[way]}." if detail.files else f"Approved: {named}."
+
+
+def _files_answer(detail: ActionDetail, message: DecisionReported) -> str:
+    named = one_line(detail.target, _MAX_NAMED_CELLS)
+    if message.verdict == "approve":
+        return f"Kept: {named}."
+    return f"To be put back: {named}." if detail.files else f"Noted, nothing can be put back: {named}."
 
 
 NARROW_LABEL_COLUMNS: Final = 100
@@ -552,7 +571,7 @@ def position_caption(detail: ActionDetail, choosing: ApprovalSelection) -> str:
     where = f"hunk {hunk} of {len(detail.hunks)}"
     if choosing.line is not None:
         return f"{where}   line {choosing.line}"
-    has_choice = detail.is_pending or detail.was_taken is not None
+    has_choice = (detail.is_pending and detail.kind != "files") or detail.was_taken is not None
     lost = dropped_parts_caption(detail, choosing)
     return f"{where}   {taken.title_words()}{lost and f'   {lost}'}" if has_choice else where
 
@@ -581,6 +600,8 @@ def approval_key_label(
         return "approve marked…" if is_batch else None
     if key_id in ("approvals.approve", "trust.answer"):
         return approve_label(detail, choosing)
+    if key_id == "approvals.reject" and detail.kind == "files" and not choosing.marks:
+        return "put back" if detail.files else "not kept"
     if key_id == "approvals.propose-all-again" and detail.again is not None:
         return f"all {len(detail.again.ids)} again"
     if key_id == "approvals.hunk-toggle" and width < NARROW_LABEL_COLUMNS:

@@ -31,7 +31,10 @@ from workbench.views.approvals import QueueRow
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
 
-_DECIDED_ALONE = {"gate": "gates are answered one by one", "ask": "questions are answered one by one"}
+_DECIDED_ALONE = {
+    "gate": "gates are answered one by one", "ask": "questions are answered one by one",
+    "found": "files that were found are answered one by one",
+}  # fmt: skip
 _MAX_LEFT_OUT = 3
 _BOX_WIDTH = 118
 """The most cells of the box, as the stylesheet has it."""
