@@ -56,7 +56,7 @@ def test_the_log_names_a_broken_session_by_its_id_and_its_telemetry_id(tmp_path,
     async def broken(_self, _session):
         raise KeyError("within")
 
-    monkeypatch.setattr(Supervisor, "_driving", broken)
+    monkeypatch.setattr(Supervisor, "_drive_chat", broken)
     hosted(stage)
     (line,) = {record.getMessage() for record in caplog.records if "session" in record.getMessage()}
     assert row.telemetry_id and line == f"session {row.id} (telemetry {row.telemetry_id})"

@@ -11,7 +11,7 @@ from tests.support.sizes import size
 from tests.support.stage import recording
 from tests.support.supervised_place import SupervisedPlace, check_supervised
 from tests.support.waits import until
-from workbench.host.supervised_outcomes import FILES_FOUND
+from workbench.host.found_files import FILES_FOUND
 
 pytestmark = pytest.mark.faults
 
