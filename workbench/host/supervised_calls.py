@@ -96,8 +96,9 @@ class AgentCalls:
 
     def known_calls(self) -> list[KnownCall]:
         rows = self.open_calls()
-        known = {row.id for row in rows}
-        settled = (self.writer.journal.call(call_id) for call_id in self.waiting if call_id not in known)
+        is_open = {row.id for row in rows}
+        self.waiting = {key: each for key, each in self.waiting.items() if key in is_open or each.waiters}
+        settled = (self.writer.journal.call(call_id) for call_id in self.waiting if call_id not in is_open)
         return [self._known(row) for row in (*rows, *(row for row in settled if row is not None))]
 
     def note_read_answer(self, nonce: str) -> None:

@@ -13,7 +13,9 @@ call of the agent: the only call that runs here is the undo that a human asked f
 # | after `call.executing`, before the answer | call executing | never answered: looks at the disk |
 # | after the answer | call executing | looks at the disk, when the agent says it ended or is gone |
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
 
@@ -24,7 +26,7 @@ from workbench.domain.machines import IllegalMoveError
 from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.driver_context import DriverContext, SessionWriter
 from workbench.host.gate_runner import WaitingReads, replace_waiting_action
-from workbench.host.session_driver import mark_stale_actions, running_clock, session_log_name, set_on_change
+from workbench.host.session_driver import mark_stale_actions, running_clock, session_log_name
 from workbench.host.supervised_answers import announce, attach, deny, hand_over, restack, withdraw
 from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
@@ -79,7 +81,7 @@ class SupervisedDriver:
 
     async def run(self, until: Callable[["SupervisedDriver"], bool]) -> None:
         """Run until `until` says so, when nothing is due. Raises LeaseLost."""
-        async with set_on_change(self.writer.journal, self._link.changed):
+        with self._following_own_events():
             self._calls.recall_turn()
             await settle_own_calls(self._calls)
             while True:
@@ -90,7 +92,7 @@ class SupervisedDriver:
                     continue
                 if until(self):
                     return
-                await self._wait()
+                await self._link.changed.wait()
 
     @property
     def cursor(self) -> int:
@@ -109,8 +111,24 @@ class SupervisedDriver:
         self._is_ticked = True
         self._link.changed.set()
 
-    async def _wait(self) -> None:
-        await self._link.changed.wait()
+    @contextmanager
+    def _following_own_events(self) -> Generator[None]:
+        """Ring for events of this session only: the drivers of twenty sessions hear every commit."""
+        journal, loop = self.writer.journal, asyncio.get_running_loop()
+
+        def ring_if_behind() -> None:
+            if journal.events(self.writer.session_id, after=self._calls.cursor, limit=1):
+                self._link.changed.set()
+
+        def on_change() -> None:
+            with suppress(RuntimeError):  # the loop may be gone by now
+                loop.call_soon_threadsafe(ring_if_behind)
+
+        unsubscribe = journal.on_change(on_change)
+        try:
+            yield
+        finally:
+            unsubscribe()
 
     async def _unless_overtaken(self, act: Callable[[], Awaitable[bool | None]]) -> bool | None:
         """Do something, and again where the event of another process came first. Raises LeaseLost."""
