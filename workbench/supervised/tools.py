@@ -146,7 +146,7 @@ def _unique_part(before: bytes, after: bytes) -> tuple[bytes, bytes]:
     end = len(old) - tail
     while True:
         part = b"".join(old[start:end])
-        if part and before.count(part) == 1:
+        if part and before.find(part) == before.rfind(part):  # `count` would miss one that overlaps
             return part, b"".join(new[start : len(new) - (len(old) - end)])
         if start == 0 and end == len(old):
             raise InputNotPossible("the file is empty, or no part of it occurs once")
