@@ -15,7 +15,8 @@ from tests.support.waits import PATIENCE, until_true
 from workbench.domain.events import UndoRequested
 from workbench.domain.values import UNDO_TOOL
 from workbench.effects.fault_points import arm_fault, disarm_all_faults
-from workbench.host.supervised_driver import AgentLink, drive_supervised
+from workbench.host.agent_link import AgentLink
+from workbench.host.supervised_driver import drive_supervised
 from workbench.host.supervised_session import require_supervised_session
 from workbench.journal.errors import JournalError
 from workbench.supervised.messages import Hello
@@ -75,7 +76,7 @@ class Life:
         """Wait until nothing is due; a driver that has died is followed by another."""
         rests, _ = self._rests, self.link.changed.set()
         await until_true(lambda: self.driving.done() or (
-            self._rests > rests and not self.link.changed.is_set() and self.link.messages.empty()
+            self._rests > rests and not self.link.changed.is_set() and not self.link.has_unread()
         ), pause=lambda: asyncio.sleep(0.001))  # fmt: skip
         self._read_answers()
         if self.driving.done():

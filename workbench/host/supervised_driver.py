@@ -78,6 +78,8 @@ class SupervisedDriver:
         self._is_ticked = False
         self._held_since: dict[str, float] = {}
         """Since when approved calls wait for the end of the calls they build on."""
+        self._written: set[str] = set()
+        """Calls whose files were as approved at the last tick."""
 
     async def run(self, until: Callable[["SupervisedDriver"], bool]) -> None:
         """Run until `until` says so, when nothing is due. Raises LeaseLost."""
@@ -211,7 +213,7 @@ class SupervisedDriver:
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""
-        if await serve_requests(self._calls) or await self._settle_bases():
+        if await serve_requests(self._calls) or await self._settle_silent_calls():
             return True
         is_agent_here = self._link.is_agent_here()
         self._had_agent = self._had_agent or is_agent_here
@@ -235,21 +237,25 @@ class SupervisedDriver:
             return True
         return False
 
-    async def _settle_bases(self) -> bool:
-        """Settle a call whose end did not arrive, where an approved call waits for it; looked at once a tick.
+    async def _settle_silent_calls(self) -> bool:
+        """Settle a call whose end the agent did not report; looked at once a tick.
 
-        It has ended where its files are as approved. Where they are not, the agent may still write them, and
-        has `HOLD_SECONDS` to do so.
+        Codex reports none of its patches. A call has ended where its files were as approved at two ticks in a
+        row; where they are not, the agent may still write them. A call that an approved one builds on has
+        `HOLD_SECONDS` to do so.
         """
         if not self._is_ticked:
             return False
         self._is_ticked = False
         now = self.writer.context.clock.monotonic()
         self._held_since = {base: self._held_since.get(base, now) for base in self._calls.awaited_bases()}
-        for base_id, since in self._held_since.items():
-            is_late = now - since >= HOLD_SECONDS
-            if is_late or await is_as_approved(self._calls, base_id):
-                await observe(self._calls, base_id, "the agent did not say what came of it")
+        late = {base for base, since in self._held_since.items() if now - since >= HOLD_SECONDS}
+        before, self._written = self._written, set[str]()
+        for call_id in self._calls.handed_calls():
+            if await is_as_approved(self._calls, call_id):
+                self._written.add(call_id)
+            if call_id in late or call_id in before & self._written:
+                await observe(self._calls, call_id, "the agent did not say what came of it")
                 self._calls.catch_up()
                 return True
         return False

@@ -426,3 +426,20 @@ def test_one_approval_of_two_equal_questions_lets_the_agent_run_once(staged):
 
     supervise(stage, scenario)
     assert sorted(row.state for row in stage.journal.calls(stage.session_id)) == ["rejected", "succeeded"]
+
+
+def test_a_call_whose_end_is_not_reported_is_settled_when_its_files_are_as_approved(staged):
+    """As a patch of Codex, after which no hook comes."""
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        stage.approve(await waiting_row(stage), hunks=[1])
+        await agent.answer("n1")
+        (stage.workspace / "a.txt").write_text(TWELVE.replace("line 2\n", "line two\n"))
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+    (finished,) = stage.bodies(CallFinished)
+    assert stage.calls()["c1"].state == "succeeded"
+    assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))

@@ -158,5 +158,5 @@ def test_five_files_cut_to_two_hunks_a_refusal_an_expiry_a_death_and_the_same_se
     }  # fmt: skip
     finished = [(body.state, body.detail, body.metadata.get("grade")) for body in stage.bodies(CallFinished)]
     assert finished == [
-        ("succeeded", "partial", "bound"), ("succeeded", "recovered", "bound"), ("succeeded", "", "bound"),
+        ("succeeded", "partial", "bound"), ("succeeded", "", "bound"), ("succeeded", "", "bound"),
     ]  # fmt: skip
