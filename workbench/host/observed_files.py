@@ -1,7 +1,6 @@
 """Look at what an agent wrote itself, and compare it with what was approved. Nothing here writes a file."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
@@ -12,9 +11,6 @@ from workbench.domain.values import PlannedWrite
 from workbench.effects.file_primitives import FileRefused
 from workbench.host.approved_change import change_kind, file_changed_bodies
 from workbench.host.driver_context import SessionWriter
-
-Grade = Literal["bound", "checked", "on its word"]
-"""The files are what was approved; they were looked at and are not; nothing was compared."""
 
 
 class ObservedFile(Struct, frozen=True, kw_only=True):

@@ -31,6 +31,8 @@ from workbench.changes.digest import action_digest
 from workbench.domain.events import (
     ActionCancelled,
     ActionOpened,
+    AgentConnected,
+    AgentGone,
     CallExecuting,
     CallFinished,
     CallProposed,
@@ -39,9 +41,17 @@ from workbench.domain.events import (
     TurnEnded,
     UndoRequested,
 )
-from workbench.domain.machines import SETTLED_CALL_STATES
+from workbench.domain.machines import SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import UNDO_TOOL, FilePlan, GateVerdict, JsonObject, PlannedWrite
+from workbench.domain.values import (
+    OWN_MODE,
+    UNDO_TOOL,
+    FilePlan,
+    GateVerdict,
+    Grade,
+    JsonObject,
+    PlannedWrite,
+)
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
 from workbench.host import redaction
@@ -68,7 +78,6 @@ from workbench.host.gate_runner import (
     replace_waiting_action,
 )
 from workbench.host.observed_files import (
-    Grade,
     ObservedFile,
     difference_words,
     found_changes,
@@ -97,6 +106,7 @@ from workbench.supervised.machine import (
     Unasked,
     WithdrawCall,
     due_moves,
+    due_presence,
     on_ask,
     on_done,
 )
@@ -111,7 +121,6 @@ from workbench.text import canonical
 
 FILES_FOUND = "files_found"
 """Member of an action's subject: the call after which files are not what was approved."""
-_BY_ITS_OWN_MODE = "its own mode"
 
 
 class AgentConnection(Protocol):
@@ -170,6 +179,8 @@ class SupervisedDriver:
         self._started_at = writer.context.clock.monotonic()
         self._had_agent = False
         """A connection was open since this driver was started."""
+        self._left_at = self._started_at
+        """When the last connection ended."""
         self._turn_id = ""
         self._round = 0
         self._reads = WaitingReads(self.writer)
@@ -192,8 +203,9 @@ class SupervisedDriver:
                 await self._wait()
 
     def is_idle(self) -> bool:
-        """Return whether nothing is open and no agent is connected."""
-        return not self._link.connections and self._link.messages.empty() and not self._open_calls()
+        """Return whether nothing is open and no agent is connected, which is recorded."""
+        is_left = not self._link.connections and self._link.messages.empty() and not self._open_calls()
+        return is_left and self._due_presence() is None
 
     async def tick(self) -> None:
         """Do what time brings: rows expire and go stale, reads are released, and questions are left."""
@@ -239,7 +251,7 @@ class SupervisedDriver:
                     pass
 
     def _connection_ended(self, connection: AgentConnection) -> None:
-        now = self.writer.context.clock.monotonic()
+        now = self._left_at = self.writer.context.clock.monotonic()
         for waiting in self._waiting.values():
             before = len(waiting.waiters)
             waiting.waiters = [each for each in waiting.waiters if each.connection is not connection]
@@ -304,9 +316,12 @@ class SupervisedDriver:
         for call in self._open_calls():
             if call.state in ("pending", "approved"):
                 await self._withdraw(call.id, "the agent's turn ended")
-        ended = self.writer.event(TurnEnded(outcome="done"), turn_id=self._turn_id)
+        await self._end_turn()
+
+    async def _end_turn(self, *more: Event, detail: str = "") -> None:
+        ended = self.writer.event(TurnEnded(outcome="done", detail=detail), turn_id=self._turn_id)
         ready = self.writer.event(SessionStatusChanged(status="ready"))
-        await self.writer.append(ended, ready)
+        await self.writer.append(ended, ready, *more)
         self._turn_id, self._round = "", 0
         self._catch_up()
 
@@ -348,7 +363,29 @@ class SupervisedDriver:
                     await self._observe(call_id, "the agent ended before it said what came of it")
             self._catch_up()
             return True
-        return False
+        return await self._record_presence()
+
+    def _due_presence(self) -> Literal["connected", "gone", "leaving"] | None:
+        session, now = self.writer.session(), self.writer.context.clock.monotonic()
+        if session.status in TERMINAL_SESSION_STATES:
+            return None
+        return due_presence(
+            is_agent_here=bool(self._link.connections), is_recorded_gone=session.is_agent_gone,
+            had_agent=self._had_agent, since_left=now - self._left_at,
+        )  # fmt: skip
+
+    async def _record_presence(self) -> bool:
+        """Record that the agent is connected again, or gone, which ends its turn; False if neither is new."""
+        match self._due_presence():
+            case "connected":
+                await self.writer.append(self.writer.event(AgentConnected()))
+            case "gone" if self._turn_id:
+                await self._end_turn(self.writer.event(AgentGone()), detail="the agent is gone")
+            case "gone":
+                await self.writer.append(self.writer.event(AgentGone()))
+            case _:
+                return False
+        return True
 
     def _open_calls(self) -> list[Call]:
         states = ("pending", "approved", "executing")
@@ -635,7 +672,7 @@ class SupervisedDriver:
             paths=(),
         )
         verdict = GateVerdict(
-            outcome="allowed", step="agent", by=_BY_ITS_OWN_MODE, reason="the agent did not ask here"
+            outcome="allowed", step="agent", by=OWN_MODE, reason="the agent did not ask here"
         )
         proposed = CallProposed(
             tool=call.tool, verdict=verdict, parameters=call.parameters, parameters_ref=call.parameters_ref,
