@@ -41,7 +41,7 @@ from workbench.domain.events import (
     TurnEnded,
     UndoRequested,
 )
-from workbench.domain.machines import SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
+from workbench.domain.machines import SETTLED_CALL_STATES
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import (
     OWN_MODE,
@@ -366,12 +366,10 @@ class SupervisedDriver:
         return await self._record_presence()
 
     def _due_presence(self) -> Literal["connected", "gone", "leaving"] | None:
-        session, now = self.writer.session(), self.writer.context.clock.monotonic()
-        if session.status in TERMINAL_SESSION_STATES:
-            return None
         return due_presence(
-            is_agent_here=bool(self._link.connections), is_recorded_gone=session.is_agent_gone,
-            had_agent=self._had_agent, since_left=now - self._left_at,
+            is_agent_here=bool(self._link.connections),
+            is_recorded_gone=self.writer.session().is_agent_gone, had_agent=self._had_agent,
+            since_left=self.writer.context.clock.monotonic() - self._left_at,
         )  # fmt: skip
 
     async def _record_presence(self) -> bool:
