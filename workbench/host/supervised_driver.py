@@ -204,20 +204,22 @@ class SupervisedDriver:
         ready = self.writer.event(SessionStatusChanged(status="ready"))
         await self.writer.append(ended, ready, *more)
         self._calls.turn_id, self._calls.round = "", 0
+        self._calls.unreported.clear()
         self._calls.catch_up()
 
     async def _done(self, done: Done) -> None:
         cwd = done.cwd or self.writer.context.workspace
         digest = call_digest(done.tool, done.input, cwd)
-        match on_done(done.call, digest, [*self._calls.known_calls(), *self._calls.settled_calls(done.call)]):
+        ended = self._calls.ended_calls(done.call, done.tool)
+        match on_done(done.call, digest, [*self._calls.known_calls(), *ended]):
             case Compare(call_id):
                 await compare(self._calls, call_id, done)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
-            case Unasked():
-                await record_unasked(self._calls, done, cwd)
-            case AlreadySettled():
-                pass
+            case Unasked(refused):
+                await record_unasked(self._calls, done, cwd, refused)
+            case AlreadySettled(call_id):
+                self._calls.unreported.pop(call_id, None)
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from workbench.changes.decision import SealedBytesMissing, sealed_changes
 from workbench.changes.diff import FileChange
 from workbench.domain.events import (
@@ -77,11 +79,12 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
     record = read_call_record(calls.writer.journal, call_id)
     if record.row.state != "executing" or record.executing is None:
         return
-    waiting = calls.waiting.pop(call_id, None)
-    if waiting is None or not waiting.is_read:
+    known = calls.waiting.get(call_id)
+    if known is None or not known.is_read:
         why = f"{why}, and it did not confirm that it got the answer"
     files = await asyncio.to_thread(observe_files, calls.writer, record.executing.plan)
     if files and all(file.is_as_approved for file in files):
+        calls.note_unreported(record.row)
         taken, left = hunks_taken_and_left(calls.writer, record)
         body = CallFinished(
             state="succeeded", detail=alteration_detail(record), metadata={"grade": "bound"},
@@ -95,6 +98,7 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
             state="interrupted", detail="outcome unknown", error=why, summary=difference_words(files),
             metadata={"grade": "checked" if files else "on its word"},
         )  # fmt: skip
+    calls.waiting.pop(call_id, None)
     await _append_observed(calls, record, files, body)
 
 
@@ -167,11 +171,11 @@ def _found_unanswered(writer: SessionWriter, record: CallRecord) -> tuple[list[F
     return changed_bodies(writer, changes), [found_files_question(writer, record.row, found)]
 
 
-async def record_unasked(calls: AgentCalls, done: Done, cwd: str) -> None:
+async def record_unasked(calls: AgentCalls, done: Done, cwd: str, refused: str | None = None) -> None:
     """Record a call that the agent's own mode or rules allowed; it is shown, and rarely asked about.
 
     A question is opened where a denial names it, or where it wrote a file that is closed, runs automatically,
-    or is outside the folder.
+    or is outside the folder, and where it is a call that was refused (`refused`: its id).
     """
     if not calls.tools.admit(done.tool):
         return
@@ -181,6 +185,8 @@ async def record_unasked(calls: AgentCalls, done: Done, cwd: str) -> None:
         paths=patch_paths(done.input) if done.tool == "apply_patch" else (),
     )  # fmt: skip
     seen = await asyncio.to_thread(look_at_unasked, writer, call, done.input, has_failed=done.is_error)
+    if refused is not None and not seen.objection:
+        seen = replace(seen, objection=_refusal_words(calls, refused))
     bodies, question = await asyncio.to_thread(_unasked_bodies, calls, call, done, seen)
     events = (writer.call_event(body, call) for body in bodies)
     await writer.append(*announcement(writer, call, is_first=is_first), *events, *question)
@@ -218,6 +224,12 @@ def _unasked_bodies(
     )  # fmt: skip
     question = [found_files_question(writer, call, found)] if seen.objection else []
     return (proposed, CallExecuting(), *changed, finished), question
+
+
+def _refusal_words(calls: AgentCalls, call_id: str) -> str:
+    row = calls.writer.journal.call(call_id)
+    is_rejected = row is not None and row.state == "rejected"
+    return "The same call was rejected before" if is_rejected else "The same call was not answered in time"
 
 
 def _proposed_plan(writer: SessionWriter, record: CallRecord) -> tuple[PlannedWrite, ...]:

@@ -30,11 +30,17 @@ class IncomingCall(Struct, frozen=True, kw_only=True):
 
 
 class KnownCall(Struct, frozen=True, kw_only=True):
-    """A recorded call that is not settled, or that a connection waits for."""
+    """A recorded call that is not settled, or whose end or answer is awaited."""
 
     id: str
     key: str
+    """The agent's id of the call; empty if it has none."""
     digest: str
+    """Of tool, input and folder."""
+    handed_digest: str = ""
+    """The same of the input that it was allowed with."""
+    is_end_awaited: bool = False
+    """Whether it was settled by its files, and the agent has not said that it ended."""
     state: CallState
     nonces: frozenset[str] = frozenset()
     """The questions that were attached to it."""
@@ -101,25 +107,40 @@ class RanUnanswered(Struct, frozen=True):
 class AlreadySettled(Struct, frozen=True):
     """The end of this call was recorded before."""
 
+    call_id: str
+
 
 class Unasked(Struct, frozen=True):
-    """The agent made a call without asking: record it."""
+    """The agent made a call without asking: record it; `refused` is the one that it was not allowed."""
+
+    refused: str | None = None
 
 
 def on_done(
     key: str, digest: str, calls: Sequence[KnownCall]
 ) -> Compare | RanUnanswered | AlreadySettled | Unasked:
     """Return what the end of a call means; calls of one key end in the order in which they were handed."""
-    same = [call for call in calls if (call.key == key if key else call.digest == digest)]
-    exact = [call for call in same if call.digest == digest] or same
+    same = [call for call in calls if _is_end_of(call, key, digest)]
+    equal = [call for call in same if digest in (call.digest, call.handed_digest)]
+    exact = [call for call in equal or same if not call.is_settled]
     handed = [call for call in exact if call.state == "executing"]
     if handed:
         return Compare(min(handed, key=lambda call: call.handed_at).id)
-    for call in exact:
-        if call.state in ("pending", "approved"):
-            return RanUnanswered(call.id)
-    is_known = any(key and call.key == key and call.digest == digest for call in calls)
-    return AlreadySettled() if is_known else Unasked()
+    if exact:
+        return RanUnanswered(exact[0].id)
+    ended = [call for call in equal if call.state in ("succeeded", "failed")]
+    known = next((call for call in ended if call.is_end_awaited or (key and call.key == key)), None)
+    if known is not None:
+        return AlreadySettled(known.id)
+    refused = next((call for call in reversed(equal) if call.state in ("rejected", "expired")), None)
+    return Unasked(refused.id if refused is not None else None)
+
+
+def _is_end_of(call: KnownCall, key: str, digest: str) -> bool:
+    """Return whether an end may be that of a call: by its id, or by what it does where one has no id."""
+    if key and call.key:
+        return call.key == key
+    return digest in (call.digest, call.handed_digest)
 
 
 # --- what is due ----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.agent_tools import run_tool
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
 from tests.support.stage import recording
 from tests.support.waits import PATIENCE, until_true
@@ -21,6 +22,7 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.effects.fault_points import arm_fault
+from workbench.host.supervised_calls import UNNAMED
 from workbench.host.supervised_driver import AgentLink, drive_supervised
 from workbench.supervised import machine
 
@@ -238,7 +240,7 @@ def test_an_agent_that_disconnects_is_recorded_as_gone_and_ends_its_turn(staged,
 
     async def scenario(agent):
         agent.run("Bash", {"command": "ls"}, "c1")
-        await settled(stage)
+        await settled_calls(stage)
         assert (stage.session().status, stage.session().is_agent_gone) == ("processing", False)
         agent.disconnect()
         await until_true(lambda: stage.session().is_agent_gone)
@@ -258,7 +260,7 @@ def test_a_driver_that_finds_no_agent_waits_for_it_and_records_that_it_is_gone(s
 
     async def connected(agent):
         agent.run("Bash", {"command": "ls"}, "c1")
-        await settled(stage)
+        await settled_calls(stage)
 
     supervise(stage, connected)
     assert presence(stage) == []
@@ -445,7 +447,8 @@ def test_two_equal_questions_without_an_id_are_two_decisions_that_end_in_their_o
         agent.ask("n1", "Bash", given)
         agent.ask("n2", "Bash", given)
         await until_true(lambda: len(stage.waiting()) == 2)
-        by_call = {stage.journal.call(action.call_id).provider_call_id: action for action in stage.waiting()}
+        named = {action.id: stage.journal.call(action.call_id).provider_call_id for action in stage.waiting()}
+        by_call = {named[action.id].removeprefix(UNNAMED): action for action in stage.waiting()}
         nonces = ["n1", "n2"] if first == 0 else ["n2", "n1"]
         stage.approve(by_call[nonces[0]])
         assert (await agent.answer(nonces[0])).outcome == "allow"
@@ -456,7 +459,7 @@ def test_two_equal_questions_without_an_id_are_two_decisions_that_end_in_their_o
         agent.done("Bash", given, output="two")
         await settled_calls(stage)
         rows = stage.calls()
-        ended = [stage.journal.call_events(rows[nonce].id)[-1].body.preview for nonce in nonces]
+        ended = [stage.journal.call_events(rows[UNNAMED + nonce].id)[-1].body.preview for nonce in nonces]
         assert ended == ["one", "two"]
 
     supervise(stage, scenario)
@@ -496,3 +499,40 @@ def test_a_call_whose_end_is_not_reported_is_settled_when_its_files_are_as_appro
     (finished,) = stage.bodies(CallFinished)
     assert stage.calls()["c1"].state == "succeeded"
     assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))
+
+
+@pytest.mark.parametrize("key", ["", "c1"])
+def test_an_end_that_comes_after_its_files_were_seen_is_not_another_call(staged, key):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, key)
+        stage.approve(await waiting_row(stage))
+        await agent.answer("n1")
+        run_tool(stage.workspace, "Edit", EDIT)
+        await settled_calls(stage)
+        agent.done("Edit", EDIT, key)
+        agent.run("Bash", {"command": "ls"}, "c2")
+        await until_true(lambda: len(stage.journal.calls(stage.session_id)) == 2)
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+    assert [row.tool for row in stage.journal.calls(stage.session_id)] == ["Edit", "Bash"]
+
+
+@pytest.mark.parametrize("key", ["", "c1"])
+@pytest.mark.parametrize("tool", ["Write", "Bash"])
+def test_a_call_that_was_rejected_and_made_all_the_same_is_a_row(staged, key, tool):
+    stage = stage_of(staged)
+    given = {"Write": {"file_path": "b.txt", "content": "all the same\n"}, "Bash": {"command": "make"}}[tool]
+
+    async def scenario(agent):
+        agent.ask("n1", tool, given, key)
+        stage.reject(await waiting_row(stage))
+        await agent.answer("n1")
+        agent.run(tool, given, key)
+        (found,) = await until_true(stage.waiting)
+        assert (found.kind, "rejected before" in stage.opened(found).prompt) == ("files", True)
+
+    supervise(stage, scenario)
+    assert [row.state for row in stage.journal.calls(stage.session_id)] == ["rejected", "succeeded"]
