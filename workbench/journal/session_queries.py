@@ -224,6 +224,16 @@ def pending_action_counts(database: Database) -> dict[str, int]:
     return {row[0]: row[1] for row in database.execute(statement)}
 
 
+def has_executing_call(database: Database, session_ids: Iterable[str]) -> bool:
+    """Return whether a call runs in some sessions, or in those below them."""
+    statement = (
+        "WITH RECURSIVE tree(id) AS (SELECT value FROM json_each(?)"
+        " UNION SELECT session.id FROM session JOIN tree ON session.parent_id = tree.id)"
+        " SELECT 1 FROM call WHERE state = 'executing' AND session_id IN tree LIMIT 1"
+    )
+    return database.execute(statement, (json.dumps(list(session_ids)),)).fetchone() is not None
+
+
 _COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"
 _COUNT_STATEMENTS: Final = (
     "SELECT session_id, sum(state = 'rejected'), sum(state = 'expired'), 0, 0, 0, 0, 0,"
