@@ -125,3 +125,19 @@ def test_no_event_has_a_call_of_the_agent_executed_or_rolled_back_here(
     """Whatever is recorded in its session, by whom ever: the agent's own calls stay its own."""
     with lived(tmp_path, [*scene, *events, ("approve", 0)]):
         assert only_undo_runs == []
+
+
+@settings(max_examples=size("WORKBENCH_AGENT_LIVES", 12, 200), deadline=None)
+@given(waits=st.integers(2, 4_000), pauses=st.lists(st.integers(0, 900), max_size=5))
+def test_a_question_ends_before_its_agent_stops_waiting_however_often_it_is_extended(
+    tmp_path_factory, waits, pauses
+):
+    asked = ("ask", "Bash", {"command": "make"}, "", float(waits))
+    steps = [asked, *(step for pause in pauses for step in (("wait", pause), ("extend", 0)))]
+    late = ("wait", waits - min(60, waits / 10))
+    with lived(tmp_path_factory.mktemp("life"), [*steps, late, ("approve", 0), ("run", 0)]) as life:
+        begun = min(action.created_at for action in life.stage.journal.actions(life.stage.session_id))
+        last = begun + round((waits - min(60, waits / 10)) * 1_000_000)
+        assert all(action.expires_at <= last for action in life.stage.journal.actions(life.stage.session_id))
+        assert life.stage.waiting() == [] and life.agent.log == []
+    assert life.asked[0].is_denied
