@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
 from tests.support.stage import recording
 from tests.support.waits import until_true
-from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
+from workbench.domain.events import (
+    ActionApproved,
+    ActionCancelled,
+    ActionOpened,
+    CallExecuting,
+    CallFinished,
+    FileChanged,
+)
 from workbench.effects.fault_points import arm_fault
+from workbench.journal.errors import GuardFailed, LeaseLost
 from workbench.supervised import machine
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
@@ -443,3 +451,50 @@ def test_a_call_whose_end_is_not_reported_is_settled_when_its_files_are_as_appro
     (finished,) = stage.bodies(CallFinished)
     assert stage.calls()["c1"].state == "succeeded"
     assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))
+
+
+def intercepting(stage, monkeypatch, act):
+    """Have something done once, just before the driver cancels a question."""
+    real, done = stage.journal.submit, []
+
+    def submit(events, **more):
+        if not done and any(isinstance(event.body, ActionCancelled) for event in events):
+            done.append(True)
+            act()
+        return real(events, **more)
+
+    monkeypatch.setattr(stage.journal, "submit", submit)
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+
+
+def test_an_answer_that_comes_first_does_not_end_the_driver(staged, monkeypatch):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        action = await waiting_row(stage)
+        intercepting(stage, monkeypatch, lambda: stage.approve(action))
+        agent.disconnect()
+        await until_true(lambda: stage.calls()["c1"].state == "cancelled")
+        assert stage.journal.action(action.id).state == "approved"
+
+    supervise(stage, scenario)
+    assert stage.bodies(CallExecuting) == []
+
+
+@pytest.mark.parametrize("kind", [GuardFailed, LeaseLost])
+def test_a_driver_whose_append_is_refused_without_any_news_ends(staged, monkeypatch, kind):
+    stage = stage_of(staged)
+
+    def refuse():
+        raise kind("nothing was written", "it does not hold", "look")
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        await waiting_row(stage)
+        intercepting(stage, monkeypatch, refuse)
+        agent.disconnect()
+        await asyncio.Event().wait()
+
+    with pytest.raises(kind):
+        supervise(stage, scenario)
