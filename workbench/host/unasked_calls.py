@@ -61,7 +61,7 @@ def _seen_call(
     writer: SessionWriter, screened: ScreenedCall, objection: str, *, has_failed: bool
 ) -> UnaskedCall:
     seen, tool = _SeenFiles(writer, screened), writer.context.tools.get(screened.descriptor.id)
-    if not seen.paths:
+    if not seen.paths or screened.descriptor.capability == "read":
         return UnaskedCall(objection=objection)
     if seen.is_as_before:
         return UnaskedCall(objection="" if has_failed else objection)

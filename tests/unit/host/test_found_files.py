@@ -231,6 +231,19 @@ def test_a_denied_command_that_ran_unasked_is_a_row_that_names_the_denial(stage)
     assert len(stage.waiting()) == 1
 
 
+def test_a_denied_file_that_was_read_unasked_is_a_row_and_others_are_not(stage):
+    deny(stage, "Read(b.txt)")
+
+    async def scenario(agent):
+        agent.done("Read", {"file_path": "a.txt"}, "c1")
+        agent.done("Read", {"file_path": str(stage.workspace / "b.txt")}, "c2")
+        row = await waiting_row(stage)
+        assert "Read(b.txt)" in stage.opened(row).prompt and stage.opened(row).files == ()
+
+    supervise(stage, scenario)
+    assert [body.files_affected for body in stage.bodies(CallFinished)] == [(), ()]
+
+
 def test_the_files_of_a_patch_in_an_unasked_command_are_looked_at(stage):
     patch = "*** Begin Patch\n*** Add File: .envrc\n+x\n*** End Patch"
 
@@ -309,3 +322,21 @@ def test_an_unasked_call_that_failed_and_left_its_file_alone_is_no_row(stage):
     supervise(stage, scenario)
     assert [row.state for row in stage.journal.calls(stage.session_id)] == ["succeeded", "failed"]
     assert stage.waiting() == [] and len(stage.bodies(FileChanged)) == 1
+
+
+def test_what_another_wrote_in_between_is_part_of_the_bytes_before(stage):
+    async def scenario(agent):
+        await run_one_by_one(stage, agent, edit("a.txt", "a", "1"))
+        (stage.workspace / "a.txt").write_bytes(b"of a human: 1\n")
+        await run_one_by_one(stage, agent, edit("a.txt", "1", "2"))
+
+    supervise(stage, scenario)
+    assert changed_bytes(stage)[-1] == (b"of a human: 1\n", b"of a human: 2\n")
+
+
+def test_an_edit_that_failed_has_changed_nothing_though_its_new_text_is_there(stage):
+    async def scenario(agent):
+        await run_one_by_one(stage, agent, edit("b.txt", "not there", "two"))
+
+    supervise(stage, scenario)
+    assert changed_bytes(stage) == []

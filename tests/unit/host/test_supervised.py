@@ -135,6 +135,23 @@ def test_a_command_is_judged_by_rules_in_its_folder_and_taken_on_its_word(staged
     assert here.digest != there.digest
 
 
+def test_reads_are_judged_by_what_is_said_of_reading_and_a_denial_wins(staged):
+    stage = stage_of(staged)
+    config = {"approvals": {"read_only": "auto", "deny": ["Read(b.txt)"]}}
+    (stage.root / "home" / "config.json").write_text(json.dumps({"config_version": 1, **config}))
+
+    async def scenario(agent):
+        assert (
+            await agent.call("n1", "Read", {"file_path": str(stage.workspace / "a.txt")})
+        ).outcome == "allow"
+        denied = await agent.call("n2", "Read", {"file_path": "b.txt"})
+        assert (denied.outcome, "Read(b.txt)" in denied.reason) == ("deny", True)
+        agent.ask("n3", "Read", {"file_path": "/etc/hostname"})
+        assert (await waiting_row(stage)).tool == "Read"
+
+    supervise(stage, scenario)
+
+
 @pytest.mark.parametrize("tool", ["Edit", "Bash", "mcp__files__write"])
 def test_what_is_outside_the_workspace_asks_and_no_grant_covers_it(staged, tool):
     stage = stage_of(staged)
