@@ -10,7 +10,7 @@ from tests.support.fake_agent import settled_calls, supervise, waiting_row
 from tests.support.stage import USER, recording
 from tests.support.waits import until_true
 from workbench.changes.decision import action_hunks
-from workbench.domain.events import CallFinished, ErrorRaised, FileChanged
+from workbench.domain.events import CallFinished, ErrorRaised, FileChanged, UndoRequested
 from workbench.domain.values import Decision, SelectedHunk
 from workbench.formats.kaiak_export import kaiak_messages
 from workbench.formats.session_markdown import markdown_blocks
@@ -149,8 +149,12 @@ def test_only_what_differs_is_asked_about_and_put_back(stage):
         await until_true(lambda: stage.read("b.txt") == BASE)
         await settled_calls(stage)
 
+    async def later(agent):
+        await run_one_by_one(stage, agent, ("Bash", {"command": "ls"}))
+
     supervise(stage, scenario)
-    assert stage.read("a.txt") == b"A\n"
+    supervise(stage, later)
+    assert stage.read("a.txt") == b"A\n" and len(stage.bodies(UndoRequested)) == 1
 
 
 def test_a_patch_that_was_written_in_part_can_be_put_back_whole(stage):
