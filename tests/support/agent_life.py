@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 from itertools import count
 
-from tests.support.fake_agent import HELLO, FakeAgent, FakeConnection, run_tool
+from tests.support.agent_tools import run_tool
+from tests.support.fake_agent import HELLO, FakeAgent, FakeConnection
 from tests.support.stage import USER
 from tests.support.waits import PATIENCE, until_true
 from workbench.domain.events import UndoRequested
