@@ -244,6 +244,16 @@ def patch_paths(given: JsonObject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for section in sections for path in section.paths))
 
 
+class ReadTool:
+    """Reads a file."""
+
+    descriptor = ToolDescriptor(
+        id="Read", wire_name="Read", description="Reads a file.", capability="read", risk_level="read_only",
+        verb="read", path_parameters=("file_path",), target_parameter="file_path",
+        input_schema=_open_schema("file_path", file_path=_PATH), acts_as=(BuiltInTool.READ_FILE.id,),
+    )  # fmt: skip
+
+
 class CommandTool:
     """Runs a shell line."""
 
@@ -264,7 +274,7 @@ class OtherTool:
         )  # fmt: skip
 
 
-FOREIGN_TOOLS: Final = (EditTool(), WriteFileTool(), PatchTool(), CommandTool())
+FOREIGN_TOOLS: Final = (EditTool(), WriteFileTool(), PatchTool(), ReadTool(), CommandTool())
 
 
 class SessionTools(ToolRegistry):

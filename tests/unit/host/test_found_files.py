@@ -10,7 +10,7 @@ from tests.support.fake_agent import settled_calls, supervise, waiting_row
 from tests.support.stage import USER, recording
 from tests.support.waits import until_true
 from workbench.changes.decision import action_hunks
-from workbench.domain.events import CallFinished, ErrorRaised, FileChanged
+from workbench.domain.events import CallFinished, ErrorRaised, FileChanged, UndoRequested
 from workbench.domain.values import Decision, SelectedHunk
 from workbench.formats.kaiak_export import kaiak_messages
 from workbench.formats.session_markdown import markdown_blocks
@@ -149,8 +149,12 @@ def test_only_what_differs_is_asked_about_and_put_back(stage):
         await until_true(lambda: stage.read("b.txt") == BASE)
         await settled_calls(stage)
 
+    async def later(agent):
+        await run_one_by_one(stage, agent, ("Bash", {"command": "ls"}))
+
     supervise(stage, scenario)
-    assert stage.read("a.txt") == b"A\n"
+    supervise(stage, later)
+    assert stage.read("a.txt") == b"A\n" and len(stage.bodies(UndoRequested)) == 1
 
 
 def test_a_patch_that_was_written_in_part_can_be_put_back_whole(stage):
@@ -231,6 +235,19 @@ def test_a_denied_command_that_ran_unasked_is_a_row_that_names_the_denial(stage)
     assert len(stage.waiting()) == 1
 
 
+def test_a_denied_file_that_was_read_unasked_is_a_row_and_others_are_not(stage):
+    deny(stage, "Read(b.txt)")
+
+    async def scenario(agent):
+        agent.done("Read", {"file_path": "a.txt"}, "c1")
+        agent.done("Read", {"file_path": str(stage.workspace / "b.txt")}, "c2")
+        row = await waiting_row(stage)
+        assert "Read(b.txt)" in stage.opened(row).prompt and stage.opened(row).files == ()
+
+    supervise(stage, scenario)
+    assert [body.files_affected for body in stage.bodies(CallFinished)] == [(), ()]
+
+
 def test_the_files_of_a_patch_in_an_unasked_command_are_looked_at(stage):
     patch = "*** Begin Patch\n*** Add File: .envrc\n+x\n*** End Patch"
 
@@ -309,3 +326,21 @@ def test_an_unasked_call_that_failed_and_left_its_file_alone_is_no_row(stage):
     supervise(stage, scenario)
     assert [row.state for row in stage.journal.calls(stage.session_id)] == ["succeeded", "failed"]
     assert stage.waiting() == [] and len(stage.bodies(FileChanged)) == 1
+
+
+def test_what_another_wrote_in_between_is_part_of_the_bytes_before(stage):
+    async def scenario(agent):
+        await run_one_by_one(stage, agent, edit("a.txt", "a", "1"))
+        (stage.workspace / "a.txt").write_bytes(b"of a human: 1\n")
+        await run_one_by_one(stage, agent, edit("a.txt", "1", "2"))
+
+    supervise(stage, scenario)
+    assert changed_bytes(stage)[-1] == (b"of a human: 1\n", b"of a human: 2\n")
+
+
+def test_an_edit_that_failed_has_changed_nothing_though_its_new_text_is_there(stage):
+    async def scenario(agent):
+        await run_one_by_one(stage, agent, edit("b.txt", "not there", "two"))
+
+    supervise(stage, scenario)
+    assert changed_bytes(stage) == []

@@ -13,6 +13,7 @@ from tests.support.stage import recording
 from tests.support.waits import PATIENCE, until_true
 from workbench.domain.events import (
     ActionApproved,
+    ActionCancelled,
     ActionOpened,
     AgentConnected,
     AgentGone,
@@ -22,8 +23,10 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.effects.fault_points import arm_fault
+from workbench.host.agent_link import AgentLink
 from workbench.host.supervised_calls import UNNAMED
-from workbench.host.supervised_driver import AgentLink, drive_supervised
+from workbench.host.supervised_driver import drive_supervised
+from workbench.journal.errors import GuardFailed, LeaseLost
 from workbench.supervised import machine
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
@@ -137,6 +140,23 @@ def test_a_command_is_judged_by_rules_in_its_folder_and_taken_on_its_word(staged
     assert {body.metadata["grade"] for body in stage.bodies(CallFinished)} == {"on its word"}
     here, there = stage.bodies(CallExecuting)
     assert here.digest != there.digest
+
+
+def test_reads_are_judged_by_what_is_said_of_reading_and_a_denial_wins(staged):
+    stage = stage_of(staged)
+    config = {"approvals": {"read_only": "auto", "deny": ["Read(b.txt)"]}}
+    (stage.root / "home" / "config.json").write_text(json.dumps({"config_version": 1, **config}))
+
+    async def scenario(agent):
+        assert (
+            await agent.call("n1", "Read", {"file_path": str(stage.workspace / "a.txt")})
+        ).outcome == "allow"
+        denied = await agent.call("n2", "Read", {"file_path": "b.txt"})
+        assert (denied.outcome, "Read(b.txt)" in denied.reason) == ("deny", True)
+        agent.ask("n3", "Read", {"file_path": "/etc/hostname"})
+        assert (await waiting_row(stage)).tool == "Read"
+
+    supervise(stage, scenario)
 
 
 @pytest.mark.parametrize("tool", ["Edit", "Bash", "mcp__files__write"])
@@ -536,3 +556,50 @@ def test_a_call_that_was_rejected_and_made_all_the_same_is_a_row(staged, key, to
 
     supervise(stage, scenario)
     assert [row.state for row in stage.journal.calls(stage.session_id)] == ["rejected", "succeeded"]
+
+
+def intercepting(stage, monkeypatch, act):
+    """Have something done once, just before the driver cancels a question."""
+    real, done = stage.journal.submit, []
+
+    def submit(events, **more):
+        if not done and any(isinstance(event.body, ActionCancelled) for event in events):
+            done.append(True)
+            act()
+        return real(events, **more)
+
+    monkeypatch.setattr(stage.journal, "submit", submit)
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+
+
+def test_an_answer_that_comes_first_does_not_end_the_driver(staged, monkeypatch):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        action = await waiting_row(stage)
+        intercepting(stage, monkeypatch, lambda: stage.approve(action))
+        agent.disconnect()
+        await until_true(lambda: stage.calls()["c1"].state == "cancelled")
+        assert stage.journal.action(action.id).state == "approved"
+
+    supervise(stage, scenario)
+    assert stage.bodies(CallExecuting) == []
+
+
+@pytest.mark.parametrize("kind", [GuardFailed, LeaseLost])
+def test_a_driver_whose_append_is_refused_without_any_news_ends(staged, monkeypatch, kind):
+    stage = stage_of(staged)
+
+    def refuse():
+        raise kind("nothing was written", "it does not hold", "look")
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        await waiting_row(stage)
+        intercepting(stage, monkeypatch, refuse)
+        agent.disconnect()
+        await asyncio.Event().wait()
+
+    with pytest.raises(kind):
+        supervise(stage, scenario)

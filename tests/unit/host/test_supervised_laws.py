@@ -97,10 +97,9 @@ def test_each_execution_has_its_own_approval_and_no_answer_is_given_twice(tmp_pa
         handed = [event.call_id for event in life.executing()]
         events = journal.events(session_id)
         approved = {event.call_id for event in events if isinstance(event.body, ActionApproved)}
-    allowed = [asked for asked in life.asked if asked.allows]
-    assert all(len(asked.allows) <= 1 for asked in life.asked)
+    allowed = [what_was_asked(asked) for asked in life.asked for _ in asked.allows]
     assert max(Counter(handed).values(), default=0) <= 1 and set(handed) <= approved
-    assert Counter(map(what_was_asked, allowed)) <= Counter(what_was_asked(rows[key]) for key in handed)
+    assert Counter(allowed) <= Counter(what_was_asked(rows[key]) for key in handed)
     assert len(life.agent.log) <= len(allowed) + life.unasked
     open_calls = Counter(what_was_asked(row) for row in rows.values() if row.state in ("pending", "approved"))
     assert only_undo_runs == []
@@ -125,3 +124,19 @@ def test_no_event_has_a_call_of_the_agent_executed_or_rolled_back_here(
     """Whatever is recorded in its session, by whom ever: the agent's own calls stay its own."""
     with lived(tmp_path, [*scene, *events, ("approve", 0)]):
         assert only_undo_runs == []
+
+
+@settings(max_examples=size("WORKBENCH_AGENT_LIVES", 12, 200), deadline=None)
+@given(waits=st.integers(2, 4_000), pauses=st.lists(st.integers(0, 900), max_size=5))
+def test_a_question_ends_before_its_agent_stops_waiting_however_often_it_is_extended(
+    tmp_path_factory, waits, pauses
+):
+    asked = ("ask", "Bash", {"command": "make"}, "", float(waits))
+    steps = [asked, *(step for pause in pauses for step in (("wait", pause), ("extend", 0)))]
+    late = ("wait", waits - min(60, waits / 10))
+    with lived(tmp_path_factory.mktemp("life"), [*steps, late, ("approve", 0), ("run", 0)]) as life:
+        begun = min(action.created_at for action in life.stage.journal.actions(life.stage.session_id))
+        last = begun + round((waits - min(60, waits / 10)) * 1_000_000)
+        assert all(action.expires_at <= last for action in life.stage.journal.actions(life.stage.session_id))
+        assert life.stage.waiting() == [] and life.agent.log == []
+    assert life.asked[0].is_denied

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.support.fake_agent import run_tool
+from tests.support.agent_tools import run_tool
 from workbench.changes.decision import decided_changes
 from workbench.changes.diff import make_hunks
 from workbench.domain.values import SelectedHunk
