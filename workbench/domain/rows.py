@@ -23,6 +23,7 @@ from workbench.domain.values import (
     BlobRef,
     ContractOutcome,
     FilePlan,
+    Grade,
     Json,
     JsonObject,
     PatternKind,
@@ -84,6 +85,13 @@ class Session(Struct, frozen=True, kw_only=True):
     archived: bool = False
     open_turn: str | None = None
     last_prompt_at: int | None = None
+    is_agent_gone: bool = False
+    """Whether the agent of a supervised session is not connected."""
+
+    @property
+    def is_supervised(self) -> bool:
+        """Return whether its agent executes its own calls, which are only judged and compared here."""
+        return self.kind == "supervised"
 
     @property
     def reads(self) -> "Literal['every', 'reads'] | None":
@@ -149,6 +157,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """Absolute path of the folder it runs in; empty is the workspace."""
     paths: tuple[str, ...] = ()
     """Files that it names elsewhere than in its path parameters, as it names them."""
+    grade: Grade | None = None
+    """Of a call that its agent executed: how far it is known to be what was approved."""
 
 
 class Action(Struct, frozen=True, kw_only=True):

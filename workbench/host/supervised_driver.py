@@ -18,10 +18,11 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
+from typing import Literal
 
 from msgspec.structs import replace
 
-from workbench.domain.events import SessionStatusChanged, TurnEnded
+from workbench.domain.events import AgentConnected, AgentGone, Event, SessionStatusChanged, TurnEnded
 from workbench.domain.machines import IllegalMoveError
 from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.driver_context import DriverContext, SessionWriter
@@ -56,6 +57,7 @@ from workbench.supervised.machine import (
     Unasked,
     WithdrawCall,
     due_moves,
+    due_presence,
     on_ask,
     on_done,
 )
@@ -74,6 +76,8 @@ class SupervisedDriver:
         self._link = link
         self._had_agent = False
         """A connection was open since this driver was started."""
+        self._seen_at = self._calls.started_at
+        """When the agent was last here, else when this driver was started."""
         self._reads = WaitingReads(self.writer)
         self._is_ticked = False
         self._held_since: dict[str, float] = {}
@@ -102,8 +106,9 @@ class SupervisedDriver:
         return self._calls.cursor
 
     def is_idle(self) -> bool:
-        """Return whether nothing is open and no agent is connected."""
-        return not self._link.is_busy() and not self._calls.open_calls()
+        """Return whether nothing is open and no agent is connected, which is recorded."""
+        is_left = not self._link.is_busy() and not self._calls.open_calls()
+        return is_left and self._due_presence(is_agent_here=False) is None
 
     async def tick(self) -> None:
         """Do what time brings: rows expire and go stale, reads are released, and questions are left."""
@@ -192,9 +197,12 @@ class SupervisedDriver:
                 await observe(self._calls, call.id, "the agent's turn ended before it said what came of it")
             else:
                 await withdraw(self._calls, call.id, "the agent's turn ended")
-        ended = self.writer.event(TurnEnded(outcome="done"), turn_id=self._calls.turn_id)
+        await self._end_turn()
+
+    async def _end_turn(self, *more: Event, detail: str = "") -> None:
+        ended = self.writer.event(TurnEnded(outcome="done", detail=detail), turn_id=self._calls.turn_id)
         ready = self.writer.event(SessionStatusChanged(status="ready"))
-        await self.writer.append(ended, ready)
+        await self.writer.append(ended, ready, *more)
         self._calls.turn_id, self._calls.round = "", 0
         self._calls.catch_up()
 
@@ -216,8 +224,10 @@ class SupervisedDriver:
         if await serve_requests(self._calls) or await self._settle_silent_calls():
             return True
         is_agent_here = self._link.is_agent_here()
-        self._had_agent = self._had_agent or is_agent_here
-        since = inf if self._had_agent else self.writer.context.clock.monotonic() - self._calls.started_at
+        now = self.writer.context.clock.monotonic()
+        if is_agent_here:
+            self._had_agent, self._seen_at = True, now
+        since = inf if self._had_agent else now - self._calls.started_at
         moves = due_moves(self._calls.known_calls(), is_agent_here=is_agent_here, since_start=since)
         for move in moves:
             match move:
@@ -235,7 +245,26 @@ class SupervisedDriver:
                     await observe(self._calls, call_id, "the agent ended before it said what came of it")
             self._calls.catch_up()
             return True
-        return False
+        return await self._record_presence(is_agent_here=is_agent_here)
+
+    def _due_presence(self, *, is_agent_here: bool) -> Literal["connected", "gone", "leaving"] | None:
+        return due_presence(
+            is_agent_here=is_agent_here, is_recorded_gone=self.writer.session().is_agent_gone,
+            had_agent=self._had_agent, since_left=self.writer.context.clock.monotonic() - self._seen_at,
+        )  # fmt: skip
+
+    async def _record_presence(self, *, is_agent_here: bool) -> bool:
+        """Record that the agent is connected again, or gone, which ends its turn; False if neither is new."""
+        match self._due_presence(is_agent_here=is_agent_here):
+            case "connected":
+                await self.writer.append(self.writer.event(AgentConnected()))
+            case "gone" if self._calls.turn_id:
+                await self._end_turn(self.writer.event(AgentGone()), detail="the agent is gone")
+            case "gone":
+                await self.writer.append(self.writer.event(AgentGone()))
+            case _:
+                return False
+        return True
 
     async def _settle_silent_calls(self) -> bool:
         """Settle a call whose end the agent did not report; looked at once a tick.

@@ -14,7 +14,7 @@ from workbench.domain.events import (
     FileChanged,
 )
 from workbench.domain.rows import Call
-from workbench.domain.values import GateVerdict, PlannedWrite
+from workbench.domain.values import OWN_MODE, GateVerdict, Grade, PlannedWrite
 from workbench.effects.fault_points import fault_point
 from workbench.host import redaction
 from workbench.host.approved_change import (
@@ -27,7 +27,6 @@ from workbench.host.call_context import CallRecord, read_call_record
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.found_files import FoundFiles, found_files_question
 from workbench.host.observed_files import (
-    Grade,
     ObservedFile,
     changed_bodies,
     difference_words,
@@ -41,7 +40,6 @@ from workbench.host.unasked_calls import UnaskedCall, look_at_unasked
 from workbench.supervised.messages import Done
 from workbench.supervised.tools import SessionTools, patch_paths
 
-_BY_ITS_OWN_MODE = "its own mode"
 
 
 async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
@@ -198,7 +196,7 @@ def _unasked_bodies(
     """Return what is recorded of a call that was made without asking, and the question about it, if any."""
     writer, target = calls.writer, _target(calls.tools, call)
     verdict = GateVerdict(
-        outcome="allowed", step="agent", by=_BY_ITS_OWN_MODE, reason="the agent did not ask here"
+        outcome="allowed", step="agent", by=OWN_MODE, reason="the agent did not ask here"
     )
     proposed = CallProposed(
         tool=call.tool, verdict=verdict, parameters=call.parameters, parameters_ref=call.parameters_ref,

@@ -319,6 +319,12 @@ MIGRATIONS: Final = (
         change="CREATE TABLE agent_hold"
         " (id TEXT PRIMARY KEY, held_at INTEGER, held_by TEXT, released_at INTEGER)",
     ),
+    Migration(
+        version=16,
+        name="agents that are gone, and how their calls were compared",
+        change="ALTER TABLE session ADD COLUMN is_agent_gone INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE call ADD COLUMN grade TEXT",
+    ),
 )
 
 

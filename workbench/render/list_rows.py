@@ -157,7 +157,7 @@ def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs
         Column(
             content=styled("" if row.sign in ("waiting", "stale") else run, color),
             align="right",
-            width=max(7, len(run) if row.sign == "running" else 0),
+            width=max(7, len(run)),
         ),
         Column(content=styled(wait, ink.of("waiting")), width=6, align="right", drop=1),
     ]
@@ -209,9 +209,12 @@ def session_strip(
     when = styled(human.clock_time(row.when, now), ink.of("muted"))
     if row.seconds is not None:
         when = styled(human.countdown_text(row.seconds), ink.of("info", bold=True))
-    title = safe_content(row.title, style, ink)
-    if row.folder:
-        title = folder_prefix(row.folder, ink) + title
+    elif row.is_supervised:
+        when = styled(row.word, ink.of("muted"))
+    title = Content.assemble(
+        folder_prefix(row.folder, ink), agent_sign(ink, glyphs, is_supervised=row.is_supervised),
+        safe_content(row.title, style, ink),
+    )  # fmt: skip
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(row.sign, ink, glyphs),
@@ -231,6 +234,11 @@ def shown_mark(ink: Ink, glyphs: Glyphs, *, is_shown: bool) -> Content:
 def folder_prefix(name: str, ink: Ink) -> Content:
     """Return what stands before the title of a session of another folder; empty without a name."""
     return safe_content(f"{name}: ", ink.of("muted"), ink) if name else Content("")
+
+
+def agent_sign(ink: Ink, glyphs: Glyphs, *, is_supervised: bool) -> Content:
+    """Return the sign before the name of an agent that executes its own calls; empty for other sessions."""
+    return styled(f"{glyphs.of('agent')} ", ink.of("info")) if is_supervised else Content("")
 
 
 def changed_file_strip(

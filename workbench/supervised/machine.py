@@ -189,6 +189,22 @@ def _due_move(call: KnownCall, *, is_agent_here: bool, has_returned: bool) -> Mo
     return None if "open" in call.base_states else HandOver(call.id)
 
 
+def due_presence(
+    *, is_agent_here: bool, is_recorded_gone: bool, had_agent: bool, since_left: float
+) -> Literal["connected", "gone", "leaving"] | None:
+    """Return what is to be recorded of an agent's connection; None if it is as recorded.
+
+    `had_agent`: a connection was open since the driver was started. `since_left`: seconds since the last one
+    ended, else since the start. `leaving`: it may still come back.
+    """
+    if is_agent_here:
+        return "connected" if is_recorded_gone else None
+    if is_recorded_gone:
+        return None
+    patience = WITHDRAWAL_SECONDS if had_agent else RETURN_SECONDS
+    return "gone" if since_left >= patience else "leaving"
+
+
 def _is_left(call: KnownCall, is_agent_here: bool) -> bool:
     """Return whether no connection will take an answer any more; an approved call is kept longer."""
     if call.state == "approved" and is_agent_here:

@@ -22,6 +22,7 @@ from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, st
 from workbench.views.run_history import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.stream_buffers import insert_piece
+from workbench.views.supervised import judgement_sentence
 from workbench.views.tools import (
     LineTone,
     PageLine,
@@ -102,6 +103,7 @@ def _read_path(call: Call) -> str:
 def _call_facts(call: Call) -> str:
     name = one_line(call.provider_call_id, 24)
     parts = [f"call {name}"] if name else []
+    parts += [judged] if (judged := judgement_sentence(call)) else []
     parts += [size_text(call.output_bytes)] if call.output_bytes else []
     parts += [repeated_text(call.repeats)] if call.repeats else []
     parts += ["stdout and stderr, in order"] if call.output_bytes and call.exit_code is not None else []

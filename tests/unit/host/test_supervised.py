@@ -9,9 +9,20 @@ from hypothesis import strategies as st
 
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
 from tests.support.stage import recording
-from tests.support.waits import until_true
-from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
+from tests.support.waits import PATIENCE, until_true
+from workbench.domain.events import (
+    ActionApproved,
+    ActionOpened,
+    AgentConnected,
+    AgentGone,
+    CallExecuting,
+    CallFinished,
+    FileChanged,
+    TurnEnded,
+)
 from workbench.effects.fault_points import arm_fault
+from workbench.host.session_requests import end_session
+from workbench.host.supervised_driver import AgentLink, drive_supervised
 from workbench.supervised import machine
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
@@ -215,6 +226,61 @@ def test_a_question_that_nobody_waits_for_is_withdrawn(staged, monkeypatch):
         assert stage.approve(action).why == "cancelled"
 
     supervise(stage, scenario)
+
+
+def presence(stage):
+    names = (AgentConnected, AgentGone, TurnEnded)
+    return [type(e.body) for e in stage.journal.events(stage.session_id) if isinstance(e.body, names)]
+
+
+def test_an_agent_that_disconnects_is_recorded_as_gone_and_ends_its_turn(staged, monkeypatch):
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.run("Bash", {"command": "ls"}, "c1")
+        await settled(stage)
+        assert (stage.session().status, stage.session().is_agent_gone) == ("processing", False)
+        agent.disconnect()
+        await until_true(lambda: stage.session().is_agent_gone)
+        assert stage.session().status == "ready"
+        agent.connect(agent.link)
+        await until_true(lambda: not stage.session().is_agent_gone)
+        agent.disconnect()
+        await until_true(lambda: stage.session().is_agent_gone)
+
+    supervise(stage, scenario)
+    assert presence(stage) == [TurnEnded, AgentGone, AgentConnected, AgentGone]
+
+
+def test_a_driver_that_finds_no_agent_waits_for_it_and_records_that_it_is_gone(staged, monkeypatch):
+    """The driver before it was killed, and recorded nothing."""
+    stage = stage_of(staged)
+
+    async def connected(agent):
+        agent.run("Bash", {"command": "ls"}, "c1")
+        await settled(stage)
+
+    supervise(stage, connected)
+    assert presence(stage) == []
+    drive = drive_supervised(stage.context(), stage.driver(), stage.session_id, AgentLink())
+    monkeypatch.setattr(machine, "RETURN_SECONDS", 0.5)
+    asyncio.run(asyncio.wait_for(drive, PATIENCE))
+    stage.lock.close()
+    assert presence(stage) == [TurnEnded, AgentGone]
+
+
+def test_nothing_is_recorded_of_the_agent_of_a_session_that_was_ended(staged, monkeypatch):
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        end_session(stage.journal, stage.session(), supervised_user())
+        agent.disconnect()
+        await until_true(agent.link.messages.empty)
+
+    supervise(stage, scenario)
+    assert presence(stage) == []
 
 
 def test_the_row_ends_before_the_agent_stops_waiting_however_often_it_is_extended(staged):

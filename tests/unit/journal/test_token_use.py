@@ -109,7 +109,9 @@ def test_a_home_of_an_older_version_is_counted_once(filled):
     with contextlib.closing(journal_database.connect(home.database)) as database:
         database.execute(
             "DROP TABLE token_use; DROP TABLE imported_file; DROP TABLE paid_request; DROP TABLE agent_hold;"
-            "ALTER TABLE call DROP COLUMN cwd; ALTER TABLE call DROP COLUMN paths; PRAGMA user_version = 8"
+            "ALTER TABLE call DROP COLUMN cwd; ALTER TABLE call DROP COLUMN paths;"
+            "ALTER TABLE session DROP COLUMN is_agent_gone; ALTER TABLE call DROP COLUMN grade;"
+            "PRAGMA user_version = 8"
         )
     told = []
     journal_database.prepare_database(home, on_progress=told.append)

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.render.cells import safe_content
-from workbench.render.list_rows import folder_prefix
+from workbench.render.list_rows import agent_sign, folder_prefix
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.tui import render_context, transcript_window
@@ -235,6 +235,8 @@ class ConversationPane(Pane):
         ink = render_context.ink(self)
         session = self._session
         title = safe_content(session_title(session), ink.of("muted"), ink) if session else Content("")
+        if session is not None and session.is_supervised:
+            title = agent_sign(ink, render_context.glyphs(self), is_supervised=True) + title
         if self._folder.is_other:
             title = folder_prefix(self._folder.name, ink) + title
         if self.view.find:
@@ -254,10 +256,14 @@ class ConversationPane(Pane):
             # The waiting sign is for what waits for a human to answer, and the header counts that.
             sign, _ = session_status(self._session, facts.waiting if facts else 0)
             return new, Content.assemble((glyphs.of(sign), ink.sign(sign)), " paused")
+        if self._session is not None and self._session.is_supervised:
+            sign, word = session_status(self._session, facts.waiting if facts else 0)
+            new = Content("  ").join([new, Content.assemble((glyphs.of(sign), ink.sign(sign)), f" {word}")])
         if facts is None or not facts.turns:
             return (new,)
         turn = Content(f"turn {facts.turns}")
-        if facts.is_working:
+        is_said = self._session is not None and self._session.is_supervised
+        if facts.is_working and not is_said:
             turn = Content.assemble((glyphs.of("running"), ink.of("info")), " ", turn)
         if facts.turn_seconds is not None:
             turn = Content.assemble(turn, (f"  {countdown_text(facts.turn_seconds)}", ink.of("muted")))

@@ -114,7 +114,7 @@ class Header(Widget):
     def _waiting(self, facts: HeaderFacts) -> Content:
         colours, signs = ink(self), glyphs(self)
         if not facts.waiting:
-            if not self._has_model:
+            if not (self._has_model or facts.agent):
                 return Content("")
             return _sign_with_count(signs.of("ok"), colours.of("added"), "nothing waits")
         sign = Content.styled(
@@ -131,9 +131,11 @@ class Header(Widget):
     def _right(self, facts: HeaderFacts) -> list[Content]:
         colours = ink(self)
         parts: list[Content] = []
-        if not self._has_model:
+        if facts.agent:
+            parts.append(cells.safe_content(f"{glyphs(self).of('agent')} {facts.agent}", colours.of("muted")))
+        elif not self._has_model:
             parts.append(Content.styled("no model yet", colours.of("muted")))
-        elif facts.model:
+        if facts.model and (self._has_model or facts.agent):
             parts.append(cells.safe_content(facts.model, colours.of("muted")))
         if facts.tokens:
             parts.append(Content.styled(f"{human.token_text(facts.tokens)} tok", colours.of("muted")))
