@@ -94,6 +94,16 @@ class Session(Struct, frozen=True, kw_only=True):
         return self.kind == "supervised"
 
     @property
+    def takes_prompts(self) -> bool:
+        """Return whether its agent is driven here and reads what a human writes."""
+        return self.kind == "chat"
+
+    @property
+    def is_conversation(self) -> bool:
+        """Return whether it is the session of one agent, wherever that is driven; not a step, run or list."""
+        return self.takes_prompts or self.is_supervised
+
+    @property
     def reads(self) -> "Literal['every', 'reads'] | None":
         """Return what a human said that it asks about: every call, or all except reads; None is as set."""
         setting = self.configuration.get("reads")
@@ -378,7 +388,7 @@ class Host(Struct, frozen=True, kw_only=True):
     ended_at: int | None = None
 
 
-UnaskedReason = Literal["", "rule", "grant", "refused"]
+UnaskedReason = Literal["", "rule", "grant", "agent", "refused"]
 """A rule let a call pass; so did a pattern of the configuration, a trust or a tool that asks nobody; or the
 gate did not allow it."""
 

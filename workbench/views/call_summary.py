@@ -80,7 +80,8 @@ def _pending_summary(call: Call, action: Action | None) -> CallSummary:
 
 
 def _succeeded_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
-    took = duration_text(call.duration_ms / 1000) if call.duration_ms is not None else call_judgement(call)
+    took = duration_text(call.duration_ms / 1000) if call.duration_ms is not None else ""
+    took = call_judgement(call) or took
     if call.grade == "checked":
         return CallSummary(right="differs", meaning="risk", note=one_line(call.summary, MAX_QUOTE_CELLS))
     if action is None and call.detail == "partial":

@@ -16,7 +16,7 @@ from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, NO_FOLDER, Folder, FolderNames, Urgency, queue_summary
 from workbench.views.status_icons import StatusName, session_status, told_status
 from workbench.views.sub_agents import SubAgent
-from workbench.views.supervised import agent_name, agent_title
+from workbench.views.supervised import agent_name, agent_title, why_not_asked
 
 MAX_STRIP_TITLE_CELLS: Final = 24
 
@@ -328,9 +328,9 @@ _WHY_NO_MESSAGE: Final[Mapping[str, str]] = {
 }
 
 
-def why_kind_takes_no_message(kind: str) -> str:
-    """Return why the sessions of a kind take no message, as a sentence; empty where they do."""
-    return _WHY_NO_MESSAGE.get(kind, "")
+def why_takes_no_message(session: Session) -> str:
+    """Return why a session takes no message, as a sentence; empty where it does."""
+    return _WHY_NO_MESSAGE.get(session.kind, "") or why_not_asked(session)
 
 
 def leave_notice(working: int, waiting: int, *, is_wide: bool) -> str:

@@ -1,7 +1,7 @@
 """Sessions of agents that execute their own calls: name, state, and how a call was judged, in words."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import OWN_MODE, Grade
@@ -19,6 +19,14 @@ _GRADE_SENTENCES: Final[Mapping[Grade, str]] = {
     "checked": "checked: the files are not what was approved",
     "on its word": "on its word: what it did cannot be compared",
 }
+Subject = Literal["prompts", "turn", "settings", "changes", "end"]
+_OWN_TERMINAL: Final[Mapping[Subject, str]] = {
+    "prompts": "reads its prompts in its own terminal",
+    "turn": "is stopped and continued in its own terminal",
+    "settings": "has its own model, tools and context, which are set in its own terminal",
+    "changes": "makes its changes itself",
+    "end": "ends in its own terminal, and may come back to this session",
+}
 
 
 def agent_name(session: Session) -> str:
@@ -35,6 +43,15 @@ def agent_title(session: Session, title: str) -> str:
     if not name:
         return title
     return f"{name}: {title}" if title and session.title != session.provider else name
+
+
+def why_not_asked(session: Session, subject: Subject = "prompts") -> str:
+    """Return why a supervised agent is asked for nothing from here, as a sentence; empty for other sessions.
+
+    `subject`: what it would be asked for.
+    """
+    name = agent_name(session)
+    return f"{name} {_OWN_TERMINAL[subject]}." if name else ""
 
 
 def call_judgement(call: Call) -> str:

@@ -223,7 +223,7 @@ def decided_by_text(call: Call) -> str:
 
 def _tool_row(call: Call, action: Action | None, now: int) -> ToolRow:
     sign, word = call_status(call, action)
-    run_ms = call.duration_ms
+    run_ms = None if call_judgement(call) else call.duration_ms
     if call.state == "executing":
         run_ms = max(0, now - (call.started_at or now)) // 1000
     waited_from = action.created_at if action is not None else None

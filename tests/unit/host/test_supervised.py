@@ -21,7 +21,6 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.effects.fault_points import arm_fault
-from workbench.host.session_requests import end_session
 from workbench.host.supervised_driver import AgentLink, drive_supervised
 from workbench.supervised import machine
 
@@ -270,19 +269,6 @@ def test_a_driver_that_finds_no_agent_waits_for_it_and_records_that_it_is_gone(s
     assert presence(stage) == [TurnEnded, AgentGone]
 
 
-def test_nothing_is_recorded_of_the_agent_of_a_session_that_was_ended(staged, monkeypatch):
-    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
-    stage = stage_of(staged)
-
-    async def scenario(agent):
-        end_session(stage.journal, stage.session(), supervised_user())
-        agent.disconnect()
-        await until_true(agent.link.messages.empty)
-
-    supervise(stage, scenario)
-    assert presence(stage) == []
-
-
 def test_the_row_ends_before_the_agent_stops_waiting_however_often_it_is_extended(staged):
     from workbench.journal.decisions import extend_action
 
@@ -304,11 +290,12 @@ def supervised_user():
     return USER
 
 
-def test_a_tool_with_the_name_of_a_built_in_one_is_not_judged_as_it(staged):
+@pytest.mark.parametrize("tool", ["create_file", "undo"])
+def test_a_tool_with_the_name_of_a_built_in_one_is_not_judged_as_it(staged, tool):
     stage = stage_of(staged)
 
     async def scenario(agent):
-        agent.ask("n1", "create_file", {"path": "c.txt", "content": "c"})
+        agent.ask("n1", tool, {"path": "c.txt", "content": "c"})
         assert (await agent.answer("n1")).outcome == "deny"
 
     supervise(stage, scenario)

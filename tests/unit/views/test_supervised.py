@@ -88,7 +88,7 @@ def test_coming_and_going_is_recorded_in_its_row_and_its_conversation():
 
 
 GRADED = [
-    (call(grade="bound"), "bound", "bound: the files are byte for byte what was approved"),
+    (call(grade="bound", duration_ms=0), "bound", "bound: the files are byte for byte what was approved"),
     (call(grade="checked"), "checked", "checked: the files are not what was approved"),
     (call(grade="on its word"), "on its word", "on its word: what it did cannot be compared"),
     (call(verdict_by=OWN_MODE, grade="on its word"), "by its own mode", "by its own mode: the agent did not ask here"),
@@ -124,7 +124,7 @@ def test_the_conversation_says_how_a_call_was_judged():
         said = call_summary.call_summary(row, None, ())
         return said.right, said.meaning, said.note
 
-    assert words(call(grade="bound")) == ("bound", None, "")
+    assert words(call(grade="bound", duration_ms=0)) == ("bound", None, "")
     assert words(call(verdict_by=OWN_MODE, grade="on its word")) == ("by its own mode", None, "")
     differs = call(grade="checked", detail="differs", summary="b.txt: other bytes")
     assert words(differs) == ("differs", "risk", "b.txt: other bytes")

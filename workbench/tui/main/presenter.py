@@ -495,7 +495,9 @@ class Presenter(SessionPresenter):
                 workspace=state.workspace_of(state.current) if folder.is_other else "",
                 folder=_OWN_WORKTREE if in_worktree else name,
                 has_model=self.has_model,
-                is_working=state.current is not None and state.current.status == "processing",
+                is_working=state.current is not None
+                and state.current.status == "processing"
+                and not state.current.is_supervised,
                 queue=[
                     (block.id.removeprefix("prompt:"), block.text) for block in state.transcript.facts.queue
                 ],
@@ -604,7 +606,7 @@ class Presenter(SessionPresenter):
         It stands behind answers; beside rows about something else, behind what is about them.
         """
         current, queue, rail = self.state.current, self._widgets.approvals, self._widgets.rail
-        if current is None or current.status != "processing":
+        if current is None or current.status != "processing" or current.is_supervised:
             return []
         rank = 73 if pane is queue and self.state.pending else 45 if pane in (queue, rail) else 15
         label = "stop the agent" if self._widgets.footer.size.width >= NARROW_LABEL_COLUMNS else "stop"
@@ -630,7 +632,7 @@ _OWN_WORKTREE = "its own worktree"
 
 def _resume_keys(session: Session | None) -> list[FooterKey]:
     """Return what continues a paused agent from the composer, where the keys of its notice are text."""
-    if session is None or session.status != "paused" or session.kind != "chat":
+    if session is None or session.status != "paused" or not session.takes_prompts:
         return []
     is_held = session.reason in HUMAN_ENDED_PAUSES
     return [FooterKey(keys="/continue", label="the paused agent")] if is_held else []
