@@ -31,6 +31,8 @@ _FAR_CELLS: Final = 40
 _SESSION_CELLS: Final = 26
 _SHORT_SESSION_CELLS: Final = 14
 _LABEL_CELLS: Final = 12
+_BY_CELLS: Final = 8
+_RUN_CELLS: Final = 7
 END_COLUMN: Final = Column(content=Content(""), width=0)
 
 
@@ -151,14 +153,23 @@ def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs
         return [Column(content=styled(right, color), align="right")]
     run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else right
     wait = duration_text(round(row.wait_ms / 1000), counts_on=True) if row.wait_ms is not None else ""
-    by = safe_content(glyphs.line(row.by), ink.of("info" if row.by.startswith("§") else "muted"))
+    by_style = ink.of("info" if row.by.startswith("§") else "muted")
+    if row.judged:
+        words = ", ".join(filter(None, ("" if row.by == "auto" else row.by, row.judged)))
+        by_and_run = [
+            Column(content=safe_content(glyphs.line(words), by_style), width=_BY_CELLS + 1 + _RUN_CELLS)
+        ]
+    else:
+        by_and_run = [
+            Column(content=safe_content(glyphs.line(row.by), by_style), width=_BY_CELLS, drop=2),
+            Column(
+                content=styled("" if row.sign in ("waiting", "stale") else run, color),
+                align="right",
+                width=max(_RUN_CELLS, len(run) if row.sign == "running" else 0),
+            ),
+        ]
     return [
-        Column(content=by, width=8, drop=2),
-        Column(
-            content=styled("" if row.sign in ("waiting", "stale") else run, color),
-            align="right",
-            width=max(7, len(run)),
-        ),
+        *by_and_run,
         Column(content=styled(wait, ink.of("waiting")), width=6, align="right", drop=1),
     ]
 
@@ -179,8 +190,8 @@ def tool_head_strip(
     ]
     if width >= WIDE_MIN_CELLS:
         columns += [
-            Column(content=styled("by", faint), width=8, drop=2),
-            Column(content=styled("run", faint), width=7, align="right"),
+            Column(content=styled("by", faint), width=_BY_CELLS, drop=2),
+            Column(content=styled("run", faint), width=_RUN_CELLS, align="right"),
             Column(content=styled("wait", faint), width=6, align="right", drop=1),
         ]
     else:

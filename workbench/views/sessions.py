@@ -208,7 +208,8 @@ def session_facts(
 ) -> SidebarFacts:
     """Return the facts of the session on show; `asks` is what the settings say, `money` may be empty."""
     facts = [
-        ("agent", agent_state(session, waiting)),
+        ("agent", agent_name(session)),
+        ("state", session_status(session, waiting)[1] if session.is_supervised else ""),
         ("model", one_line(session.model, 64)),
         ("turns", str(turns)),
         ("tokens", human.token_text(session.usage.total_tokens)),

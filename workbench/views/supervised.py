@@ -15,9 +15,9 @@ _AGENT_NAMES: Final[Mapping[str, str]] = {
 MAX_NAME_CELLS: Final = 24
 BY_OWN_MODE: Final = "by its own mode"
 _GRADE_SENTENCES: Final[Mapping[Grade, str]] = {
-    "bound": "bound: the files are byte for byte what was approved",
-    "checked": "checked: the files are not what was approved",
-    "on its word": "on its word: what it did cannot be compared",
+    "bound": "Bound: the files are byte for byte what was approved.",
+    "checked": "Checked: the files are not what was approved.",
+    "on its word": "On its word: what it did cannot be compared with what was approved.",
 }
 Subject = Literal["prompts", "turn", "settings", "changes", "end"]
 _OWN_TERMINAL: Final[Mapping[Subject, str]] = {
@@ -60,7 +60,7 @@ def call_judgement(call: Call) -> str:
 
 
 def judgement_sentence(call: Call) -> str:
-    """Return the same for the status line of the call in full."""
+    """Return the same as a sentence, for the last line of the call in full."""
     if call.verdict_by == OWN_MODE:
-        return f"{BY_OWN_MODE}: the agent did not ask here"
+        return "By its own mode: the agent did not ask here, and what it did is not compared."
     return _GRADE_SENTENCES[call.grade] if call.grade else ""

@@ -82,6 +82,11 @@ class ToolRow(Struct, frozen=True, kw_only=True):
         return decided_by_text(self.call)
 
     @property
+    def judged(self) -> str:
+        """Return how far a call that its agent executed was judged: `bound`; empty for other calls."""
+        return call_judgement(self.call)
+
+    @property
     def right(self) -> str:
         """Return the one time a narrow pane shows: `12 ms`; of an open one how long until now."""
         if self.prepared_seconds is not None:

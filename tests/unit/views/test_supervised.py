@@ -7,8 +7,10 @@ from tests.unit.views.making import NOW, action, call, event, session
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import SessionCounts
-from workbench.domain.values import OWN_MODE, GateVerdict
+from workbench.domain.values import OWN_MODE, FilePlan, GateVerdict, SelectedHunk
 from workbench.views import approvals, call_summary, detail_pages, library, notices, sessions, tools
+from workbench.views.propose_again import why_not_propose_again
+from workbench.views.reopening import reopening_of, why_not_reopen
 from workbench.views.session_board import activity, board_row
 from workbench.views.status_icons import call_status, session_status
 from workbench.views.supervised import agent_name, agent_title, call_judgement
@@ -62,7 +64,7 @@ def test_its_state_is_a_sign_and_words(facts, waiting, status):
     header = sessions.header_facts([shown], asked, NOW, workspace="/w", current=shown)
     assert header.agent == f"Claude Code, {status[1]}"
     facts = sessions.session_facts(shown, turns=0, asks="", rules=0, waiting=waiting).facts
-    assert ("agent", f"Claude Code, {status[1]}") in facts
+    assert {("agent", "Claude Code"), ("state", status[1])} <= set(facts)
 
 
 @each_row(
@@ -88,10 +90,10 @@ def test_coming_and_going_is_recorded_in_its_row_and_its_conversation():
 
 
 GRADED = [
-    (call(grade="bound", duration_ms=0), "bound", "bound: the files are byte for byte what was approved"),
-    (call(grade="checked"), "checked", "checked: the files are not what was approved"),
-    (call(grade="on its word"), "on its word", "on its word: what it did cannot be compared"),
-    (call(verdict_by=OWN_MODE, grade="on its word"), "by its own mode", "by its own mode: the agent did not ask here"),
+    (call(grade="bound", duration_ms=0), "bound", "Bound: the files are byte for byte what was approved."),
+    (call(grade="checked"), "checked", "Checked: the files are not what was approved."),
+    (call(grade="on its word"), "on its word", "On its word: what it did cannot be compared with what was approved."),
+    (call(verdict_by=OWN_MODE, grade="on its word"), "by its own mode", "By its own mode: the agent did not ask here, and what it did is not compared."),
     (call(), "", ""),
 ]  # fmt: skip
 
@@ -102,7 +104,10 @@ def test_a_call_shows_how_far_it_was_judged(row, words, sentence):
     (tool_row,) = tools.tool_rows([row], {}, NOW)
     assert tool_row.right == words
     detail = detail_pages.call_detail(row, None, [])
-    assert sentence in detail.facts and (sentence or "own mode" not in detail.facts)
+    assert (detail.title, detail.told) == (
+        f"read_file {', '.join(filter(None, (call_status(row)[1], words)))}",
+        sentence,
+    )
 
 
 def test_the_grade_of_a_call_is_that_of_its_end_and_no_other_word():
@@ -141,3 +146,38 @@ def test_a_row_of_the_queue_names_the_agent_that_asks(owner):
     (row,) = approvals.queue_rows([action()], {"s1": owner}, NOW)
     is_agent = owner.kind == "supervised"
     assert (row.session_title, row.names_agent) == ("Claude Code" if is_agent else "claude", is_agent)
+
+
+# --- what can be asked of it -----------------------------------------------------------------------------
+
+
+@each_row("owner, why", [
+    (agent(), "Claude Code reads its prompts in its own terminal."), (session(), ""),
+    (session(kind="step"), "A pipeline run reads no messages: answer its rows, or ctrl+n starts a session."),
+])  # fmt: skip
+def test_a_message_reaches_no_agent_in_its_own_terminal(owner, why):
+    assert sessions.why_takes_no_message(owner) == why
+
+
+def test_neither_what_expired_nor_what_was_left_is_asked_for_from_here():
+    expired = action(state="expired")
+    assert why_not_propose_again(agent(), expired) == (
+        "Claude Code reads its prompts in its own terminal; say there that it is to propose it again"
+    )
+    change = FilePlan(path="a.txt", base="b", after="c", mode=0o644)
+    partly = action(state="approved", selection=(SelectedHunk(hunk=1),), files=(change,))
+    (shown,) = (reopening_of(agent(), partly, (), ()),)
+    assert (
+        shown.why_not == "Claude Code makes its changes itself; ask it in its own terminal to make this one"
+    )
+    assert (
+        why_not_propose_again(session(), expired) == why_not_reopen(session(), partly, is_waiting=False) == ""
+    )
+
+
+@each_row("kind, answers", [
+    ("chat", (True, True)), ("supervised", (False, True)), ("step", (False, False)), ("import", (False, False)),
+])  # fmt: skip
+def test_which_sessions_take_prompts_and_which_are_those_of_one_agent(kind, answers):
+    row = session(kind=kind)
+    assert (row.takes_prompts, row.is_conversation) == answers

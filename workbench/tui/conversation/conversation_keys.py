@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall, StopAgent
 from workbench.tui.sub_agents import why_no_agent
-from workbench.views.supervised import why_not_asked
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
@@ -20,18 +19,6 @@ NOT_LOOPING: Final = "No repeated call waits for an answer here."
 NO_SESSION: Final = "There is no session here."
 NOT_BESIDE_ANOTHER: Final = "The diff of a session is shown where it stands alone: esc leaves this one."
 NOT_PAUSED: Final = "Nothing is paused here."
-
-
-def _why_no_retry(pane: "ConversationPane") -> str:
-    session = pane.main.state.current
-    why = why_not_asked(session, "turn") if session is not None else ""
-    return why or ("" if pane.error else NO_ERROR)
-
-
-def _why_no_model(pane: "ConversationPane") -> str:
-    session = pane.main.state.current
-    why = why_not_asked(session, "settings") if session is not None else ""
-    return why or ("" if pane.error else NO_ERROR)
 
 
 def _why_no_undo(pane: "ConversationPane") -> str:
@@ -87,12 +74,13 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.retry", keys=("r",), label="ask again", tooltip="after an error: ask again",
         aliases="retry again",
         group="Decide", footer=12, decides=True,
-        action=lambda pane: pane.post_message(RetryModelCall()), why_off=lambda pane: _why_no_retry(pane)),
+        action=lambda pane: pane.post_message(RetryModelCall()),
+        why_off=lambda pane: pane.why_not_asked("turn") or ("" if pane.error else NO_ERROR)),
     Key(id="conversation.model", keys=("p",), label="other model", tooltip="after an error: another model",
         aliases="switch llm",
         group="Decide", footer=13,
         action=lambda pane: pane.post_message(CommandTyped("model")),
-        why_off=lambda pane: _why_no_model(pane)),
+        why_off=lambda pane: pane.why_not_asked("settings") or ("" if pane.error else NO_ERROR)),
     Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
         aliases="log error details",
         group="Decide", footer=14,

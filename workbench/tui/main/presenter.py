@@ -108,6 +108,7 @@ class SessionPresenter:
                 now=state.source.now(),
                 welcome=None if state.sessions else self.welcome(),
                 folder=self.folder,
+                waiting=0 if state.current is None else sessions.waiting_in(state.current, state.pending),
             )
         )
 
@@ -370,7 +371,7 @@ class Presenter(SessionPresenter):
         if changed.actions or changed.has_sessions:
             self.queue(changed)
             self.rail()
-        if changed.blocks or changed.has_sessions:
+        if changed.blocks or changed.has_sessions or changed.actions:
             # An earlier part stands still while the end goes on.
             is_end = self.state.window is None
             self.conversation(frozenset(changed.blocks if is_end else ()))
