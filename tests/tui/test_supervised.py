@@ -109,6 +109,7 @@ def test_nothing_is_sent_to_it_and_a_draft_stays(tmp_path):
         await shown.press(*"now test it", "enter")
         assert shown.said == f"Not sent. {OWN_TERMINAL}."
         assert shown.main.composer.text == "now test it" and sent == []
+        assert "enter /command" in shown.text and "enter send" not in shown.text
         await shown.press("ctrl+c")
         assert (shown.main.composer.text, shown.said) == ("", "Cleared. ↑ brings it back.")
         await shown.press("escape", "ctrl+c")
@@ -125,6 +126,16 @@ def test_without_a_model_i_says_the_same(tmp_path):
         assert "Claude Code, waits for you" in shown.text and "no model yet" not in shown.text
 
     played(tmp_path, body, has_model=lambda: False)
+
+
+def test_the_library_continues_and_resumes_it_nowhere(tmp_path):
+    async def body(shown, journal):
+        for key in ("c", "R"):
+            await shown.press("5", key)
+            why = "Claude Code is stopped and continued in its own terminal."
+            assert shown.said == f"{why} F starts a session from its end."
+
+    played(tmp_path, body)
 
 
 def test_keys_that_ask_its_agent_are_off_with_the_reason(tmp_path):

@@ -104,6 +104,11 @@ class Session(Struct, frozen=True, kw_only=True):
         return self.takes_prompts or self.is_supervised
 
     @property
+    def agent(self) -> str:
+        """Return the program whose session it is: of an import, of a supervised session, else this one."""
+        return self.provider if self.is_supervised else self.origin or OWN_AGENT
+
+    @property
     def reads(self) -> "Literal['every', 'reads'] | None":
         """Return what a human said that it asks about: every call, or all except reads; None is as set."""
         setting = self.configuration.get("reads")

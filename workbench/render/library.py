@@ -19,7 +19,7 @@ from workbench.views.statistics import Outcome, PreviewFile, SessionPreview
 from workbench.views.status_icons import StatusName
 
 OUTCOME_ICONS: Final[dict[Outcome, StatusName]] = {
-    "by rule": "rule", "by grant": "ok", "by its own mode": "ok", "approved": "ok", "partly": "partly",
+    "by rule": "rule", "by grant": "ok", "own mode": "ok", "approved": "ok", "partly": "partly",
     "rejected": "rejected", "expired": "expired", "withdrawn": "cancelled", "replaced": "cancelled",
     "not allowed": "failed",
 }  # fmt: skip

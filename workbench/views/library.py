@@ -223,7 +223,7 @@ _VALUE_OF_KEY: Final[Mapping[str, Callable[[Session], str]]] = {
     "model": lambda session: session.model,
     "provider": lambda session: session.provider,
     "in": lambda session: session.workspace,
-    "origin": lambda session: session.origin or "workbench",
+    "origin": lambda session: session.agent,
     "kind": lambda session: session.kind,
 }
 

@@ -31,7 +31,7 @@ def unasked(verdict):
     """Return who decided a call that asked nobody; None where somebody was asked."""
     if verdict["outcome"] == "allowed":
         if verdict["by"] == "its own mode":
-            return "by its own mode"
+            return "own mode"
         return "by rule" if verdict.get("rule") else "by grant"
     return None if verdict["outcome"] == "ask" else "not allowed"
 

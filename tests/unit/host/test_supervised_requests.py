@@ -10,7 +10,7 @@ from tests.support.waits import until_true
 from workbench.backend.session_fork import ForkOptions, ForkRefused, plan_fork
 from workbench.cli.approvals import is_held
 from workbench.cli.main import main
-from workbench.domain.events import PromptSubmitted, SessionStatusChanged
+from workbench.domain.events import AgentGone, PromptSubmitted, SessionStatusChanged
 from workbench.host import session_requests as requests
 from workbench.host.model_selection import change_model
 from workbench.host.session_requests import SessionRefused
@@ -122,3 +122,22 @@ def test_its_list_names_agent_and_state(stage, capfd):
     stage.journal.append([stage.journal.event(SessionStatusChanged(status="ready"), stage.session_id, USER)])
     assert main(["sessions", "list", "--all"]) == 0
     assert "idle" in capfd.readouterr().out
+
+
+LOOKED_UP = {
+    "its diff": (["sessions", "diff", "{id}"], ["-one", "+two"]),
+    "its words": (["sessions", "search", "a.txt"], ["a.txt"]),
+    "its report": (["sessions", "show", "{id}"], ["edit", "a.txt"]),
+    "its events": (["sessions", "export", "{id}"], ['"agent.gone"', '"grade":"bound"']),
+    "its Markdown": (["sessions", "export", "{id}", "--format", "markdown"], ["Edit", "a.txt"]),
+    "its statistics": (["sessions", "stats", "{id}"], ["edit"]),
+}
+
+
+@pytest.mark.parametrize("looked_up", LOOKED_UP)
+def test_it_is_shown_searched_exported_and_counted_as_any_session(stage, looked_up, capfd):
+    stage.journal.append([stage.journal.event(AgentGone(), stage.session_id, USER)])
+    words, found = LOOKED_UP[looked_up]
+    assert main([word.format(id=stage.session_id[:12]) for word in words]) == 0
+    said = capfd.readouterr().out
+    assert [word for word in found if word not in said] == []

@@ -93,6 +93,15 @@ def test_a_fork_counts_only_what_it_asked_itself(filled):
     ]
 
 
+def test_tokens_of_a_supervised_agent_are_its_own_and_not_of_this_program(filled):
+    create(filled, "theirs", BEGIN, session_kind="supervised", provider="codex", model="x")
+    reply(filled, "theirs", BEGIN + 1, TOLD)
+    by_agent = {fact.group: fact.usage for fact in facts(filled, "agent") if fact.usage == TOLD}
+    assert by_agent["codex"] == TOLD
+    assert {fact.group for fact in facts(filled, "agent")} == {row.agent for row in filled.sessions()}
+    assert "theirs" not in {fact.group for fact in facts(filled, "session", origin="workbench")}
+
+
 def test_the_table_is_what_the_events_say_and_can_be_made_anew(filled):
     before = rows(filled)
     assert index_table_differences(filled) == []

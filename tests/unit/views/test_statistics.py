@@ -66,7 +66,7 @@ def test_every_outcome_has_its_own_count():
         [], [],
     )  # fmt: skip
     assert dict(counts.outcomes) == {
-        "by rule": 1, "by grant": 1, "by its own mode": 1, "not allowed": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1,
+        "by rule": 1, "by grant": 1, "own mode": 1, "not allowed": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1,
         "withdrawn": 1, "replaced": 1,
     }  # fmt: skip
     assert (counts.deciding.answers, counts.deciding.p50_ms) == (3, 1000)

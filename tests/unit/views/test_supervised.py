@@ -8,12 +8,22 @@ from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import SessionCounts
 from workbench.domain.values import OWN_MODE, FilePlan, GateVerdict, SelectedHunk
-from workbench.views import approvals, call_summary, detail_pages, library, notices, sessions, tools
+from workbench.views import (
+    approvals,
+    call_summary,
+    detail_pages,
+    library,
+    notices,
+    sessions,
+    toasts,
+    tools,
+)
 from workbench.views.propose_again import why_not_propose_again
 from workbench.views.reopening import reopening_of, why_not_reopen
 from workbench.views.session_board import activity, board_row
 from workbench.views.status_icons import call_status, session_status
 from workbench.views.supervised import agent_name, agent_title, call_judgement
+from workbench.views.unseen_ends import session_end
 
 
 def agent(key="s1", **more):
@@ -181,3 +191,12 @@ def test_neither_what_expired_nor_what_was_left_is_asked_for_from_here():
 def test_which_sessions_take_prompts_and_which_are_those_of_one_agent(kind, answers):
     row = session(kind=kind)
     assert (row.takes_prompts, row.is_conversation) == answers
+
+
+def test_what_is_said_of_its_errors_and_its_turns_names_the_agent():
+    shown = toasts.toast_of(
+        event(e.ErrorRaised(code="x", message="overloaded")), agent(title="fix"), None, is_current=False
+    )
+    assert shown is not None and shown.what == "Claude Code: fix: overloaded"
+    ended = session_end(event(e.TurnEnded(outcome="done")), agent())
+    assert ended is not None and ended.title == "Claude Code"

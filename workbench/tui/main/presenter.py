@@ -555,8 +555,12 @@ class Presenter(SessionPresenter):
         return [FooterKey(keys=keys, label="this folder" if self.status.worktrees else "own worktree")]
 
     def _label_in_composer(self, key: keymap.Key[Any]) -> str:
-        is_idle = self._widgets.composer.is_empty and bool(self.state.pending)
-        return "to what waits" if is_idle and key.id == "composer.send" else key.label
+        if key.id != "composer.send":
+            return key.label
+        if self._widgets.composer.is_empty and self.state.pending:
+            return "to what waits"
+        current = self.state.current
+        return "/command" if current is not None and current.is_supervised else key.label
 
     def _urgent_keys(self) -> Sequence[FooterKey]:
         """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
