@@ -29,6 +29,10 @@ POINTS = (
 )  # fmt: skip
 
 
+OTHER_BYTES = b"something else\n"
+"""What the agent writes in place of what was approved."""
+
+
 class Died(BaseException):
     """The death of a driver."""
 
@@ -164,7 +168,7 @@ class Life:
             asked.runs += 1
             path = self.stage.workspace / asked.given["file_path"]
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(b"something else\n")
+            path.write_bytes(OTHER_BYTES)
             self.agent.done(asked.tool, asked.given, asked.key)
 
     def not_wait(self, number):

@@ -33,6 +33,7 @@ from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
     compare,
     is_as_approved,
+    look_again,
     observe,
     ran_unanswered,
     record_unasked,
@@ -50,6 +51,7 @@ from workbench.supervised.machine import (
     Deny,
     HandOver,
     IncomingCall,
+    LookAgain,
     Observe,
     RanUnanswered,
     RefreshCall,
@@ -216,6 +218,8 @@ class SupervisedDriver:
                 await compare(self._calls, call_id, done)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
+            case LookAgain(call_id):
+                await look_again(self._calls, call_id)
             case Unasked(refused):
                 await record_unasked(self._calls, done, cwd, refused)
             case AlreadySettled(call_id):

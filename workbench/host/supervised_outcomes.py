@@ -102,6 +102,23 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
     await _append_observed(calls, record, files, body)
 
 
+async def look_again(calls: AgentCalls, call_id: str) -> None:
+    """Record what a call wrote after it counted as interrupted."""
+    record = read_call_record(calls.writer.journal, call_id)
+    changed, question = await asyncio.to_thread(_found_since, calls.writer, record)
+    if changed or question:
+        events = (calls.writer.call_event(body, record.row) for body in changed)
+        await calls.writer.append(*events, *question)
+        fault_point("supervised.observed")
+
+
+def _found_since(writer: SessionWriter, record: CallRecord) -> tuple[list[FileChanged], list[Event]]:
+    plan = record.executing.plan if record.executing else ()
+    known = {(body.path, body.after) for body in record.changed}
+    files = [file for file in observe_files(writer, plan) if (file.step.path, file.digest) not in known]
+    return _found(writer, record, files)
+
+
 async def _append_observed(
     calls: AgentCalls, record: CallRecord, files: Sequence[ObservedFile], finished: CallFinished
 ) -> None:

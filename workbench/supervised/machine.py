@@ -104,6 +104,12 @@ class RanUnanswered(Struct, frozen=True):
     call_id: str
 
 
+class LookAgain(Struct, frozen=True):
+    """The end of a call that counts as interrupted is said after all: look at what it wrote since."""
+
+    call_id: str
+
+
 class AlreadySettled(Struct, frozen=True):
     """The end of this call was recorded before."""
 
@@ -118,7 +124,7 @@ class Unasked(Struct, frozen=True):
 
 def on_done(
     key: str, digest: str, calls: Sequence[KnownCall]
-) -> Compare | RanUnanswered | AlreadySettled | Unasked:
+) -> Compare | RanUnanswered | LookAgain | AlreadySettled | Unasked:
     """Return what the end of a call means; calls of one key end in the order in which they were handed."""
     same = [call for call in calls if _is_end_of(call, key, digest)]
     equal = [call for call in same if digest in (call.digest, call.handed_digest)]
@@ -128,6 +134,9 @@ def on_done(
         return Compare(min(handed, key=lambda call: call.handed_at).id)
     if exact:
         return RanUnanswered(exact[0].id)
+    named = [call for call in equal if key and call.key == key]
+    if named and named[-1].state == "interrupted":
+        return LookAgain(named[-1].id)
     ended = [call for call in equal if call.state in ("succeeded", "failed")]
     known = next((call for call in ended if call.is_end_awaited or (key and call.key == key)), None)
     if known is not None:

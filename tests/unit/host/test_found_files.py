@@ -15,6 +15,7 @@ from workbench.domain.values import Decision, SelectedHunk
 from workbench.formats.kaiak_export import kaiak_messages
 from workbench.formats.session_markdown import markdown_blocks
 from workbench.journal.decisions import decide_action
+from workbench.supervised import machine
 from workbench.tui.approvals import approval_selection as selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, approval_key_label
 from workbench.tui.pane import DecisionReported
@@ -184,6 +185,30 @@ def test_a_file_that_cannot_be_read_is_named_and_nothing_is_put_back(stage):
 
     supervise(stage, scenario)
     assert stage.bodies(ErrorRaised) == [] and not (stage.workspace / "b.txt").is_file()
+
+
+@pytest.mark.parametrize("data", [FOUND, b"one\n2\nthree\n", BASE])
+def test_what_a_call_writes_after_it_counted_as_interrupted_is_looked_at(stage, monkeypatch, data):
+    """Its agent seemed to be gone, and says later that the call has ended; it says so twice."""
+    monkeypatch.setattr(machine, "RETURN_SECONDS", 0.0)
+    seen = []
+
+    async def leaves(agent):
+        agent.ask("n1", "Edit", CHANGE, "c1")
+        stage.approve(await waiting_row(stage))
+        await agent.answer("n1")
+        agent.disconnect()
+        await until_true(lambda: stage.calls()["c1"].state == "interrupted")
+        agent.connect(agent.link)
+        write(stage, b_txt=data)()
+        for _ in range(2):
+            agent.done("Edit", CHANGE, "c1")
+        await run_one_by_one(stage, agent, ("Bash", {"command": "ls"}))
+        seen.extend(stage.waiting())
+
+    supervise(stage, leaves)
+    assert len(stage.bodies(FileChanged)) == (data != BASE)
+    assert [row.target.partition(":")[0] for row in seen] == (["b.txt"] if data == FOUND else [])
 
 
 # --- calls that were made without asking -----------------------------------------------------------------
