@@ -31,6 +31,14 @@ def looked_for_a_screen(home, workspace):
             file.write("x")
     return has_screen(home, workspace)
 
+def looked_for_a_newer_version(home, since):
+    is_wanted = look_for_it(home, since)
+    if is_wanted:
+        with (Path(sys.argv[1]) / "wanted-looks").open("a") as file:
+            file.write("x")
+    return is_wanted
+
+look_for_it, supervisor.is_newer_schema_wanted = supervisor.is_newer_schema_wanted, looked_for_a_newer_version
 supervisor.has_screen = looked_for_a_screen
 sys.exit(serve_workspace(Home.open(Path(sys.argv[1])), sys.argv[2], linger=float(sys.argv[3])))
 """
@@ -123,6 +131,9 @@ def test_a_host_finishes_its_call_and_ends_when_a_newer_version_waits_to_migrate
     until(lambda: stage.calls()["c1"].state == "executing")
     with pytest.raises(MigrationBlocked, match="asked to finish their calls"):
         prepare_database(stage.home, newer)
+    looks = stage.home.path / "wanted-looks"
+    until(lambda: process.poll() is not None or (looks.exists() and looks.stat().st_size >= 2))
+    assert (process.poll(), stage.calls()["c1"].state) == (None, "executing")
     with (stage.workspace / "go").open("w") as pipe:
         pipe.write("on")
     assert process.wait(PATIENCE) == 0
