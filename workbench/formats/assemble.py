@@ -26,6 +26,7 @@ from workbench.formats import records as r
 from workbench.formats import sanitize
 from workbench.formats.call_events import MOST_INLINE, CallEvents, OpenCall, StoreBlob
 from workbench.formats.held_events import HeldEvents
+from workbench.formats.usage_records import CountedUsage, IsPaid
 from workbench.text.problems import Problem
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
@@ -53,8 +54,6 @@ are whole. 4: rows of wink and kaiak are kept as they came; a file that was move
 Forks of Claude Code came without another number: what was read before is right, and becomes forks when its
 file changes or is read again.
 """
-IsPaid = Callable[[str, str], bool]
-"""Tells of a session and a request whether another session has paid it; else it is this one's from now on."""
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
 
@@ -132,7 +131,7 @@ class Assembler:
         self._turn: str | None = None
         self._open: dict[str, OpenCall] = {}
         self._held = HeldEvents()
-        self._counted: dict[str, Usage] = {}
+        self._counted = CountedUsage()
         self._provider = self._model = ""
         self._has_title = self._is_closed = False
         self._first_command = ""
@@ -205,10 +204,9 @@ class Assembler:
     def pass_over(self, item: r.Record) -> None:
         """Note what a record counts whose events are there: a later one may say it again."""
         if isinstance(item, r.SessionHead):
-            self._counted = {}
-        elif isinstance(item, r.Reply) and item.key:
-            before = self._counted.get(item.key, Usage())
-            self._counted[item.key] = before.plus(item.usage.beyond(before))
+            self._counted = CountedUsage()
+        elif isinstance(item, r.Reply):
+            self._counted.pass_over(item)
 
     @property
     def strays(self) -> list[Problem]:
@@ -369,19 +367,10 @@ class Assembler:
         yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
 
     def _reply(self, item: r.Reply) -> Iterator[Event]:
-        usage = item.usage
-        if not (item.text.strip() or item.thinking or item.calls or item.may_be_empty or usage != Usage()):
+        if r.is_empty_reply(item):
             yield self._empty_message("reply", item.at, item.line)
-            return
-        if item.request and usage != Usage() and self._is_paid(self._id, item.request):
-            usage = Usage()
-        if item.key:
-            before = self._counted.get(item.key, Usage())
-            usage = usage.beyond(before)
-            self._counted[item.key] = before.plus(usage)
-            if item.may_be_empty and usage == Usage() and not (item.text or item.thinking or item.calls):
-                return
-        yield from self._reply_events(item, usage)
+        elif (usage := self._counted.add(item, self._id, self._is_paid)) is not None:
+            yield from self._reply_events(item, usage)
 
     def _reply_events(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:
         self._last = item.at if item.at is not None else self._last
