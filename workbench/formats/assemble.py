@@ -39,7 +39,6 @@ _NO_TITLE: Final = re.compile(
 """What agents call a session that nobody named, with its number or its time behind."""
 """What programs call a session before it has a title."""
 _COMMAND: Final = re.compile(r"/[\w:.-]+(?:\s|$)")
-"""A prompt that is a command of the agent's program and says nothing of what is to be done."""
 _CLOCK_TOLERANCE: Final = 2_000_000
 """Microseconds that records may be out of order: several writers share a file."""
 _AGENT: Final = Actor(kind="agent")
@@ -245,7 +244,7 @@ class Assembler:
         unnamed = "unnamed" if head.at is None else f"unnamed-{head.at}"
         key = self._unique_key(head.key or unnamed)
         self._begin(self._generation(imported_session_id(self._origin, key)))
-        title = _title_of(head.title)
+        title = session_title(head.title)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
@@ -341,7 +340,7 @@ class Assembler:
         return self._event(body, _SYSTEM, None, key=f"end.rows{self._last_rows}" if item.is_last else None)
 
     def _title_events(self, title: str, time_us: int | None) -> Iterator[Event]:
-        line = _title_of(title)
+        line = session_title(title)
         if line and line != self.summaries[-1].title:
             self.summaries[-1].title, self._has_title = line, True
             yield self._event(events.SessionChanged(title=line), _SYSTEM, time_us)
@@ -360,7 +359,7 @@ class Assembler:
             return
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
-        if not self._has_title and _COMMAND.match(text):
+        if not self._has_title and is_command(text):
             self._first_command = self._first_command or text
         elif not self._has_title:
             yield from self._title_events(text, item.at)
@@ -431,7 +430,7 @@ class Assembler:
         self._open.clear()
         if self._last_usage != Usage():
             yield from self._reply_events(r.Reply(usage=self._last_usage), self._last_usage, key="end.usage")
-        if not self._has_title and (line := _title_of(self._first_command)):
+        if not self._has_title and (line := session_title(self._first_command)):
             self.summaries[-1].title = line
             yield self._event(events.SessionChanged(title=line), _SYSTEM, None, key="end.title")
         yield from self._end_turn("done", key=f"end.turn{self._turns}")
@@ -506,6 +505,12 @@ def _clean_problem(problem: Problem) -> Problem:
     return r.file_problem(problem.line, sanitize.sanitize_line(problem.message))
 
 
-def _title_of(text: str) -> str:
+def session_title(text: str) -> str:
+    """Return what a session is called by a text: its beginning, or nothing where that is no name."""
     line = sanitize.sanitize_line(text, _MOST_TITLE)
     return "" if _NO_TITLE.fullmatch(line) else line
+
+
+def is_command(prompt: str) -> bool:
+    """Return whether a prompt is a command of the agent's program, not a task."""
+    return bool(_COMMAND.match(prompt))
