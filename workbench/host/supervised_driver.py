@@ -198,11 +198,11 @@ class SupervisedDriver:
             if self._calls.follower.has_more:
                 self._link.changed.set()
         if self._is_turn_over and not self._calls.follower.has_more:
-            await self._unless_overtaken(self._end_turn)
+            await self._unless_overtaken(self._settle_turn)
 
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
         if self._is_turn_over:
-            await self._end_turn()
+            await self._settle_turn()
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
         waiter = Waiter(connection, ask.nonce)
@@ -218,9 +218,10 @@ class SupervisedDriver:
         await self._calls.follow()
         self._is_turn_over = True
         if not self._calls.follower.has_more:
-            await self._end_turn()
+            await self._settle_turn()
 
-    async def _end_turn(self) -> None:
+    async def _settle_turn(self) -> None:
+        """Settle the calls of a turn that the agent has ended, and end it."""
         self._is_turn_over = False
         if not self._calls.turn_id:
             return
