@@ -236,7 +236,7 @@ def test_a_question_without_an_id_is_found_by_its_input(stage):
 
     supervise(stage, scenario, file.agent)
     calls = stage.calls()
-    assert {key: row.verdict_by == "its own mode" for key, row in calls.items()} == {"n1": False, "t2": True}
+    assert {key: row.verdict_by == "its own mode" for key, row in calls.items()} == {"unnamed n1": False, "t2": True}
 
 
 def test_inputs_of_codex_have_another_form_in_its_file_and_ids_alone_count(stage):
