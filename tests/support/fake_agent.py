@@ -32,11 +32,15 @@ class FakeAgent:
     """Asks over one connection and runs what it is allowed; `log` has each call that it ran."""
 
     def __init__(self, folder, hello=None):
+        """`hello`: what its connections say of its session, without its folder."""
         self.folder, self.log, self.hello = folder, [], hello or HELLO
+
+    def said_hello(self):
+        return Hello(cwd=str(self.folder), **self.hello)
 
     def connect(self, link):
         self.link, self.connection = link, FakeConnection()
-        link.put(self.connection, Hello(cwd=str(self.folder), **self.hello))
+        link.put(self.connection, self.said_hello())
 
     def ask(self, nonce, tool, given, call="", **more):
         self.link.put(self.connection, Ask(nonce=nonce, tool=tool, input=given, call=call, **more))
@@ -101,8 +105,7 @@ def supervise(stage, scenario, agent=None):
 
 async def _supervise(stage, scenario, agent, driver):
     link, is_over = AgentLink(), asyncio.Event()
-    hello = Hello(cwd=str(stage.workspace), **HELLO)
-    session = require_supervised_session(stage.journal, hello, str(stage.workspace), driver)
+    session = require_supervised_session(stage.journal, agent.said_hello(), str(stage.workspace), driver)
     stage.session_id = session.id
     agent.connect(link)
     acting = asyncio.create_task(scenario(agent))

@@ -61,6 +61,7 @@ from workbench.domain.events import (
     TurnEnded,
     TurnStarted,
     UndoRequested,
+    is_of_file,
 )
 from workbench.domain.machines import (
     CALL_MOVES,
@@ -164,6 +165,8 @@ def _prompt_submitted(state: TurnState, event: Event, body: PromptSubmitted) -> 
         queue = (prompt if queued.id == body.replaces_id else queued for queued in state.queued_prompts)
         return replace(state, queued_prompts=tuple(queue))
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
+    if turn is not None and is_of_file(event):
+        return replace(state, since_reply=(*state.since_reply, prompt.prompt))
     return _human_spoke(
         replace(state, turn=turn, queued_prompts=(*state.queued_prompts, prompt), wants_turn=True)
     )

@@ -305,7 +305,9 @@ def imported_sentence(result: ImportResult) -> str:
     parts = [f"{fresh} imported"] if fresh else []
     parts += [f"{grown} continued"] if grown else []
     parts += [f"{len(sessions) - fresh - grown} were here already"] if len(sessions) > fresh + grown else []
-    parts += [f"{result.left_out} left out by the settings, or deleted before"] if result.left_out else []
+    parts += [f"{result.followed} followed live"] if result.followed else []
+    left_out = result.left_out - result.followed
+    parts += [f"{left_out} left out by the settings, or deleted before"] if left_out else []
     return f"{', '.join(parts) or 'Nothing is new'}.{_left_out_text(result.reports)}"
 
 

@@ -392,12 +392,12 @@ def _import_json(result: ImportResult, *, is_dry: bool) -> JsonFields:
         ],
         "files": [
             {"file": report.name, "format": report.format or None, "why_not": report.why_not or None,
-             "is_unchanged": report.is_unchanged, "left_out": report.left_out,
+             "is_unchanged": report.is_unchanged, "left_out": report.left_out, "followed": report.followed,
              "kept": list(report.kept), "problems": _problems_json(report.strays)}
             for report in result.reports
         ],
         "unchanged_files": result.unchanged, "too_old": result.too_old, "left_out": result.left_out,
-        "is_cancelled": result.is_cancelled,
+        "followed": result.followed, "is_cancelled": result.is_cancelled,
     }  # fmt: skip
 
 
@@ -449,10 +449,10 @@ def _print_summary(console: Console, result: ImportResult, reports: list[FileRep
         console.say(f"{counted(result.unchanged, 'file')} not read again: unchanged. --again reads all.")
     if result.too_old:
         console.say(f"{counted(result.too_old, 'file')} left out: older than sessions.keep_imported_days.")
-    if result.left_out:
-        console.say(
-            f"{counted(result.left_out, 'session')} left out by sessions.leave_out, or deleted here before."
-        )
+    if result.followed:
+        console.say(f"{counted(result.followed, 'session')} followed live: recorded while the agent works.")
+    if left_out := result.left_out - result.followed:
+        console.say(f"{counted(left_out, 'session')} left out by sessions.leave_out, or deleted here before.")
     if result.is_cancelled:
         console.say("Stopped. What was finished stays imported; the same command continues.")
 

@@ -787,3 +787,8 @@ class Event(Struct, frozen=True, kw_only=True):
     @property
     def kind(self) -> str:
         return self.body.original_kind if isinstance(self.body, Unknown) else self.body.KIND
+
+
+def is_of_file(event: Event) -> bool:
+    """Return whether an event says what a human did in the program that wrote a session file."""
+    return event.actor.kind == "user" and event.actor.via == "import"

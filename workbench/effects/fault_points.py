@@ -38,6 +38,8 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "supervised.executing": "It is durably marked as handed over, and its agent was not answered.",
     "supervised.answered": "Its agent was answered.",
     "supervised.observed": "What the agent did is looked at and recorded.",
+    "import.before_replaced": "An agent connects whose session was imported; nothing of that is removed.",
+    "import.replaced": "Its own session is in the place of the import, and blobs of that may be left.",
     "tree.copied": "A folder is copied beside its place in a workspace and not renamed.",
     "incidents.begun": "The driver of a list has said that it works; nothing was asked yet.",
     "incident.before_started": "An incident is next; neither its prompt nor the note of it is there.",

@@ -26,6 +26,7 @@ from workbench.formats import records as r
 from workbench.formats import sanitize
 from workbench.formats.call_events import MOST_INLINE, CallEvents, OpenCall, StoreBlob
 from workbench.formats.held_events import HeldEvents
+from workbench.formats.usage_records import CountedUsage, IsPaid
 from workbench.text.problems import Problem
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
@@ -38,7 +39,6 @@ _NO_TITLE: Final = re.compile(
 """What agents call a session that nobody named, with its number or its time behind."""
 """What programs call a session before it has a title."""
 _COMMAND: Final = re.compile(r"/[\w:.-]+(?:\s|$)")
-"""A prompt that is a command of the agent's program and says nothing of what is to be done."""
 _CLOCK_TOLERANCE: Final = 2_000_000
 """Microseconds that records may be out of order: several writers share a file."""
 _AGENT: Final = Actor(kind="agent")
@@ -53,8 +53,6 @@ are whole. 4: rows of wink and kaiak are kept as they came; a file that was move
 Forks of Claude Code came without another number: what was read before is right, and becomes forks when its
 file changes or is read again.
 """
-IsPaid = Callable[[str, str], bool]
-"""Tells of a session and a request whether another session has paid it; else it is this one's from now on."""
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
 
@@ -132,7 +130,7 @@ class Assembler:
         self._turn: str | None = None
         self._open: dict[str, OpenCall] = {}
         self._held = HeldEvents()
-        self._counted: dict[str, Usage] = {}
+        self._counted = CountedUsage()
         self._provider = self._model = ""
         self._has_title = self._is_closed = False
         self._first_command = ""
@@ -205,10 +203,9 @@ class Assembler:
     def pass_over(self, item: r.Record) -> None:
         """Note what a record counts whose events are there: a later one may say it again."""
         if isinstance(item, r.SessionHead):
-            self._counted = {}
-        elif isinstance(item, r.Reply) and item.key:
-            before = self._counted.get(item.key, Usage())
-            self._counted[item.key] = before.plus(item.usage.beyond(before))
+            self._counted = CountedUsage()
+        elif isinstance(item, r.Reply):
+            self._counted.pass_over(item)
 
     @property
     def strays(self) -> list[Problem]:
@@ -247,7 +244,7 @@ class Assembler:
         unnamed = "unnamed" if head.at is None else f"unnamed-{head.at}"
         key = self._unique_key(head.key or unnamed)
         self._begin(self._generation(imported_session_id(self._origin, key)))
-        title = _title_of(head.title)
+        title = session_title(head.title)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
@@ -343,7 +340,7 @@ class Assembler:
         return self._event(body, _SYSTEM, None, key=f"end.rows{self._last_rows}" if item.is_last else None)
 
     def _title_events(self, title: str, time_us: int | None) -> Iterator[Event]:
-        line = _title_of(title)
+        line = session_title(title)
         if line and line != self.summaries[-1].title:
             self.summaries[-1].title, self._has_title = line, True
             yield self._event(events.SessionChanged(title=line), _SYSTEM, time_us)
@@ -362,26 +359,17 @@ class Assembler:
             return
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
-        if not self._has_title and _COMMAND.match(text):
+        if not self._has_title and is_command(text):
             self._first_command = self._first_command or text
         elif not self._has_title:
             yield from self._title_events(text, item.at)
         yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
 
     def _reply(self, item: r.Reply) -> Iterator[Event]:
-        usage = item.usage
-        if not (item.text.strip() or item.thinking or item.calls or item.may_be_empty or usage != Usage()):
+        if r.is_empty_reply(item):
             yield self._empty_message("reply", item.at, item.line)
-            return
-        if item.request and usage != Usage() and self._is_paid(self._id, item.request):
-            usage = Usage()
-        if item.key:
-            before = self._counted.get(item.key, Usage())
-            usage = usage.beyond(before)
-            self._counted[item.key] = before.plus(usage)
-            if item.may_be_empty and usage == Usage() and not (item.text or item.thinking or item.calls):
-                return
-        yield from self._reply_events(item, usage)
+        elif (usage := self._counted.add(item, self._id, self._is_paid)) is not None:
+            yield from self._reply_events(item, usage)
 
     def _reply_events(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:
         self._last = item.at if item.at is not None else self._last
@@ -442,7 +430,7 @@ class Assembler:
         self._open.clear()
         if self._last_usage != Usage():
             yield from self._reply_events(r.Reply(usage=self._last_usage), self._last_usage, key="end.usage")
-        if not self._has_title and (line := _title_of(self._first_command)):
+        if not self._has_title and (line := session_title(self._first_command)):
             self.summaries[-1].title = line
             yield self._event(events.SessionChanged(title=line), _SYSTEM, None, key="end.title")
         yield from self._end_turn("done", key=f"end.turn{self._turns}")
@@ -517,6 +505,12 @@ def _clean_problem(problem: Problem) -> Problem:
     return r.file_problem(problem.line, sanitize.sanitize_line(problem.message))
 
 
-def _title_of(text: str) -> str:
+def session_title(text: str) -> str:
+    """Return what a session is called by a text: its beginning, or nothing where that is no name."""
     line = sanitize.sanitize_line(text, _MOST_TITLE)
     return "" if _NO_TITLE.fullmatch(line) else line
+
+
+def is_command(prompt: str) -> bool:
+    """Return whether a prompt is a command of the agent's program, not a task."""
+    return bool(_COMMAND.match(prompt))

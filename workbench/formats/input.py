@@ -51,10 +51,13 @@ def raw_lines(stream: BinaryIO, most: int = MOST_LINE) -> Iterator[bytes | int]:
         yield size
 
 
-def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | Problem]:
-    """Yield the value of every line; blank lines are none, damaged ones are problems."""
+def json_values(lines: Iterable[bytes | int], first: int = 1) -> Iterator[JsonLine | Problem]:
+    """Yield the value of every line; blank lines are none, damaged ones are problems.
+
+    `first`: the number of the first line.
+    """
     loads = orjson.loads
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if isinstance(line, int):
             yield file_problem(number, f"the line has {line} bytes, over {MOST_LINE}: it was left out")
             continue

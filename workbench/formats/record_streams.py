@@ -135,7 +135,7 @@ def head_with_model(records: Iterable[r.Record]) -> Iterator[r.Record]:
             yield from _with_model(head, "", waiting)
             head, waiting = record, []
             continue
-        if head is None:
+        if head is None or record is r.NOTHING_YET:
             yield record
             continue
         waiting.append(record)

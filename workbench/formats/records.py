@@ -9,7 +9,7 @@ Times are microseconds.
 # file twice is one session and a longer one brings only what is new; what closes an unfinished one has ids
 # of its own.
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -235,6 +235,16 @@ Record = (
 )
 
 
+def is_empty_reply(reply: Reply) -> bool:
+    """Return whether nothing was found in a reply, though it should say something."""
+    says_something = reply.text.strip() or reply.thinking or reply.calls or reply.usage != Usage()
+    return not (says_something or reply.may_be_empty)
+
+
 def file_problem(line: int, why: str) -> Problem:
     """Return what is not as it should be in a line of a file, which is imported all the same."""
     return Problem(message=why, line=line, severity="warning", fatal=False)
+
+
+NOTHING_YET: Final = file_problem(0, "nothing yet")
+"""A line of a file that still grows: a reader passes it on at once, and holds what waits for a later line."""

@@ -194,7 +194,7 @@ def _scrubbed_value(value: Json) -> Json:
     """Scrub the parts of a value that may hold a secret; a record is looked at as one text first."""
     # One look at all of its strings together: nearly every record holds no secret, and a look costs the same
     # for a word as for a page.
-    if _is_clean(value):
+    if is_clean(value):
         return value
     if isinstance(value, list):
         return [_scrubbed_value(item) for item in cast("list[Json]", value)]
@@ -207,7 +207,7 @@ def _scrubbed_value(value: Json) -> Json:
 
 def _is_clean_key(key: str) -> bool:
     if len(key) > _LONGEST_KEY:
-        return _is_clean(key)
+        return is_clean(key)
     return _has_clean_rules(key) and scrubber.replace_registered_secrets(key) == key
 
 
@@ -222,7 +222,7 @@ def _is_under_secret_name(key: str, value: Json) -> bool:
     return isinstance(value, str | list) and secret_kind_of_name(key) is not None
 
 
-def _is_clean(value: Json) -> bool:
+def is_clean(value: Json) -> bool:
     """Tell whether scrubbing would change nothing."""
     strings: list[str] = []
     return _collected(value, strings) and _is_clean_text("\n".join(strings))

@@ -1,6 +1,6 @@
 """Join what a reply spent to the reply, in a stream of records that has it elsewhere."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -20,6 +20,9 @@ def join_usage(records: Iterable[r.Record]) -> Iterator[r.Record]:
     held: list[r.Record] = []
     waiting = Usage()
     for record in records:
+        if record is r.NOTHING_YET:
+            yield record
+            continue
         if isinstance(record, r.UsageRecord):
             waiting = waiting.plus(record.usage)
             held, waiting = (_with_usage(held, waiting), Usage()) if held else (held, waiting)
@@ -52,7 +55,9 @@ def join_usage_before(records: Iterable[r.Record]) -> Iterator[r.Record]:
     """Yield records; usage that follows a reply, at any distance, is moved into that reply."""
     held: list[r.Record] = []
     for record in records:
-        if isinstance(record, r.UsageRecord) and held:
+        if record is r.NOTHING_YET:
+            yield record
+        elif isinstance(record, r.UsageRecord) and held:
             held[:1] = _with_usage(held[:1], record.usage)
         elif isinstance(record, r.Reply | r.SessionHead):
             yield from held
@@ -66,3 +71,33 @@ def join_usage_before(records: Iterable[r.Record]) -> Iterator[r.Record]:
         else:
             yield record
     yield from held
+
+
+IsPaid = Callable[[str, str], bool]
+"""Tells of a session and a request whether another session has paid it; else it is this one's from now on."""
+
+
+class CountedUsage:
+    """What the replies of one session have spent: a message in several pieces, and one told twice, once."""
+
+    def __init__(self) -> None:
+        self._counted: dict[str, Usage] = {}
+
+    def add(self, item: r.Reply, session_id: str, is_paid: IsPaid) -> Usage | None:
+        """Return what a reply spends beyond its earlier pieces; None where it has nothing new to say."""
+        usage = item.usage
+        if item.request and usage != Usage() and is_paid(session_id, item.request):
+            usage = Usage()
+        if not item.key:
+            return usage
+        before = self._counted.get(item.key, Usage())
+        usage = usage.beyond(before)
+        self._counted[item.key] = before.plus(usage)
+        is_silent = item.may_be_empty and not (item.text or item.thinking or item.calls)
+        return None if is_silent and usage == Usage() else usage
+
+    def pass_over(self, item: r.Reply) -> None:
+        """Note what a reply spends whose events are there: a later piece may say it again."""
+        if item.key:
+            before = self._counted.get(item.key, Usage())
+            self._counted[item.key] = before.plus(item.usage.beyond(before))

@@ -64,6 +64,8 @@ class ImportWatch:
         self._due: dict[str, ImportSource] = {}
         """What has changed and was not read since, by name."""
         self._rests_until: dict[str, float] = {}
+        self._followed: set[str] = set()
+        """Files of which it was said that they are followed live."""
         self._expired_at = float("-inf")
         self._thread = threading.Thread(target=self._work, name="import watch", daemon=True)
         self._thread.start()
@@ -185,6 +187,10 @@ class ImportWatch:
             (report.name, rest_until) for report in result.reports if not report.is_unchanged
         )
         _log_result(result)
+        followed = {report.name for report in result.reports if report.followed}
+        for name in followed - self._followed:
+            LOG.info("%s is followed live: it is recorded while its agent works, and not imported", name)
+        self._followed |= followed
 
 
 def _log_result(result: ImportResult) -> None:

@@ -19,9 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
+from workbench.formats.sanitize import is_clean, may_hold_secret
 from workbench.journal.errors import JournalFull
 from workbench.journal.home import BlobStore
-from workbench.secrets.scrubber import scrub, scrub_value
+from workbench.secrets.scrubber import replace_registered_secrets, scrub, scrub_value
 from workbench.text import canonical
 from workbench.text.safe import LINE_END_SYMBOL
 from workbench.tools.output_preview import preview_output
@@ -50,6 +51,12 @@ def redact_and_seal_text(
 def redact_and_cut_text(exact: str, longest: int = MAX_RECORDED_TEXT) -> str:
     """Return what is recorded of a text that is kept nowhere else."""
     return _cut_text(scrub(exact).text, longest)
+
+
+def redact_file_text(exact: str, longest: int | None = MAX_RECORDED_TEXT) -> str:
+    """Return what is recorded of a text of a file, which has many: one look finds those with a secret."""
+    clean = scrub(exact).text if may_hold_secret(exact) else replace_registered_secrets(exact)
+    return clean if longest is None else _cut_text(clean, longest)
 
 
 class RedactedOutput(Struct, frozen=True, kw_only=True):
@@ -97,8 +104,18 @@ def redact_text(exact: str, *, is_fragment: bool = False) -> str:
 
 def redact_parameters(exact: JsonObject, blobs: BlobStore) -> tuple[JsonObject, BlobRef | None]:
     """Return what is recorded of a call's parameters, and where the exact ones are sealed if they differ."""
-    scrubbed, _ = scrub_value(exact)
-    recorded = cast("JsonObject", _cut_strings(scrubbed))
+    return _recorded_parameters(exact, scrub_value(exact)[0], blobs)
+
+
+def redact_file_parameters(exact: JsonObject, blobs: BlobStore) -> tuple[JsonObject, BlobRef | None]:
+    """Do as `redact_parameters`, with one look at all of it first: a file holds many calls."""
+    return _recorded_parameters(exact, exact if is_clean(exact) else scrub_value(exact)[0], blobs)
+
+
+def _recorded_parameters(
+    exact: JsonObject, scrubbed: object, blobs: BlobStore
+) -> tuple[JsonObject, BlobRef | None]:
+    recorded = cast("JsonObject", _cut_strings(cast("Json", scrubbed)))
     if recorded == exact:
         return exact, None
     return recorded, blobs.seal(canonical.dumps(exact).encode())

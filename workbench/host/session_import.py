@@ -70,7 +70,9 @@ class FileReport(Struct):
     kept: list[str] = field(default_factory=list[str])
     """What is to be said of its sessions, in words: those that stay as they were."""
     left_out: int = 0
-    """Sessions of it that were not imported: left out by the settings, or deleted here."""
+    """Sessions of it that were not imported: left out by the settings, deleted here, or followed."""
+    followed: int = 0
+    """Those of them that are recorded while their agent works."""
     deleted: tuple[str, ...] = ()
     """Ids of those that were deleted here."""
     point: detect.ResumePoint | None = None
@@ -110,6 +112,11 @@ class ImportResult(Struct):
     def left_out(self) -> int:
         """Return how many sessions of files that were read stay outside."""
         return sum(report.left_out for report in self.reports)
+
+    @property
+    def followed(self) -> int:
+        """Return how many of them are recorded while their agent works."""
+        return sum(report.followed for report in self.reports)
 
 
 class ImportProgress(Protocol):
@@ -460,6 +467,7 @@ def _finish_file(intake: SessionImport, report: FileReport) -> None:
             )
     excluded = [session for session in report.sessions if session.session_id in intake.left_out]
     report.left_out = len(excluded)
+    report.followed = sum(session.session_id in intake.followed for session in excluded)
     report.deleted = tuple(s.session_id for s in excluded if s.session_id in intake.deleted)
     report.sessions = [session for session in report.sessions if session not in excluded]
 

@@ -16,6 +16,7 @@ from workbench.host import redaction
 from workbench.host.agent_link import AgentConnection
 from workbench.host.call_context import read_call_record
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
+from workbench.host.transcript_follower import OpenTurn, TranscriptFollower
 from workbench.supervised.machine import KnownCall
 from workbench.supervised.messages import CallAnswer
 from workbench.supervised.tools import SessionTools
@@ -66,6 +67,7 @@ class AgentCalls:
         """Number of the last call of the turn."""
         self.rejected: list[str] = []
         """Actions that a human rejected and that were not looked at for what has to be put back."""
+        self.follower = TranscriptFollower(writer, tools)
         self.put_back: dict[str, str] = {}
         """The request by which this driver, or an earlier one, had the files of a call put back."""
 
@@ -76,6 +78,7 @@ class AgentCalls:
                 self.state = apply_event(self.state, event)
                 self.turn_calls.update((call.id, call) for call in self.state.every_call())
                 self._note_answers(event)
+                self.follower.note(event)
             self.cursor = events[-1].position
 
     def _note_answers(self, event: Event) -> None:
@@ -92,9 +95,17 @@ class AgentCalls:
         self.catch_up()
         rows = self.writer.journal.calls(self.writer.session_id)
         self.turn_id = self.writer.session().open_turn or ""
-        self.round = max((row.ordinal // 1000 for row in rows if row.turn_id == self.turn_id), default=0)
+        replied = self.state.turn.round if self.state.turn and self.turn_id else 0
+        self.round = max((replied, *(row.ordinal // 1000 for row in rows if row.turn_id == self.turn_id)))
         for row in rows:
             self.tools.admit(row.tool)
+
+    async def follow(self) -> None:
+        """Record what the agent's session file says since the last look."""
+        turn = OpenTurn(id=self.turn_id, round=self.round, has_calls=bool(self.open_calls()))
+        turn = await self.follower.look(turn)
+        self.turn_id, self.round = turn.id, turn.round
+        self.catch_up()
 
     def open_calls(self) -> list[Call]:
         states = ("pending", "approved", "executing")

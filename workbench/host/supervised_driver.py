@@ -66,6 +66,9 @@ from workbench.supervised.machine import (
 from workbench.supervised.messages import Acknowledged, AgentEnded, Ask, Done, Hello, TurnDone
 from workbench.supervised.tools import SessionTools
 
+_MOST_HISTORY_LOOKS = 8
+"""Looks at a session's file before its agent's calls are answered; what is left is read between them."""
+
 
 class SupervisedDriver:
     """Drives one session under its lease; one thing after the other."""
@@ -86,6 +89,8 @@ class SupervisedDriver:
         """Since when approved calls wait for the end of the calls they build on."""
         self._written: set[str] = set()
         """Calls whose files were as approved at the last tick."""
+        self._is_turn_over = False
+        """Whether the agent has ended its turn, and its file is not read up to there."""
 
     async def run(self, until: Callable[["SupervisedDriver"], bool]) -> None:
         """Run until `until` says so, when nothing is due. Raises LeaseLost."""
@@ -96,6 +101,7 @@ class SupervisedDriver:
                 self._link.changed.clear()
                 self._calls.catch_up()
                 await self._receive()
+                await self._follow()
                 if await self._unless_overtaken(self._move):
                     continue
                 if until(self):
@@ -169,7 +175,8 @@ class SupervisedDriver:
                 case None:
                     self._connection_ended(connection)
                 case Hello():
-                    pass
+                    if self._calls.follower.follow(message):
+                        await self._read_history()
 
     def _connection_ended(self, connection: AgentConnection) -> None:
         now = self.writer.context.clock.monotonic()
@@ -179,7 +186,25 @@ class SupervisedDriver:
             if before and not waiting.waiters:
                 waiting.left_at = now
 
+    async def _read_history(self) -> None:
+        """Read what the agent's session file says already, before the calls that come after it."""
+        for _ in range(_MOST_HISTORY_LOOKS):
+            await self._calls.follow()
+            if not self._calls.follower.has_more:
+                return
+
+    async def _follow(self) -> None:
+        """Record what the agent's session file says since the last look, if it is time for one."""
+        if self._calls.follower.is_due():
+            await self._calls.follow()
+            if self._calls.follower.has_more:
+                self._link.changed.set()
+        if self._is_turn_over and not self._calls.follower.has_more:
+            await self._unless_overtaken(self._settle_turn)
+
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
+        if self._is_turn_over:
+            await self._settle_turn()
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
         waiter = Waiter(connection, ask.nonce)
@@ -192,6 +217,14 @@ class SupervisedDriver:
                 await announce(self._calls, ask, asked, cwd, waiter)
 
     async def _turn_done(self) -> None:
+        await self._calls.follow()
+        self._is_turn_over = True
+        if not self._calls.follower.has_more:
+            await self._settle_turn()
+
+    async def _settle_turn(self) -> None:
+        """Settle the calls of a turn that the agent has ended, and end it."""
+        self._is_turn_over = False
         if not self._calls.turn_id:
             return
         for call in self._calls.open_calls():
@@ -221,9 +254,11 @@ class SupervisedDriver:
             case LookAgain(call_id):
                 await look_again(self._calls, call_id)
             case Unasked(refused):
-                await record_unasked(self._calls, done, cwd, refused)
+                recorded = self._calls.follower.recorded_call(done)
+                await record_unasked(self._calls, done, cwd, refused, recorded)
             case AlreadySettled(call_id):
                 self._calls.unreported.pop(call_id, None)
+        self._calls.follower.hurry()
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""

@@ -188,11 +188,14 @@ def _found_unanswered(writer: SessionWriter, record: CallRecord) -> tuple[list[F
     return changed_bodies(writer, changes), [found_files_question(writer, record.row, found)]
 
 
-async def record_unasked(calls: AgentCalls, done: Done, cwd: str, refused: str | None = None) -> None:
+async def record_unasked(
+    calls: AgentCalls, done: Done, cwd: str, refused: str | None = None, recorded: str | None = None
+) -> None:
     """Record a call that the agent's own mode or rules allowed; it is shown, and rarely asked about.
 
     A question is opened where a denial names it, or where it wrote a file that is closed, runs automatically,
     or is outside the folder, and where it is a call that was refused (`refused`: its id).
+    `recorded`: the call that was recorded from the agent's session file already.
     """
     if not calls.tools.admit(done.tool):
         return
@@ -204,6 +207,10 @@ async def record_unasked(calls: AgentCalls, done: Done, cwd: str, refused: str |
     seen = await asyncio.to_thread(look_at_unasked, writer, call, done.input, has_failed=done.is_error)
     if refused is not None and not seen.objection:
         seen = replace(seen, objection=_refusal_words(calls, refused))
+    if recorded is not None and (row := writer.journal.call(recorded)) is not None:
+        changed, question = await asyncio.to_thread(_question_about_unasked, calls, row, seen)
+        await writer.append(*(writer.call_event(body, row) for body in changed), *question)
+        return
     bodies, question = await asyncio.to_thread(_unasked_bodies, calls, call, done, seen)
     events = (writer.call_event(body, call) for body in bodies)
     await writer.append(*announcement(writer, call, is_first=is_first), *events, *question)
@@ -233,14 +240,22 @@ def _unasked_bodies(
         summary=redaction.redact_line(lost, 1_000),
         files_affected=(*(change.path for change in seen.changes), *seen.lost),
     )  # fmt: skip
+    changed, question = _question_about_unasked(calls, call, seen)
+    return (proposed, CallExecuting(), *changed, finished), question
+
+
+def _question_about_unasked(
+    calls: AgentCalls, call: Call, seen: UnaskedCall
+) -> tuple[list[FileChanged], list[Event]]:
+    """Return what a call changed that was made without asking, and the question about it, if there is one."""
+    writer, target = calls.writer, _target(calls.tools, call)
     changed = changed_bodies(writer, seen.changes)
     named = ", ".join(change.path for change in seen.changes) or target or call.tool
     found = FoundFiles(
         why=f"The agent ran {call.tool} without asking. {seen.objection}.",
         target=f"{named}: done without asking", changes=seen.changes, lost=seen.lost,
     )  # fmt: skip
-    question = [found_files_question(writer, call, found)] if seen.objection else []
-    return (proposed, CallExecuting(), *changed, finished), question
+    return changed, [found_files_question(writer, call, found)] if seen.objection else []
 
 
 def _refusal_words(calls: AgentCalls, call_id: str) -> str:

@@ -1,6 +1,8 @@
 """The session of an agent that executes its own calls: how it begins, and the events that announce a call."""
 
+import itertools
 import os
+from typing import Final
 
 from workbench.domain.events import (
     Event,
@@ -16,6 +18,7 @@ from workbench.formats.assemble import imported_session_id
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter
 from workbench.journal.errors import GuardFailed
+from workbench.journal.imports import import_turn, is_imported_session, replace_import
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, first_lease
 from workbench.policy.paths import is_below
@@ -23,6 +26,8 @@ from workbench.supervised.messages import Hello
 
 SUPERVISED: str = "supervised"
 """The kind of such a session."""
+_MOST_WAITS: Final = 50
+"""Looks, five a second, whether an import has ended that is in the way of a session's agent."""
 
 
 class SessionNotTaken(Exception):
@@ -35,13 +40,15 @@ def require_supervised_session(
     """Return the session of an agent, made if there is none. Raises SessionNotTaken."""
     if not os.path.isabs(hello.cwd) or not is_below(os.path.realpath(hello.cwd), workspace):  # noqa: PTH117
         raise SessionNotTaken(f"{hello.cwd} is not in {workspace}")
-    session_id = imported_session_id(hello.agent, hello.session)
+    session_id = imported_session_id(hello.format or hello.agent, hello.session)
+    if is_imported_session(journal, session_id):
+        _adopt_import(journal, session_id, hello, workspace, driver)
     session = journal.session(session_id)
     if session is None:
         _create_session(journal, session_id, hello, workspace, driver)
         session = journal.session(session_id)
     if session is None or session.kind != SUPERVISED:
-        raise SessionNotTaken("this session was imported from a file, and an import is not continued")
+        raise SessionNotTaken("another session has its id")
     if session.workspace != workspace:
         raise SessionNotTaken(f"this session belongs to {session.workspace}")
     if session.status in TERMINAL_SESSION_STATES:
@@ -49,24 +56,48 @@ def require_supervised_session(
     return session
 
 
+def _adopt_import(
+    journal: Journal, session_id: str, hello: Hello, workspace: str, driver: DriverIdentity
+) -> None:
+    """Put the session of an agent in the place of its import: its file is read again, by who follows it.
+
+    What a human did to the import here stays. Raises SessionNotTaken: an import is under way for too long.
+    """
+    waits = itertools.count(1)
+
+    def on_wait() -> None:
+        if next(waits) > _MOST_WAITS:
+            raise SessionNotTaken("sessions are being imported; connect again when that has ended")
+
+    with import_turn(journal, on_wait):
+        if is_imported_session(journal, session_id):
+            replace_import(journal, session_id, _first_events(journal, session_id, hello, workspace, driver))
+
+
 def _create_session(
     journal: Journal, session_id: str, hello: Hello, workspace: str, driver: DriverIdentity
 ) -> None:
+    try:
+        journal.append(_first_events(journal, session_id, hello, workspace, driver))
+    except GuardFailed as error:  # another process made it at the same moment
+        if journal.session(session_id) is None:
+            raise SessionNotTaken(str(error)) from None
+
+
+def _first_events(
+    journal: Journal, session_id: str, hello: Hello, workspace: str, driver: DriverIdentity
+) -> list[Event]:
     created = SessionCreated(
         session_kind="supervised", workspace=workspace, provider=redaction.redact_line(hello.agent, 60),
         model=redaction.redact_line(hello.model, 200), title=redaction.redact_line(hello.agent, 60),
         telemetry_id=journal.clock.new_id(),
     )  # fmt: skip
     bodies = (SessionStatusChanged(status="initializing"), SessionStatusChanged(status="ready"))
-    try:
-        journal.append([
-            journal.event(created, session_id, driver.actor),
-            first_lease(journal, session_id, driver),
-            *(journal.event(body, session_id, driver.actor) for body in bodies),
-        ])  # fmt: skip
-    except GuardFailed as error:  # another process made it at the same moment
-        if journal.session(session_id) is None:
-            raise SessionNotTaken(str(error)) from None
+    return [
+        journal.event(created, session_id, driver.actor),
+        first_lease(journal, session_id, driver),
+        *(journal.event(body, session_id, driver.actor) for body in bodies),
+    ]
 
 
 def announced_call(

@@ -26,19 +26,29 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Final, cast
 
 from msgspec.structs import replace
 
-from workbench.domain.events import Event, PromptSubmitted, ReplyCompleted, SessionCreated
+from workbench.domain.events import (
+    Event,
+    MarkAdded,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionChanged,
+    SessionCreated,
+)
+from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, BlobRef, Json, JsonObject
+from workbench.effects.fault_points import fault_point
 from workbench.effects.file_locks import FileLock, is_lock_held
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import (
     cut_session,
+    remove_session,
     remove_session_events,
     remove_session_remains,
     remove_session_rows,
@@ -148,6 +158,8 @@ class SessionImport:
         """Sessions that stay outside; nothing of them is stored."""
         self.deleted: set[str] = set()
         """Those of them that were here and were deleted."""
+        self.followed: set[str] = set()
+        """Those of them that are followed while their agent works."""
         self.rewritten: set[str] = set()
         """Those of which a part was replaced, though the same reader had read it."""
         self.added: dict[str, int] = {}
@@ -222,8 +234,8 @@ class SessionImport:
         Raises GuardFailed: it belongs to a session that was made here, or touches another one; JournalError:
         it was not stored.
         """
-        if isinstance(event.body, SessionCreated) and self._leaves_out(event.body):
-            self.left_out.add(event.session_id)
+        if isinstance(event.body, SessionCreated):
+            self._look_at_beginning(event.session_id, event.body)
         if event.session_id in self.left_out or (self._leaves_open and _CLOSING in event.id):
             return
         if event.recorded_at is None:
@@ -234,6 +246,13 @@ class SessionImport:
             self._compare(event)
         else:
             self._take(event)
+
+    def _look_at_beginning(self, session_id: str, created: SessionCreated) -> None:
+        """Note that a session stays outside: as asked for, or because its agent's file is followed."""
+        if is_followed(self._journal.session(session_id)):
+            self.followed.add(session_id)
+        if session_id in self.followed or self._leaves_out(created):
+            self.left_out.add(session_id)
 
     def _compare(self, event: Event) -> None:
         """Hold the beginning of a session back until its first prompt; raises SessionIdTaken."""
@@ -329,7 +348,7 @@ class SessionImport:
         with contextlib.suppress(GuardFailed):
             self._settle()
         for session_id in self.new_sessions[earlier_count:]:
-            discard_import(self._journal, session_id)
+            self._discard(session_id)
             self.added.pop(session_id, None)
             self._marks.pop(session_id, None)
             self._latest.pop(session_id, None)
@@ -404,15 +423,19 @@ class SessionImport:
         if not waiting and not paying:
             return
         fresh = self._fresh_calls(waiting)
+        sessions = {prepared.event.session_id for prepared in waiting} | {row[1] for row in paying}
 
         def work(live: TransactionTables) -> None:
             for key in fresh:
                 live.expect_call(key)
-            for prepared in waiting:
+            # Its agent may have connected since the session was begun here.
+            followed = {key for key in sessions if is_followed(live.session(key))}
+            taken = [prepared for prepared in waiting if prepared.event.session_id not in followed]
+            for prepared in taken:
                 _require_own_session(prepared.event, live)
-            if waiting:
-                store_new_events(waiting, live)
-            live.database.executemany(_STORE_PAID, paying)
+            if taken:
+                store_new_events(taken, live)
+            live.database.executemany(_STORE_PAID, (row for row in paying if row[1] not in followed))
 
         self._settle()
         self._under_way = self._journal.change_later(work, max(size, GROUP_BYTES))
@@ -440,7 +463,7 @@ class SessionImport:
         with contextlib.suppress(Exception):
             self._settle()
         for session_id in self.new_sessions:
-            discard_import(self._journal, session_id)
+            self._discard(session_id)
         for session_id in (self.added.keys() | self._earlier_events.keys()) - set(self.new_sessions):
             self._take_back(session_id)
         remove_unused_blobs(self._journal, self._refs)
@@ -464,6 +487,11 @@ class SessionImport:
             self.new_sessions.append(session_id)
         elif self._id_choices and self._marks[session_id]:
             self._openings.setdefault(session_id, [])
+
+    def _discard(self, session_id: str) -> None:
+        """Remove a session that this import began, unless its agent connected before any of it was stored."""
+        if not is_followed(self._journal.session(session_id)):
+            discard_import(self._journal, session_id)
 
     def _take_back(self, session_id: str) -> None:
         before = self._earlier_events.get(session_id)
@@ -571,6 +599,11 @@ def _commit_durably(live: TransactionTables) -> None:
     live.database.execute("UPDATE session SET archived = archived WHERE id = ''")
 
 
+def is_followed(session: Session | None) -> bool:
+    """Return whether a session is recorded while its agent works, so that no import may touch it."""
+    return session is not None and session.kind == "supervised"
+
+
 def is_imported_session(journal: Journal, session_id: str) -> bool:
     """Return whether a session came from a file: its first event was recorded, not made here."""
     first = journal.window(session_id, 1, 1)
@@ -582,6 +615,34 @@ def discard_import(journal: Journal, session_id: str) -> None:
     delete_replay_checkpoints(journal.home)
     journal.change(lambda live: remove_session_rows(live, session_id))
     remove_session_remains(journal, session_id)
+
+
+_KEPT: Final = (SessionChanged, MarkAdded)
+"""What a human did to an imported session here."""
+
+
+def replace_import(journal: Journal, session_id: str, events: Sequence[Event]) -> None:
+    """Put a session that is made here in the place of an imported one, under its id, in one transaction.
+
+    `events`: how it begins; what a human did to the import follows them. The caller has the turn to import.
+    """
+    fault_point("import.before_replaced")
+    human_events = [
+        event
+        for event in journal.events(session_id)
+        if event.recorded_at is None and isinstance(event.body, _KEPT)
+    ]
+    prepared = [prepare_event(event) for event in (*events, *human_events)]
+    delete_replay_checkpoints(journal.home)
+
+    def work(live: TransactionTables) -> list[BlobRef]:
+        refs = remove_session(live, session_id)
+        store_events(prepared, live, strict=True)
+        return refs
+
+    refs = journal.change(work)
+    fault_point("import.replaced")
+    remove_unused_blobs(journal, refs)
 
 
 _STORE_PAID: Final = "INSERT OR IGNORE INTO paid_request (key, session_id) VALUES (?, ?)"

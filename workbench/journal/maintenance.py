@@ -189,6 +189,15 @@ def remove_session_remains(journal: Journal, session_id: str) -> None:
     remove_unused_blobs(journal, refs)
 
 
+def remove_session(live: TransactionTables, session_id: str) -> list[BlobRef]:
+    """Remove a session without a tombstone, in one transaction; returns the blobs that it referred to."""
+    remove_session_rows(live, session_id)
+    live.database.execute("DELETE FROM paid_request WHERE session_id = ?", (session_id,))
+    while _remove_events(live, session_id):
+        pass
+    return _release_blob_refs(live, session_id)
+
+
 def _remove_events(live: TransactionTables, session_id: str) -> int:
     live.has_written = True
     live.forget()  # it remembers words that may go now

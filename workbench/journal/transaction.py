@@ -406,13 +406,18 @@ def _required_call(event: Event, live: TransactionTables) -> Call:
     return call
 
 
+_STEPS_BEYOND_HOLD: Final = ("request", "agent")
+"""A human's own request, and a call that its agent has made already: it is only noted that it ran."""
+
+
 def _call_executing(event: Event, live: TransactionTables) -> None:
     call = _required_call(event, live)
     require_move("call", CALL_MOVES, call.state, "executing")
     if call.approved_until is not None and live.now >= call.approved_until:
         why = "its approval has lapsed"
         raise GuardFailed(_not_written(event), why, "cancel the call; it can be proposed again")
-    if live.are_agents_held and call.approval_method != "manual" and live.verdict_step(call.id) != "request":
+    is_judged = live.are_agents_held and live.verdict_step(call.id) not in _STEPS_BEYOND_HOLD
+    if is_judged and call.approval_method != "manual":
         raise AgentsAreHeld(_not_written(event), "all agents are held", "ask a human about the call")
 
 

@@ -29,6 +29,10 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     model: Name = ""
     pid: Annotated[int, Meta(ge=0)] = 0
     """Process id of an agent that connects for each message; 0 if its connection lasts as long as it does."""
+    format: Annotated[str, Meta(max_length=60)] = ""
+    """Import format of the agent's session file, as the format tables name it; empty: none is followed."""
+    transcript: Annotated[str, Meta(max_length=4_096)] = ""
+    """Absolute path of that file; empty if there is none."""
 
 
 class Ask(Struct, frozen=True, kw_only=True, tag="ask"):

@@ -10,7 +10,7 @@ from typing import Final, Literal, assert_never
 from msgspec.structs import replace
 
 from workbench.domain import events as e
-from workbench.domain.events import Event
+from workbench.domain.events import Event, is_of_file
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
@@ -322,9 +322,13 @@ class Transcript:
 
     def _prompt(self, event: Event, body: e.PromptSubmitted) -> None:
         self._blocks.retire_keys()
-        prompt = PromptBlock(
-            id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
-        )
+        is_taken = self._turn is not None and is_of_file(event)
+        is_queued = self._turn is not None and not is_taken
+        prompt = PromptBlock(id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=is_queued)
+        if is_taken:
+            self._blocks.put(prompt)
+            self._name_turn(self._turn, prompt)
+            return
         if body.replaces_id and self._retire_prompt(body.replaces_id, "edited", prompt):
             return
         self._blocks.append(prompt)
@@ -369,13 +373,18 @@ class Transcript:
     def _begin_turn(self, turn_id: str | None) -> None:
         if turn_id in self._turns:
             return
-        prompt = self._fresh_prompts[0] if self._fresh_prompts else None
-        self._turns[turn_id] = TurnSummary(
-            id=turn_id or "", number=self._turns_before + len(self._turns) + 1, sign="running",
-            block_id=prompt.id if prompt else "",
-            title=one_line(prompt.text.lstrip(), MAX_TURN_TITLE_CELLS) if prompt else "",
-        )  # fmt: skip
+        number = self._turns_before + len(self._turns) + 1
+        self._turns[turn_id] = TurnSummary(id=turn_id or "", number=number, sign="running")
+        for prompt in self._fresh_prompts[:1]:
+            self._name_turn(turn_id, prompt)
         self._fresh_prompts = []
+
+    def _name_turn(self, turn_id: str | None, prompt: PromptBlock) -> None:
+        """Call a turn by its first prompt."""
+        turn = self._turns.get(turn_id)
+        if turn is not None and not turn.block_id:
+            title = one_line(prompt.text.lstrip(), MAX_TURN_TITLE_CELLS)
+            self._turns[turn_id] = replace(turn, block_id=prompt.id, title=title)
 
     def _turn_ended(self, event: Event, body: e.TurnEnded) -> None:
         self._close_open()

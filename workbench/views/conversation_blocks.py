@@ -206,11 +206,11 @@ class TurnSummary(Struct, frozen=True, kw_only=True):
 
     id: str
     number: int
-    block_id: str
-    """The prompt that it begins with; empty where it has none."""
-    title: str
-    """The first words of the prompt, one safe line."""
     sign: StatusName
+    block_id: str = ""
+    """The prompt that it begins with; empty where it has none."""
+    title: str = ""
+    """The first words of the prompt, one safe line."""
     failed: int = 0
     """Calls that failed."""
 
