@@ -41,7 +41,6 @@ from workbench.supervised.messages import Done
 from workbench.supervised.tools import SessionTools, patch_paths
 
 
-
 async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
     """Record how a call ended that was handed over, by what is on the disk."""
     record = read_call_record(calls.writer.journal, call_id)
@@ -195,9 +194,7 @@ def _unasked_bodies(
 ) -> tuple[tuple[Body, ...], list[Event]]:
     """Return what is recorded of a call that was made without asking, and the question about it, if any."""
     writer, target = calls.writer, _target(calls.tools, call)
-    verdict = GateVerdict(
-        outcome="allowed", step="agent", by=OWN_MODE, reason="the agent did not ask here"
-    )
+    verdict = GateVerdict(outcome="allowed", step="agent", by=OWN_MODE, reason="the agent did not ask here")
     proposed = CallProposed(
         tool=call.tool, verdict=verdict, parameters=call.parameters, parameters_ref=call.parameters_ref,
         provider_call_id=call.provider_call_id, cwd=call.cwd, paths=call.paths, target=target,

@@ -21,7 +21,8 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.effects.fault_points import arm_fault
-from workbench.host.supervised_driver import AgentLink, drive_supervised
+from workbench.host.agent_link import AgentLink
+from workbench.host.supervised_driver import drive_supervised
 from workbench.supervised import machine
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
@@ -238,7 +239,7 @@ def test_an_agent_that_disconnects_is_recorded_as_gone_and_ends_its_turn(staged,
 
     async def scenario(agent):
         agent.run("Bash", {"command": "ls"}, "c1")
-        await settled(stage)
+        await settled_calls(stage)
         assert (stage.session().status, stage.session().is_agent_gone) == ("processing", False)
         agent.disconnect()
         await until_true(lambda: stage.session().is_agent_gone)
@@ -258,7 +259,7 @@ def test_a_driver_that_finds_no_agent_waits_for_it_and_records_that_it_is_gone(s
 
     async def connected(agent):
         agent.run("Bash", {"command": "ls"}, "c1")
-        await settled(stage)
+        await settled_calls(stage)
 
     supervise(stage, connected)
     assert presence(stage) == []
