@@ -21,9 +21,6 @@ from workbench.journal.leases import DriverIdentity, first_lease
 from workbench.policy.paths import is_below
 from workbench.supervised.messages import Hello
 
-SUPERVISED: str = "supervised"
-"""The kind of such a session."""
-
 
 class SessionNotTaken(Exception):
     """An agent cannot be supervised in this session; the message says why."""
@@ -40,7 +37,7 @@ def require_supervised_session(
     if session is None:
         _create_session(journal, session_id, hello, workspace, driver)
         session = journal.session(session_id)
-    if session is None or session.kind != SUPERVISED:
+    if session is None or not session.is_supervised:
         raise SessionNotTaken("this session was imported from a file, and an import is not continued")
     if session.workspace != workspace:
         raise SessionNotTaken(f"this session belongs to {session.workspace}")
