@@ -15,10 +15,11 @@ from tests.golden.still import StillClock, stopped_clock
 from tests.support.fake_agent import FakeAgent
 from workbench.effects.clock import ManualClock
 from workbench.host import supervised_driver
+from workbench.host.agent_link import AgentLink
 from workbench.host.driver_context import open_driver_context
 from workbench.host.session_provider import background_provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
-from workbench.host.supervised_driver import AgentLink, drive_supervised
+from workbench.host.supervised_driver import drive_supervised
 from workbench.host.supervised_session import require_supervised_session
 from workbench.journal.decisions import expire_due_actions
 from workbench.supervised.messages import Hello

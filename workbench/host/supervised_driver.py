@@ -258,6 +258,8 @@ class SupervisedDriver:
                 await record_unasked(self._calls, done, cwd, refused, recorded)
             case AlreadySettled(call_id):
                 self._calls.unreported.pop(call_id, None)
+                if (recorded := self._calls.follower.recorded_call(done)) is not None:
+                    await record_unasked(self._calls, done, cwd, None, recorded)
         self._calls.follower.hurry()
 
     async def _move(self) -> bool:

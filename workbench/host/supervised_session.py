@@ -24,8 +24,6 @@ from workbench.journal.leases import DriverIdentity, first_lease
 from workbench.policy.paths import is_below
 from workbench.supervised.messages import Hello
 
-SUPERVISED: str = "supervised"
-"""The kind of such a session."""
 _MOST_WAITS: Final = 50
 """Looks, five a second, whether an import has ended that is in the way of a session's agent."""
 
@@ -47,7 +45,7 @@ def require_supervised_session(
     if session is None:
         _create_session(journal, session_id, hello, workspace, driver)
         session = journal.session(session_id)
-    if session is None or session.kind != SUPERVISED:
+    if session is None or not session.is_supervised:
         raise SessionNotTaken("another session has its id")
     if session.workspace != workspace:
         raise SessionNotTaken(f"this session belongs to {session.workspace}")

@@ -76,7 +76,7 @@ def plan_undo(
 
 def require_undoable(journal: Journal, session: Session) -> None:
     """Raise SessionRefused unless the changes of a session can be undone by its driver."""
-    if session.kind not in ("chat", "supervised") and "incident_ids" not in session.configuration:
+    if not session.is_conversation and "incident_ids" not in session.configuration:
         remedy = "Its changes are in the workspaces of its steps."
         raise SessionRefused(NOT_UNDONE, "It is a pipeline run, or a step of one.", remedy)
     if is_imported_session(journal, session.id):

@@ -149,9 +149,7 @@ def session_title(session: Session) -> str:
 
 def awaited_text(sessions: Iterable[Session]) -> str:
     """Return what an empty queue waits for: the session that works, or that none does."""
-    shown = [
-        session for session in sessions if session.kind in ("chat", "pipeline", "incidents", "supervised")
-    ]
+    shown = [one for one in sessions if one.is_conversation or one.kind in ("pipeline", "incidents")]
     working = [session for session in shown if session.status in BUSY_STATUSES]
     if len(working) > 1:
         return f"{len(working)} sessions work: what they ask comes here."

@@ -284,11 +284,13 @@ def test_a_driver_that_finds_no_agent_waits_for_it_and_records_that_it_is_gone(s
 
     supervise(stage, connected)
     assert presence(stage) == []
+    assert [one.id for one in stage.journal.awaiting(str(stage.workspace))] == [stage.session_id]
     drive = drive_supervised(stage.context(), stage.driver(), stage.session_id, AgentLink())
     monkeypatch.setattr(machine, "RETURN_SECONDS", 0.5)
     asyncio.run(asyncio.wait_for(drive, PATIENCE))
     stage.lock.close()
     assert presence(stage) == [TurnEnded, AgentGone]
+    assert stage.journal.awaiting(str(stage.workspace)) == []
 
 
 def test_the_row_ends_before_the_agent_stops_waiting_however_often_it_is_extended(staged):
