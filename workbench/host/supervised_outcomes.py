@@ -73,7 +73,7 @@ def note_for_model(calls: AgentCalls, call_id: str) -> str:
     if record.is_whole:
         return ""
     if record.approved is not None and record.approved.edited:
-        words = "The user changed this before it was written. Read the files again before you go on."
+        words = "The user changed this before it was written. Read the files again before you continue."
     else:
         left = ", ".join(_left_out(calls.writer, record))
         words = (
