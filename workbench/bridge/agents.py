@@ -84,6 +84,8 @@ class HookedAgent(Struct, frozen=True, kw_only=True):
     """Its modes in which it asks its user nothing; named in the input of its hooks."""
     patch_commands: bool = False
     """Whether it applies the patch of an `apply_patch` line itself, and runs no program of that name."""
+    takes_new_input: bool = True
+    """Whether its hook may allow with another input; if not, a change is made as a whole or denied."""
     allow_needs_input: bool = False
     """Whether its hook may allow only with an input; without one, saying nothing lets the call pass."""
     asks_itself: bool = False
@@ -230,7 +232,7 @@ AGENTS: Final = (
             folder="~/.qwen", file="settings.json", project=".qwen/settings.json", variable="QWEN_HOME",
         ),
         events=(_BEFORE_TOOL, _AFTER_TOOL, _AFTER_FAILURE, _SESSION_STARTS, _STOPS, _SESSION_ENDS),
-        unasking_modes=("yolo",),
+        unasking_modes=("yolo",), takes_new_input=False,  # `updatedInput` is accepted, and ignored
     ),
     HookedAgent(
         id="opencode", name="OpenCode", tools=_OPENCODE_TOOLS,

@@ -19,6 +19,7 @@ from workbench.host.approved_change import (
     ExecutionRefusal,
     approved_changes,
     has_base_changed,
+    left_out_hunks,
     recheck_call,
     write_plan,
 )
@@ -147,6 +148,9 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
             return
         changes = approved_changes(calls.writer, record)
         new_input = None if screened is None else _chosen_input(calls, record, screened, exact, changes)
+        if new_input is not None and not calls.waiting[call_id].waiters[-1].takes_input:
+            await _cancel(calls, record, _needs_own_input(calls, record))
+            return
     except (CallBytesMissing, SealedBytesMissing) as error:
         await _cancel(calls, record, ExecutionRefusal(detail="sealed bytes gone", error=str(error)))
         return
@@ -205,6 +209,16 @@ def _chosen_input(
     if sorted(_images(made)) != sorted(_images(wanted)):
         raise InputNotPossible("its input would write other bytes")
     return chosen
+
+
+def _needs_own_input(calls: AgentCalls, record: CallRecord) -> ExecutionRefusal:
+    """Return why a call is not made that its agent cannot make in part; told to its model."""
+    if record.approved is not None and record.approved.edited:
+        why = "The user wants other bytes than these, and a change can only be made as a whole. Ask the user"
+    else:
+        left = ", ".join(left_out_hunks(calls.writer, record))
+        why = f"The user approved only a part of this. Make the change again without this: {left}"
+    return ExecutionRefusal(detail="not possible", error=why)
 
 
 async def _cancel(calls: AgentCalls, record: CallRecord, refusal: ExecutionRefusal) -> None:

@@ -43,6 +43,8 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """The agent's own id of the call, which it may use again for another; empty if it has none."""
     cwd: Annotated[str, Meta(max_length=4_096)] = ""
     """Absolute path of the folder the call runs in; empty is that of the session."""
+    takes_input: bool = True
+    """Whether the answer may carry another input than the agent's own."""
     waits: Annotated[float, Meta(gt=0, le=86_400)] | None = None
     """Seconds until the agent stops waiting; None if it waits for ever."""
 

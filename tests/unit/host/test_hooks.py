@@ -83,7 +83,7 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     patched(place, given["command"])
     ended = {**codex[0], "hook_event_name": "PostToolUse", "tool_input": given, "tool_response": "Done!"}
     _, said, _ = place.output("codex", "PostToolUse", ended)
-    assert "left out: note.txt line 2" in said["hookSpecificOutput"]["additionalContext"]
+    assert "left out: note.txt line 27." in said["hookSpecificOutput"]["additionalContext"]
     call = place.last_call()
     assert (call.state, call.detail) == ("succeeded", "partial")
     assert stage.read("note.txt").decode() == NOTE.replace("line 3\n", "line three\n")
@@ -94,6 +94,19 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     code, said, _ = hook.output()
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "keep line 27" in said["hookSpecificOutput"]["permissionDecisionReason"]
+
+    # An agent that ignores another input makes a change as a whole, or is told what to leave out.
+    (folder / "note.txt").write_text(NOTE)
+    asked = {**first(qwen, "PreToolUse", "write_file"), "tool_call_id": "call_7"}
+    hook, action = place.hook("qwen", "PreToolUse", asked), place.row()
+    stage.approve(action, hunks=[2])
+    said = hook.output()[1]["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "again without this: note.txt line 3" in said["permissionDecisionReason"]
+    hook, action = place.hook("qwen", "PreToolUse", {**asked, "tool_call_id": "call_8"}), place.row()
+    stage.approve(action, edited={"note.txt": b"mine\n"})
+    said = hook.output()[1]["hookSpecificOutput"]
+    assert "other bytes than these" in said["permissionDecisionReason"]
 
     # The end of a turn withdraws what it left.
     hook, action = place.hook("claude", "PreToolUse", first(claude, "PreToolUse", "Bash")), place.row()
