@@ -78,7 +78,7 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     code, said, _ = hook.output()
     given = said["hookSpecificOutput"]["updatedInput"]
     assert (
-        given["command"].startswith("apply_patch <<'EOF'\n*** Begin Patch\n") and "27" not in given["command"]
+        given["command"].startswith("apply_patch <<'EOF'\n*** Begin Patch\n") and "line 27" not in given["command"]
     )
     patched(place, given["command"])
     ended = {**codex[0], "hook_event_name": "PostToolUse", "tool_input": given, "tool_response": "Done!"}
