@@ -87,7 +87,38 @@ def qwen(place, model, home):
     return argv, {"QWEN_HOME": str(home), "HOME": str(home), **variables}
 
 
+def opencode(place, model, home):
+    from workbench.bridge.opencode_plugin import plugin_text
+
+    plugin = home / "opencode/plugins/workbench.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(plugin_text(hooked_agent("opencode"), place.setup))
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": model.url, "apiKey": "fabricated"},
+        "models": {"scripted": {"name": "scripted"}},
+    }
+    config = {
+        "provider": {"loop": provider},
+        "permission": {"edit": "allow", "bash": "allow"},
+        "model": "loop/scripted",
+        "small_model": "loop/scripted",
+    }
+    (home / "opencode/opencode.json").write_text(json.dumps(config))
+    variables = {
+        name: str(home)
+        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+    }
+    return ["run", "edit it"], {**variables, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+
 AGENTS = {
+    "opencode": (opencode, lambda folder: [
+        ("read", {"filePath": f"{folder}/note.txt"}),
+        ("write", {"filePath": f"{folder}/note.txt", "content": CHANGED}),
+        ("bash", {"command": "touch ran.txt", "description": "make a file"}),
+        ("bash", {"command": "true", "description": "nothing"}),
+    ]),
     "codex": (codex, lambda folder: [
         ("exec_command", {"cmd": PATCH}), ("exec_command", {"cmd": "touch ran.txt"}), ("exec_command", {"cmd": "true"}),
     ]),
@@ -143,6 +174,9 @@ def test_a_real_agent_writes_what_was_chosen_and_reads_why_not(staged, name):
             (row.tool, row.state) for row in stage.journal.calls(stage.session_id) if row.tool != "Read"
         ]
         edits = [("apply_patch", "succeeded")]
+        if name == "opencode":
+            edits = [("Write", "succeeded")]
+            assert "left out: note.txt line 27" in json.dumps(model.asked[-1])
         if name == "qwen":
             assert "without this: note.txt line 27" in json.dumps(model.asked[-1])
             edits = [("Write", "cancelled"), ("Write", "succeeded")]

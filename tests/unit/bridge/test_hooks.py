@@ -18,6 +18,7 @@ from workbench.bridge.agents import AGENTS, HookEvent, hooked_agent
 from workbench.bridge.hook_command import CLIENT, HookSetup, hook_arguments
 from workbench.bridge.hook_input import (
     MAX_HOOK_BYTES,
+    MAX_OUTPUT_CHARACTERS,
     HookHeader,
     HookRefused,
     decode_header,
@@ -313,11 +314,13 @@ def test_an_event_of_opencode_without_a_session_is_refused(event):
         said("opencode", "session.idle", {"event": event})
 
 
-def test_an_input_that_is_too_large_to_judge_is_refused_and_its_end_is_not():
+def test_an_input_that_is_too_large_is_refused_and_what_a_call_printed_is_cut():
     large = command_input("Write", {"file_path": "a", "content": "x" * 16_000_000})
     with pytest.raises(HookRefused, match="too large"):
         said("claude", "PreToolUse", large)
-    assert isinstance(said("claude", "PostToolUse", large).said, Done)
+    assert said("claude", "PostToolUse", large).said is None
+    printed = command_input("Bash", {"command": "ls"}, tool_response={"stdout": "x" * 16_000_000})
+    assert len(said("claude", "PostToolUse", printed).said.output) == MAX_OUTPUT_CHARACTERS
 
 
 JSON = st.recursive(

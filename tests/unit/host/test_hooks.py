@@ -23,8 +23,9 @@ pytestmark = pytest.mark.skipif(not RECORDED.is_dir(), reason="recorded inputs a
 def placed(staged):
     made = []
 
-    def make(**more):
-        stage = staged(recording(), files={"note.txt": NOTE}).trust()
+    def make(*, is_trusted=True, **more):
+        stage = staged(recording(), files={"note.txt": NOTE})
+        stage = stage.trust() if is_trusted else stage
         made.append(HookPlace(stage, **more))
         return made[-1]
 
@@ -78,7 +79,8 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     code, said, _ = hook.output()
     given = said["hookSpecificOutput"]["updatedInput"]
     assert (
-        given["command"].startswith("apply_patch <<'EOF'\n*** Begin Patch\n") and "line 27" not in given["command"]
+        given["command"].startswith("apply_patch <<'EOF'\n*** Begin Patch\n")
+        and "line 27" not in given["command"]
     )
     patched(place, given["command"])
     ended = {**codex[0], "hook_event_name": "PostToolUse", "tool_input": given, "tool_response": "Done!"}
@@ -179,6 +181,23 @@ def test_a_question_outlives_the_background_process_and_is_answered_once(placed)
             ]
         )
         == 1
+    )
+
+
+def test_a_folder_that_is_not_trusted_holds_no_agent_and_its_reads_ask(placed):
+    place = placed(is_trusted=False)
+    place.start_host()
+    until(place.socket.exists, place.words)
+    claude = recorded_inputs("claude", place.stage.workspace)
+    hook, action = place.hook("claude", "PreToolUse", first(claude, "PreToolUse", "Read")), place.row()
+    assert (action.verb, action.target) == ("read", "note.txt")
+    place.stage.approve(action)
+    assert hook.output()[1]["hookSpecificOutput"]["permissionDecision"] == "allow"
+    # A folder that is not here, as in a container, is refused and not taken for another.
+    elsewhere = {**first(claude, "PreToolUse", "Bash"), "cwd": "/no/such/folder"}
+    said = place.output("claude", "PreToolUse", elsewhere)[1]["hookSpecificOutput"]
+    assert (
+        said["permissionDecision"] == "deny" and "not the absolute path" in said["permissionDecisionReason"]
     )
 
 
