@@ -203,7 +203,9 @@ AGENTS: Final = (
             is_own_file=True,
         ),
         events=(
-            _BEFORE_TOOL, _AFTER_TOOL,
+            # No event follows a patch, so the model is told with the answer.
+            HookEvent(name="PreToolUse", means="ask", scopes=_ALL, has_matcher=True, tells_model=True),
+            HookEvent(name="PostToolUse", means="done", has_matcher=True),
             _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="turn_done"), _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True, asks_itself=True,

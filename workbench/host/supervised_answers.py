@@ -20,6 +20,7 @@ from workbench.host.approved_change import (
     approved_changes,
     has_base_changed,
     left_out_hunks,
+    note_for_model,
     recheck_call,
     write_plan,
 )
@@ -83,7 +84,7 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     calls.turn_id, calls.round = turn_id, calls.round + 1
     attach(calls, call.id, asked, waiter)
     if is_handed:
-        _send_allowance(calls, call.id, None)
+        _send_allowance(calls, CallAnswer(nonce=ask.nonce, outcome="allow"), call.id)
     calls.catch_up()
 
 
@@ -99,12 +100,12 @@ async def _announce_handed(calls: AgentCalls, call: Call, events: Sequence[Event
     return True
 
 
-def _send_allowance(calls: AgentCalls, call_id: str, new_input: JsonObject | None) -> None:
+def _send_allowance(calls: AgentCalls, answer: CallAnswer, call_id: str) -> None:
     """Answer a call whose handing over is committed; nothing answers it again."""
     fault_point("supervised.executing")
     waiting = calls.waiting[call_id]
     waiter, waiting.waiters = waiting.waiters[-1], []
-    waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
+    waiter.connection.send(replace(answer, nonce=waiter.nonce))
     fault_point("supervised.answered")
 
 
@@ -183,7 +184,9 @@ async def _commit_and_answer(
     if new_input is not None:
         digest = call_digest(record.row.tool, new_input, record.row.cwd)
         calls.waiting[record.row.id].handed_digest = digest
-    _send_allowance(calls, record.row.id, new_input)
+    note = note_for_model(calls.writer, record)
+    answer = CallAnswer(nonce="", outcome="allow", input=new_input, note=note)
+    _send_allowance(calls, answer, record.row.id)
 
 
 def _chosen_input(

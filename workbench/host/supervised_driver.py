@@ -32,7 +32,7 @@ from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
     compare,
     is_as_approved,
-    note_for_model,
+    note_after_call,
     observe,
     ran_unanswered,
     record_unasked,
@@ -205,7 +205,7 @@ class SupervisedDriver:
         match on_done(done.call, digest, [*self._calls.known_calls(), *self._calls.settled_calls(done.call)]):
             case Compare(call_id):
                 await compare(self._calls, call_id, done)
-                note = note_for_model(self._calls, call_id)
+                note = note_after_call(self._calls, call_id)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
             case Unasked():

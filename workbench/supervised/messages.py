@@ -85,6 +85,8 @@ class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """Why it was denied, for the model."""
     input: JsonObject | None = None
     """The input that the agent has to use in place of its own; None leaves it as it is."""
+    note: str = ""
+    """What the model has to know of that input; it is said after the call as well."""
 
 
 class CallNote(Struct, frozen=True, kw_only=True, tag="note"):

@@ -285,6 +285,17 @@ def test_the_model_is_told_after_a_call_where_its_agent_has_a_channel():
     assert json.loads(note.stdout) == {"note": "left out"}
 
 
+def test_the_model_is_told_with_the_answer_where_no_event_follows_the_call():
+    answer = CallAnswer(nonce="n", outcome="allow", note="left out")
+    outputs = {
+        name: decision_output(hooked_agent(name), hooked_agent(name).event("PreToolUse"), answer, EDITED)
+        for name in ("codex", "claude")
+    }
+    said = {name: json.loads(each.stdout)["hookSpecificOutput"] for name, each in outputs.items()}
+    assert said["codex"]["additionalContext"] == "left out"
+    assert "additionalContext" not in said["claude"]
+
+
 def test_a_call_that_cannot_be_read_is_denied_by_its_exit_code():
     assert (blocked("why").code, blocked("why").stderr, blocked("why").stdout) == (2, b"why", b"")
 
