@@ -32,7 +32,7 @@ from workbench.host.gate_runner import (
     replace_stale_call,
     replace_waiting_action,
 )
-from workbench.host.supervised_calls import AgentCalls, Waiter, Waiting, call_digest, denial
+from workbench.host.supervised_calls import UNNAMED, AgentCalls, Waiter, Waiting, call_digest, denial
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy.gate import ScreenedCall
@@ -65,8 +65,8 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     is_first = not calls.turn_id
     turn_id = calls.turn_id or calls.writer.new_id()
     call = announced_call(
-        calls.writer, turn_id, calls.round + 1, key=ask.call or ask.nonce, tool=ask.tool, given=ask.input,
-        cwd=cwd, paths=named_files(ask.tool, ask.input),
+        calls.writer, turn_id, calls.round + 1, key=ask.call or f"{UNNAMED}{ask.nonce}", tool=ask.tool,
+        given=ask.input, cwd=cwd, paths=named_files(ask.tool, ask.input),
     )  # fmt: skip
     writer = _writer_of(calls, ask)
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
