@@ -34,12 +34,16 @@ class Waiter(Struct, frozen=True):
 
     connection: AgentConnection
     nonce: str
+    takes_input: bool = True
+    """Whether its answer may carry another input than the agent's own."""
 
 
 class Waiting(Struct):
     """Who waits for the answer of one call."""
 
     digest: str
+    handed_digest: str = ""
+    """Of the input that was handed over in place of the agent's own."""
     waiters: list[Waiter] = field(default_factory=list[Waiter])
     nonces: set[str] = field(default_factory=set[str])
     left_at: float | None = None

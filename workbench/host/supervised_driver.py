@@ -34,6 +34,7 @@ from workbench.host.supervised_outcomes import (
     compare,
     is_as_approved,
     look_again,
+    note_after_call,
     observe,
     ran_unanswered,
     record_unasked,
@@ -63,7 +64,7 @@ from workbench.supervised.machine import (
     on_ask,
     on_done,
 )
-from workbench.supervised.messages import Acknowledged, AgentEnded, Ask, Done, Hello, TurnDone
+from workbench.supervised.messages import Acknowledged, AgentEnded, Ask, CallNote, Done, Hello, TurnDone
 from workbench.supervised.tools import SessionTools
 
 _MOST_HISTORY_LOOKS = 8
@@ -165,7 +166,7 @@ class SupervisedDriver:
                 case Ask():
                     await self._unless_overtaken(partial(self._asked, connection, message))
                 case Done():
-                    await self._unless_overtaken(partial(self._done, message))
+                    await self._unless_overtaken(partial(self._done, connection, message))
                 case TurnDone():
                     await self._unless_overtaken(self._turn_done)
                 case Acknowledged():
@@ -207,7 +208,7 @@ class SupervisedDriver:
             await self._settle_turn()
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
-        waiter = Waiter(connection, ask.nonce)
+        waiter = Waiter(connection, ask.nonce, ask.takes_input)
         match on_ask(asked, self._calls.known_calls()):
             case Attach(call_id):
                 attach(self._calls, call_id, asked, waiter)
@@ -242,13 +243,14 @@ class SupervisedDriver:
         self._calls.unreported.clear()
         self._calls.catch_up()
 
-    async def _done(self, done: Done) -> None:
+    async def _done(self, connection: AgentConnection, done: Done) -> None:
         cwd = done.cwd or self.writer.context.workspace
-        digest = call_digest(done.tool, done.input, cwd)
+        digest, note = call_digest(done.tool, done.input, cwd), ""
         ended = self._calls.ended_calls(done.call, done.tool)
         match on_done(done.call, digest, [*self._calls.known_calls(), *ended]):
             case Compare(call_id):
                 await compare(self._calls, call_id, done)
+                note = note_after_call(self._calls, call_id)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
             case LookAgain(call_id):
@@ -260,7 +262,10 @@ class SupervisedDriver:
                 self._calls.unreported.pop(call_id, None)
                 if (recorded := self._calls.follower.recorded_call(done)) is not None:
                     await record_unasked(self._calls, done, cwd, None, recorded)
+                note = note_after_call(self._calls, call_id)
         self._calls.follower.hurry()
+        if done.nonce:
+            connection.send(CallNote(nonce=done.nonce, note=note))
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""

@@ -23,6 +23,7 @@ from workbench.host.approved_change import (
     alteration_detail,
     approved_changes,
     hunks_taken_and_left,
+    note_for_model,
     write_plan,
 )
 from workbench.host.call_context import CallRecord, read_call_record
@@ -40,7 +41,7 @@ from workbench.host.supervised_calls import DIFFERS, AgentCalls, denial
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.host.unasked_calls import UnaskedCall, look_at_unasked
 from workbench.supervised.messages import Done
-from workbench.supervised.tools import SessionTools, patch_paths
+from workbench.supervised.tools import SessionTools, named_files
 
 
 async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
@@ -64,6 +65,11 @@ async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
         metadata=kept.noted({"grade": grade}),
     )  # fmt: skip
     await _append_observed(calls, record, files, finished)
+
+
+def note_after_call(calls: AgentCalls, call_id: str) -> str:
+    """Return what the model has to know of a change that was not made as it asked for; empty if it was."""
+    return note_for_model(calls.writer, read_call_record(calls.writer.journal, call_id))
 
 
 async def is_as_approved(calls: AgentCalls, call_id: str) -> bool:
@@ -202,7 +208,7 @@ async def record_unasked(
     writer, is_first, turn_id = calls.writer, not calls.turn_id, calls.turn_id or calls.writer.new_id()
     call = announced_call(
         writer, turn_id, calls.round + 1, key=done.call, tool=done.tool, given=done.input, cwd=cwd,
-        paths=patch_paths(done.input) if done.tool == "apply_patch" else (),
+        paths=named_files(done.tool, done.input),
     )  # fmt: skip
     seen = await asyncio.to_thread(look_at_unasked, writer, call, done.input, has_failed=done.is_error)
     if refused is not None and not seen.objection:

@@ -47,6 +47,8 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """The agent's own id of the call, which it may use again for another; empty if it has none."""
     cwd: Annotated[str, Meta(max_length=4_096)] = ""
     """Absolute path of the folder the call runs in; empty is that of the session."""
+    takes_input: bool = True
+    """Whether the answer may carry another input than the agent's own."""
     waits: Annotated[float, Meta(gt=0, le=86_400)] | None = None
     """Seconds until the agent stops waiting; None if it waits for ever."""
 
@@ -66,6 +68,8 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     cwd: Annotated[str, Meta(max_length=4_096)] = ""
     is_error: bool = False
     output: str = ""
+    nonce: Name = ""
+    """Names this message where the agent waits for what its model has to know; empty if it does not wait."""
 
 
 class TurnDone(Struct, frozen=True, kw_only=True, tag="turn_done"):
@@ -85,6 +89,15 @@ class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """Why it was denied, for the model."""
     input: JsonObject | None = None
     """The input that the agent has to use in place of its own; None leaves it as it is."""
+    note: str = ""
+    """What the model has to know of that input; it is said after the call as well."""
+
+
+class CallNote(Struct, frozen=True, kw_only=True, tag="note"):
+    """What the model has to know of a call that has ended; empty if nothing."""
+
+    nonce: str
+    note: str = ""
 
 
 class ConnectionRefused(Struct, frozen=True, kw_only=True, tag="refused"):
@@ -112,6 +125,6 @@ def decode_message(line: bytes) -> AgentMessage:
         raise MessageRefused(str(error)) from None
 
 
-def encode_answer(answer: CallAnswer | ConnectionRefused) -> bytes:
+def encode_answer(answer: CallAnswer | CallNote | ConnectionRefused) -> bytes:
     """Return the line of an answer, with its end."""
     return msgspec.json.encode(answer) + b"\n"

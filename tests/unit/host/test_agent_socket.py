@@ -1,8 +1,6 @@
 """The socket of agents: what it lets in, what it refuses, and the supervisor behind it."""
 
 import asyncio
-import contextlib
-import json
 import os
 import socket
 import subprocess
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.agent_sockets import CLIENTS, Client, next_message, serve
 from tests.support.fake_agent import FakeConnection, supervise
 from tests.support.stage import recording
 from tests.support.supervised_place import SupervisedPlace
@@ -20,7 +19,6 @@ from workbench.domain.events import ActionApproved
 from workbench.effects import unix_sockets
 from workbench.effects.unix_sockets import Peer, listen_in_folder
 from workbench.host import agent_link, agent_socket, supervised_answers, supervisor
-from workbench.host.agent_link import AgentLink
 from workbench.host.agent_socket import AgentSocket, agent_socket_name
 from workbench.host.supervised_session import SessionNotTaken
 from workbench.host.supervisor import Supervisor
@@ -31,71 +29,10 @@ HELLO = {"type": "hello", "agent": "fake", "session": "s-1", "cwd": "/w"}
 ASK = {"type": "ask", "nonce": "n1", "tool": "Bash", "input": {"command": "ls"}}
 
 
-CLIENTS = []
-
-
-class Client:
-    """A connection to a socket of a running loop."""
-
-    def __init__(self, reader, writer):
-        self.reader, self.writer = reader, writer
-
-    @classmethod
-    async def open(cls, folder, name="x.sock"):
-        # By a descriptor, as the address of a deep folder is too long.
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            CLIENTS.append(cls(*await asyncio.open_unix_connection(f"/proc/self/fd/{directory}/{name}")))
-            return CLIENTS[-1]
-        finally:
-            os.close(directory)
-
-    def say(self, *messages):
-        for message in messages:
-            self.writer.write(
-                (message if isinstance(message, bytes) else json.dumps(message).encode()) + b"\n"
-            )
-
-    async def line(self):
-        """Return the next answer; None at the end."""
-        data = await asyncio.wait_for(self.reader.readline(), PATIENCE)
-        return json.loads(data) if data else None
-
-    def close(self):
-        self.writer.close()
-
-    async def end(self):
-        self.writer.close()
-        with contextlib.suppress(OSError):
-            await self.writer.wait_closed()
-
-
 @pytest.fixture
 def served(tmp_path, monkeypatch):
     """Run a scenario with a socket whose agents join one link, or what `join` returns."""
-    (tmp_path / "run").mkdir(mode=0o700)
-    monkeypatch.setattr(agent_socket, "agent_socket_name", lambda _: "x.sock")
-
-    class Place:
-        run = tmp_path / "run"
-
-    def serve(scenario, join=None):
-        async def work():
-            link = AgentLink()
-            async with AgentSocket(Place, "/w", join or (lambda hello, peer: link)):
-                try:
-                    return await scenario(Place.run, link)
-                finally:
-                    while CLIENTS:
-                        await CLIENTS.pop().end()
-
-        return asyncio.run(asyncio.wait_for(work(), PATIENCE))
-
-    return serve
-
-
-async def next_message(link):
-    return await until_true(link.next_message)
+    return serve(tmp_path, monkeypatch)
 
 
 def test_messages_reach_the_link_and_answers_only_who_asked(served):
@@ -423,8 +360,8 @@ def test_a_session_appears_and_its_commands_are_answered_by_a_background_process
         staged(recording(), config={"approvals": {"allow": ["Bash(true)"]}}), [[call]], "hook"
     )
     try:
-        place.start_host(linger=0.1)
         place.start_agent()
+        place.start_host(linger=1.0)
         until(lambda: place.agent.poll() is not None, place.words)
         assert place.agent.returncode == 0, place.words()
         assert [line["ran"] for line in place.ran()] == [{"command": "true"}]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.agent_tools import run_tool
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
-from tests.support.stage import recording
+from tests.support.stage import USER, recording
 from tests.support.waits import PATIENCE, until_true
 from workbench.domain.events import (
     ActionApproved,
@@ -19,13 +19,16 @@ from workbench.domain.events import (
     AgentGone,
     CallExecuting,
     CallFinished,
+    CallProposed,
     FileChanged,
     TurnEnded,
 )
 from workbench.effects.fault_points import arm_fault
+from workbench.host import supervised_answers
 from workbench.host.agent_link import AgentLink
 from workbench.host.supervised_calls import UNNAMED
 from workbench.host.supervised_driver import drive_supervised
+from workbench.journal.agent_hold import hold_agents
 from workbench.journal.errors import GuardFailed, LeaseLost
 from workbench.supervised import machine
 
@@ -77,6 +80,32 @@ def test_a_rejection_reaches_the_agent_with_its_reason(staged):
 
     supervise(stage, scenario)
     assert not (stage.workspace / "new.txt").exists()
+
+
+def test_an_allowed_command_is_announced_and_handed_over_in_one_transaction_unless_agents_are_held_by_then(
+    staged, monkeypatch
+):
+    stage = stage_of(staged)
+    allow(stage, "Bash(true)")
+    judged = supervised_answers.judge_and_propose
+
+    async def held_a_moment_later(writer, *about):
+        found = await judged(writer, *about)
+        hold_agents(writer.journal, USER)
+        return found
+
+    async def scenario(agent):
+        assert (await agent.call("n1", "Bash", {"command": "true"})).outcome == "allow"
+        (event,) = [e for e in stage.journal.events(stage.session_id) if isinstance(e.body, CallExecuting)]
+        (proposed,) = [e for e in stage.journal.events(stage.session_id) if isinstance(e.body, CallProposed)]
+        assert event.position == proposed.position + 1
+        monkeypatch.setattr(supervised_answers, "judge_and_propose", held_a_moment_later)
+        asking = asyncio.create_task(agent.call("n2", "Bash", {"command": "true"}))
+        stage.reject(await waiting_row(stage), "held")
+        assert (await asking).outcome == "deny"
+
+    supervise(stage, scenario)
+    assert len(stage.bodies(CallExecuting)) == 1
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "apply_patch"])
