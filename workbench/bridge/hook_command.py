@@ -1,28 +1,46 @@
-"""The command line of a hook, and the plugin that stands for it where an agent has no hooks."""
+"""The command line of a hook."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
+
+from workbench.bridge.agents import HookedAgent, HookEvent
+
 Otherwise = Literal["ask", "deny"]
-"""Without the background process: leave the question to the agent's own prompt, or deny."""
+"""Without a background process: leave the question to the agent's own prompt, or deny."""
 CLIENT: Final = Path(__file__).with_name("hook_client.py")
 """The program that a hook runs."""
 
 
-def hook_arguments(
-    agent: str, event: str, *, python: str, data: str, otherwise: Otherwise, seconds: int,
-    start: Sequence[str],
-) -> list[str]:  # fmt: skip
-    """Return the words of a hook's command line.
+class HookSetup(Struct, frozen=True, kw_only=True):
+    """What the hooks of one agent have in common."""
 
-    Args:
-        agent: Id of the agent.
-        event: Name of its event.
-        python: Absolute path of the interpreter.
-        data: Absolute path of the data folder.
-        otherwise: What it does without the background process.
-        seconds: The hook's own timeout; 0 if it waits for ever.
-        start: The command line that starts the background process of the folder that comes after it.
-    """
-    return [python, "-I", "-S", str(CLIENT), agent, event, data, otherwise, str(seconds), *start]
+    python: str
+    """Absolute path of the interpreter."""
+    data: str
+    """Absolute path of the data folder."""
+    start: Sequence[str]
+    """Command line that starts the background process of the folder that comes after it; absolute."""
+    otherwise: Otherwise = "ask"
+    seconds: int = 0
+    """The timeout of a hook that waits for a human; 0 if it waits for ever."""
+
+
+SHORT_SECONDS: Final = 30
+"""The timeout of a hook that does not wait for a human."""
+
+
+def hook_seconds(event: HookEvent, setup: HookSetup) -> int:
+    """Return the timeout of an event's hook in seconds."""
+    return setup.seconds if event.waits else SHORT_SECONDS
+
+
+def hook_arguments(agent: HookedAgent, event: HookEvent, setup: HookSetup) -> list[str]:
+    """Return the words of the command line of an event's hook."""
+    otherwise = setup.otherwise if event.waits else "leave"
+    is_starting = event.means in ("ask", "started")
+    seconds = str(hook_seconds(event, setup))
+    words = [setup.python, "-I", "-S", str(CLIENT), agent.id, event.name, setup.data, otherwise, seconds]
+    return [*words, *setup.start] if is_starting else words
