@@ -6,10 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.bridge.hook_command import Otherwise
-
 _CLIENT_NAME: Final = "hook_client.py"
 _EXEC: Final = "exec"
+_OTHERWISE_PLACE: Final = 7
 _LONGEST_LINE: Final = 20_000
 """Characters of a command in settings of others that are looked at."""
 
@@ -28,7 +27,7 @@ class HookLine(Struct, frozen=True, kw_only=True):
     """The hook's own timeout; 0 if it has none."""
 
 
-def hook_line(words: Sequence[str], otherwise: Otherwise) -> str:
+def hook_line(words: Sequence[str]) -> str:
     """Return the shell line that runs the words of `hook_arguments`, with the exit code of the client.
 
     Without the client's file it falls through in silence. Without the interpreter it leaves the question to
@@ -36,7 +35,7 @@ def hook_line(words: Sequence[str], otherwise: Otherwise) -> str:
     """
     python, client = shlex.quote(words[0]), shlex.quote(words[3])
     gone = "exit 0"
-    if otherwise == "deny":
+    if words[_OTHERWISE_PLACE] == "deny":
         why = f"The Python that workbench was connected with is gone: {words[0]}"
         gone = "exec /bin/sh -c " + shlex.quote(f"echo {shlex.quote(why)} >&2; exit 2")
     return f"[ -f {client} ] || exit 0; [ -x {python} ] || {gone}; {_EXEC} {shlex.join(words)}"

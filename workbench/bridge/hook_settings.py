@@ -7,14 +7,11 @@ from typing import Final, cast
 from msgspec import Struct
 
 from workbench.bridge.agents import HookedAgent, HookEvent, Scope
-from workbench.bridge.hook_line import HookLine, parse_hook_line
+from workbench.bridge.hook_command import HookSetup, hook_arguments, hook_seconds
+from workbench.bridge.hook_line import HookLine, hook_line, parse_hook_line
 from workbench.text.json_edit import add_item, remove_item
 from workbench.text.json_nodes import parse_commented_json
 
-WAITING_MARGIN_SECONDS: Final = 60
-"""By how much a hook outlives the longest window of an answer."""
-_SHORT_SECONDS: Final = 30
-"""Timeout of a hook that waits for no human."""
 _SECTION: Final = "hooks"
 
 
@@ -38,28 +35,24 @@ class OwnHook(Struct, frozen=True, kw_only=True):
     line: HookLine
 
 
-def hook_seconds(event: HookEvent, window_minutes: float) -> int:
-    """Return the timeout of an event's hook: for one that waits the longest window and a margin."""
-    return int(window_minutes * 60) + WAITING_MARGIN_SECONDS if event.waits else _SHORT_SECONDS
-
-
-def hook_group(agent: HookedAgent, event: HookEvent, command: str, seconds: int) -> dict[str, object]:
+def hook_group(agent: HookedAgent, event: HookEvent, setup: HookSetup) -> dict[str, object]:
     """Return the value that an agent's settings have for one hook of an event."""
+    seconds = hook_seconds(event, setup)
     timeout = seconds * 1000 if agent.timeout_unit == "milliseconds" else seconds
+    command = hook_line(hook_arguments(agent, event, setup))
     matcher = {"matcher": "*"} if event.has_matcher else {}
     return {**matcher, "hooks": [{"type": "command", "command": command, "timeout": timeout}]}
 
 
 def with_hooks(
-    text: str, agent: HookedAgent, scope: Scope, commands: Mapping[str, str], window_minutes: float
+    text: str, agent: HookedAgent, scope: Scope, setup: HookSetup
 ) -> tuple[str, tuple[HookEntry, ...]]:
-    """Add a hook to each event of a scope; `commands` has the shell line of each. Raises JsonError."""
+    """Add a hook to each event of a scope. Raises JsonError."""
     entries: list[HookEntry] = []
     for event in agent.events_of(scope):
-        command = commands[event.name]
-        group = hook_group(agent, event, command, hook_seconds(event, window_minutes))
-        added = add_item(text, (_SECTION, event.name), group)
+        added = add_item(text, (_SECTION, event.name), hook_group(agent, event, setup))
         text = added.text
+        command = hook_line(hook_arguments(agent, event, setup))
         entries.append(HookEntry(event=event.name, command=command, inserted=added.inserted, made=added.made))
     return text, tuple(entries)
 
@@ -105,12 +98,10 @@ def without_hooks(text: str, agent: HookedAgent, data: str, entries: Sequence[Ho
     return text
 
 
-def toml_hooks(
-    agent: HookedAgent, scope: Scope, commands: Mapping[str, str], window_minutes: float
-) -> Iterator[str]:
+def toml_hooks(agent: HookedAgent, scope: Scope, setup: HookSetup) -> Iterator[str]:
     """Yield the lines of a TOML file that have the same hooks; TOML is shown and never written."""
     for event in agent.events_of(scope):
-        group = hook_group(agent, event, commands[event.name], hook_seconds(event, window_minutes))
+        group = hook_group(agent, event, setup)
         yield f"[[{_SECTION}.{event.name}]]"
         if event.has_matcher:
             yield 'matcher = "*"'

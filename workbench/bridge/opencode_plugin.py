@@ -3,33 +3,32 @@
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from workbench.bridge.agents import HookedAgent
-from workbench.bridge.hook_command import Otherwise
+from workbench.bridge.hook_command import HookSetup, hook_arguments
 from workbench.bridge.hook_line import HookLine, parse_hook_line
 
-_WORDS: Final = re.compile(r"^const words = (\[.*\])$", re.MULTILINE)
-_EVENT_PLACE: Final = 5
-"""Where the event stands in the words of `hook_arguments`."""
+_COMMANDS: Final = re.compile(r"^const commands = (\{.*\})$", re.MULTILINE)
 _PLUGIN: Final = """\
 // Written by `workbench connect opencode`. `workbench connect --remove opencode` deletes this file.
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 
-const words = WORDS
-const events = EVENTS
+const commands = COMMANDS
 const denies = DENIES
 const gone = "workbench cannot be asked, and was connected with --without-workbench deny."
 
 // Returns what the client answers about an event; nothing where workbench is not there any more.
 function ask(event, data) {
-  if (!existsSync(words[3])) return Promise.resolve({})
+  const [python, ...words] = commands[event]
+  if (!existsSync(words[2])) return Promise.resolve({})
   return new Promise((resolve, reject) => {
     const lost = () => (denies ? reject(new Error(gone)) : resolve({}))
-    const command = [...words.slice(1, PLACE), event, ...words.slice(PLACE + 1)]
-    const client = spawn(words[0], command, { stdio: ["pipe", "pipe", "pipe"] })
+    const client = spawn(python, words, { cwd: data.directory, stdio: ["pipe", "pipe", "pipe"] })
     const output = []
     const errors = []
     client.on("error", lost)
@@ -62,30 +61,29 @@ export const Workbench = async ({ directory }) => ({
     if (answer.note) output.output = `${output.output}\\n\\n${answer.note}`
   },
   event: async ({ event }) => {
-    if (!events.includes(event.type)) return
+    if (!Object.hasOwn(commands, event.type)) return
     await ask(event.type, { directory, event: { type: event.type, properties: event.properties } }).catch(() => {})
   },
 })
 """  # noqa: E501 -- lines of JavaScript
 
 
-def plugin_text(agent: HookedAgent, words: Sequence[str], otherwise: Otherwise) -> str:
-    """Return the plugin that runs the words of `hook_arguments`, each time with the event of that time."""
-    events = [event.name for event in agent.events if not event.name.startswith("tool.")]
-    values = {
-        "WORDS": json.dumps(list(words)), "EVENTS": json.dumps(events),
-        "DENIES": json.dumps(otherwise == "deny"), "PLACE": str(_EVENT_PLACE),
-    }  # fmt: skip
-    return re.sub(r"\b(WORDS|EVENTS|DENIES|PLACE)\b", lambda match: values[match[1]], _PLUGIN)
+def plugin_text(agent: HookedAgent, setup: HookSetup) -> str:
+    """Return the plugin that runs the client at each event of an agent."""
+    commands = {event.name: hook_arguments(agent, event, setup) for event in agent.events}
+    values = {"COMMANDS": json.dumps(commands), "DENIES": json.dumps(setup.otherwise == "deny")}
+    return re.sub(r"\b(COMMANDS|DENIES)\b", lambda match: values[match[1]], _PLUGIN)
 
 
-def parse_plugin(text: str) -> HookLine | None:
-    """Return what a plugin of ours runs; None for any other file."""
-    match = _WORDS.search(text)
+def parse_plugin(text: str) -> Mapping[str, HookLine]:
+    """Return what a plugin of ours runs, by event; nothing for any other file."""
+    match = _COMMANDS.search(text)
     try:
-        words = json.loads(match[1]) if match else None
-    except ValueError:
-        return None
-    if not isinstance(words, list):
-        return None
-    return parse_hook_line("exec " + shlex.join(str(word) for word in words))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        commands = _decoder.decode(match[1]) if match else {}
+    except msgspec.DecodeError:
+        return {}
+    lines = {event: parse_hook_line("exec " + shlex.join(words)) for event, words in commands.items()}
+    return {event: line for event, line in lines.items() if line is not None}
+
+
+_decoder: Final = msgspec.json.Decoder(dict[str, list[str]])

@@ -206,7 +206,7 @@ def _agreed(plan: ConnectionPlan, word: str, options: Namespace, console: Consol
     """Show a change and ask about it, unless that is not wanted."""
     if options.yes:
         return True
-    if console.can_ask:
+    if not options.json:
         _say_diff(plan, console)
     is_deleted = plan.after is None
     question = f"Delete {plan.path}?" if is_deleted else f"Write this to {plan.path}?"

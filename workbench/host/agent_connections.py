@@ -6,6 +6,7 @@ A plan is shown before it is written, and is written only over the bytes that it
 import difflib
 import hashlib
 import hmac
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,11 +18,9 @@ from msgspec.structs import replace
 
 from workbench.bridge.agent_modes import SettingsSource
 from workbench.bridge.agents import HookedAgent, Scope
-from workbench.bridge.hook_command import Otherwise, hook_arguments
-from workbench.bridge.hook_line import HookLine, hook_line
+from workbench.bridge.hook_command import HookSetup, Otherwise
+from workbench.bridge.hook_line import HookLine
 from workbench.bridge.hook_settings import (
-    WAITING_MARGIN_SECONDS,
-    hook_seconds,
     toml_hooks,
     with_hooks,
     without_hooks,
@@ -52,6 +51,8 @@ from workbench.text.human import sentence
 from workbench.text.json_nodes import JsonError, parse_commented_json
 
 _HOOK_SOURCES: Final[tuple[SettingsSource, ...]] = ("settings", "config")
+MARGIN_SECONDS: Final = 60
+"""By how much a hook outlives the longest window of an answer."""
 _LOCK_SECONDS: Final = 5.0
 _NOT_CHANGED: Final = "Nothing was changed."
 _EMPTY_DOCUMENT: Final = "{}\n"
@@ -115,17 +116,15 @@ def plan_connection(
     image = read_settings(settings_file(agent, env, choice.project))
     if agent.dialect == "opencode":
         return _plugin_plan(home, agent, choice, image)
-    commands = _commands(home, agent, choice)
+    setup = _setup(home, agent, choice)
     if _has_hooks(settings_values(agent, image.file)["config"]):
-        lines = tuple(toml_hooks(agent, choice.scope, commands, choice.window_minutes))
+        lines = tuple(toml_hooks(agent, choice.scope, setup))
         return ConnectionPlan(agent=agent, image=image, after=image.data, shown_only=lines)
     earlier = read_records(home).get(image.file.path)
     base, has_file = _without_ours(home, agent, image, earlier)
     is_blank = not base.strip(_BLANKS)
     try:
-        after, entries = with_hooks(
-            _EMPTY_DOCUMENT if is_blank else base, agent, choice.scope, commands, choice.window_minutes
-        )
+        after, entries = with_hooks(_EMPTY_DOCUMENT if is_blank else base, agent, choice.scope, setup)
     except JsonError as error:
         raise broken_settings(image.file, error) from None
     data = after.encode("utf-8")
@@ -149,7 +148,7 @@ def plan_removal(home: Home, agent: HookedAgent, file: SettingsFile) -> Connecti
     record = read_records(home).get(image.file.path)
     folders = record.made_folders if record else ()
     if agent.dialect == "opencode":
-        is_own = parse_plugin(settings_text(image)) is not None
+        is_own = bool(parse_plugin(settings_text(image)))
         return ConnectionPlan(
             agent=agent, image=image, after=None if is_own else image.data, removes_folders=folders
         )
@@ -201,10 +200,10 @@ def _without_ours(
 def _plugin_plan(
     home: Home, agent: HookedAgent, choice: ConnectionChoice, image: SettingsImage
 ) -> ConnectionPlan:
-    if image.data is not None and parse_plugin(settings_text(image)) is None:
+    if image.data is not None and not parse_plugin(settings_text(image)):
         why = f"{image.file.path} is a plugin of another program."
         raise ConnectionRefused(_NOT_CHANGED, why, "Rename it, then do this again.")
-    data = plugin_text(agent, _words(home, agent, "", choice, 0), choice.otherwise).encode("utf-8")
+    data = plugin_text(agent, _setup(home, agent, choice)).encode("utf-8")
     earlier = read_records(home).get(image.file.path)
     record = ConnectionRecord(
         agent=agent.id, root=image.file.root, name=image.file.name,
@@ -215,22 +214,17 @@ def _plugin_plan(
     return ConnectionPlan(agent=agent, image=image, after=data, record=record)
 
 
-def _commands(home: Home, agent: HookedAgent, choice: ConnectionChoice) -> dict[str, str]:
-    """Return the shell line of each event."""
-    return {
-        event.name: hook_line(
-            _words(home, agent, event.name, choice, hook_seconds(event, choice.window_minutes)),
-            choice.otherwise,
-        )
-        for event in agent.events_of(choice.scope)
-    }
-
-
-def _words(home: Home, agent: HookedAgent, event: str, choice: ConnectionChoice, seconds: int) -> list[str]:
-    return hook_arguments(
-        agent.id, event, python=sys.executable, data=str(home.path), otherwise=choice.otherwise,
-        seconds=seconds, start=workbench_command_line(["host", "serve"]),
+def _setup(home: Home, agent: HookedAgent, choice: ConnectionChoice) -> HookSetup:
+    return HookSetup(
+        python=sys.executable, data=str(home.path), start=workbench_command_line(["host", "serve"]),
+        otherwise=choice.otherwise,
+        seconds=0 if agent.timeout_unit == "none" else hook_timeout(choice.window_minutes),
     )  # fmt: skip
+
+
+def hook_timeout(window_minutes: float) -> int:
+    """Return the seconds that a hook has which waits for an answer."""
+    return math.ceil(window_minutes * 60) + MARGIN_SECONDS
 
 
 def _has_hooks(config: object) -> bool:
@@ -336,8 +330,7 @@ def _asks_in(agent: HookedAgent, scope: Scope) -> set[str]:
 
 def _lines_in(agent: HookedAgent, file: SettingsFile) -> Iterator[tuple[str, HookLine]]:
     if agent.dialect == "opencode":
-        line = _plugin_line(file)
-        yield from ((event.name, line) for event in agent.events if line is not None)
+        yield from _plugin_lines(file).items()
         return
     values = settings_values(agent, file)
     for source in _HOOK_SOURCES:
@@ -346,11 +339,11 @@ def _lines_in(agent: HookedAgent, file: SettingsFile) -> Iterator[tuple[str, Hoo
                 yield hook.event, hook.line
 
 
-def _plugin_line(file: SettingsFile) -> HookLine | None:
+def _plugin_lines(file: SettingsFile) -> Mapping[str, HookLine]:
     try:
         return parse_plugin(settings_text(read_settings(file)))
     except ConnectionRefused:
-        return None
+        return {}
 
 
 def _problems(
@@ -364,7 +357,6 @@ def _problems(
         yield f"The hook's interpreter is gone: {asking.python}. {again}"
     if not Path(asking.client).is_file():
         yield f"The hook's program is gone, so the agent is not supervised: {asking.client}. {again}"
-    wanted = int(window_minutes * 60) + WAITING_MARGIN_SECONDS
-    if agent.timeout_unit != "none" and asking.seconds < wanted:
+    if agent.timeout_unit != "none" and asking.seconds < hook_timeout(window_minutes):
         windows = f"Questions wait up to {window_minutes:g} minutes"
         yield f"{windows}, but {agent.name} ends the hook after {asking.seconds} s. {again}"
