@@ -1,8 +1,6 @@
 """The socket of agents: what it lets in, what it refuses, and the supervisor behind it."""
 
 import asyncio
-import contextlib
-import json
 import os
 import socket
 import subprocess
@@ -10,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.support.agent_sockets import Client, next_message, serve
 from tests.support.fake_agent import FakeConnection, supervise
 from tests.support.stage import recording
 from tests.support.supervised_place import SupervisedPlace
@@ -17,8 +16,7 @@ from tests.support.waits import PATIENCE, until, until_true
 from workbench.effects import unix_sockets
 from workbench.effects.unix_sockets import Peer, listen_in_folder
 from workbench.host import agent_link, agent_socket, supervised_answers, supervisor
-from workbench.host.agent_link import AgentLink
-from workbench.host.agent_socket import AgentSocket, agent_socket_name
+from workbench.host.agent_socket import agent_socket_name
 from workbench.host.supervised_session import SessionNotTaken
 from workbench.host.supervisor import Supervisor
 from workbench.journal.errors import JournalFull
@@ -28,71 +26,10 @@ HELLO = {"type": "hello", "agent": "fake", "session": "s-1", "cwd": "/w"}
 ASK = {"type": "ask", "nonce": "n1", "tool": "Bash", "input": {"command": "ls"}}
 
 
-CLIENTS = []
-
-
-class Client:
-    """A connection to a socket of a running loop."""
-
-    def __init__(self, reader, writer):
-        self.reader, self.writer = reader, writer
-
-    @classmethod
-    async def open(cls, folder):
-        # By a descriptor, as the address of a deep folder is too long.
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            CLIENTS.append(cls(*await asyncio.open_unix_connection(f"/proc/self/fd/{directory}/x.sock")))
-            return CLIENTS[-1]
-        finally:
-            os.close(directory)
-
-    def say(self, *messages):
-        for message in messages:
-            self.writer.write(
-                (message if isinstance(message, bytes) else json.dumps(message).encode()) + b"\n"
-            )
-
-    async def line(self):
-        """Return the next answer; None at the end."""
-        data = await asyncio.wait_for(self.reader.readline(), PATIENCE)
-        return json.loads(data) if data else None
-
-    def close(self):
-        self.writer.close()
-
-    async def end(self):
-        self.writer.close()
-        with contextlib.suppress(OSError):
-            await self.writer.wait_closed()
-
-
 @pytest.fixture
 def served(tmp_path, monkeypatch):
     """Run a scenario with a socket whose agents join one link, or what `join` returns."""
-    (tmp_path / "run").mkdir(mode=0o700)
-    monkeypatch.setattr(agent_socket, "agent_socket_name", lambda _: "x.sock")
-
-    class Place:
-        run = tmp_path / "run"
-
-    def serve(scenario, join=None):
-        async def work():
-            link = AgentLink()
-            async with AgentSocket(Place, "/w", join or (lambda hello, peer: link)):
-                try:
-                    return await scenario(Place.run, link)
-                finally:
-                    while CLIENTS:
-                        await CLIENTS.pop().end()
-
-        return asyncio.run(asyncio.wait_for(work(), PATIENCE))
-
-    return serve
-
-
-async def next_message(link):
-    return await until_true(link.next_message)
+    return serve(tmp_path, monkeypatch)
 
 
 def test_messages_reach_the_link_and_answers_only_who_asked(served):
