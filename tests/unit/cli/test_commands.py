@@ -21,6 +21,7 @@ DOCTORS = [
     "settings",
     "grants",
     "limits",
+    "connected agents",
     "providers",
 ]
 
