@@ -111,20 +111,23 @@ class SupervisedPlace:
                 process.wait(PATIENCE)
 
 
-def check_supervised(place, is_asked=lambda row: True):
-    """Check that the agent ran each approval at most once, and nothing without, by its own log."""
+def check_supervised(place, rewritten=()):
+    """Check that the agent ran each approval at most once, and nothing without, by its own log.
+
+    `rewritten`: tools whose calls may have run with another input than they were asked with.
+    """
     stage, session_id = place.stage, place.session()
     events = list(stage.journal.events(session_id))
     approved = {e.call_id for e in events if isinstance(e.body, ActionApproved)}
     handed = [e.call_id for e in events if isinstance(e.body, CallExecuting)]
     assert len(handed) == len(set(handed))
     rows = {row.id: row for row in stage.journal.calls(session_id)}
-    for call_id in handed:
-        assert call_id in approved or not is_asked(rows[call_id]), rows[call_id]
+    assert set(handed) <= approved
     nonces = [line["nonce"] for line in place.ran()]
     assert len(nonces) == len(set(nonces)), nonces
-    by_content = [json.dumps([row.tool, row.parameters], sort_keys=True) for row in map(rows.get, handed)]
-    for line in place.ran():
+    asked = [row for row in map(rows.get, handed) if row.tool not in rewritten]
+    by_content = [json.dumps([row.tool, row.parameters], sort_keys=True) for row in asked]
+    for line in (line for line in place.ran() if line["tool"] not in rewritten):
         # Each line takes a call away that was handed over with this very input.
         by_content.remove(json.dumps([line["tool"], line["ran"]], sort_keys=True))
     assert index_table_differences(stage.journal) == []

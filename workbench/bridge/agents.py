@@ -129,7 +129,8 @@ _CLAUDE_TOOLS: Final[Mapping[str, AgentTool]] = {
 _CODEX_TOOLS: Final[Mapping[str, AgentTool]] = {
     "Bash": AgentTool("Bash"),
     "apply_patch": AgentTool("apply_patch", {"command": "patch"}),
-    "update_plan": _LEFT,
+    "view_image": AgentTool("Read"),
+    **dict.fromkeys(("update_plan", "request_user_input", "get_goal", "create_goal", "update_goal"), _LEFT),
 }
 _QWEN_TOOLS: Final[Mapping[str, AgentTool]] = {
     "write_file": AgentTool("Write"),

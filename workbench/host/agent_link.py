@@ -59,6 +59,9 @@ class AgentLink:
             return None
         return self._messages.popleft()
 
+    def has_unread(self) -> bool:
+        return bool(self._messages)
+
     def is_agent_here(self) -> bool:
         """Return whether a connection is open, or a process runs that connects for each message."""
         self.processes = {process for process in self.processes if is_running(process)}
@@ -66,7 +69,7 @@ class AgentLink:
 
     def is_busy(self) -> bool:
         """Return whether the agent is here, or said something that was not read."""
-        return bool(self._messages) or self.is_agent_here()
+        return self.has_unread() or self.is_agent_here()
 
     def close(self) -> None:
         """End every connection, because no driver reads what it says."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
 from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished, Event
+from workbench.domain.rows import Call
 from workbench.domain.values import JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
@@ -69,14 +70,41 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
     if verdict.outcome == "allowed" and proposal is None:
         verdict = replace(verdict, outcome="refused", reason="it cannot be computed what it would do")
-    await calls.writer.append(
+    events = [
         *announcement(calls.writer, call, is_first=is_first),
         *await proposal_events(writer, call, verdict, proposal, ask.input),
-    )
+    ]
+    is_handed = verdict.outcome == "allowed" and proposal is not None and not proposal.changes
+    is_handed = is_handed and await _announce_handed(calls, call, events)
+    if not is_handed:
+        await calls.writer.append(*events)
     fault_point("supervised.asked")
     calls.turn_id, calls.round = turn_id, calls.round + 1
     attach(calls, call.id, asked, waiter)
+    if is_handed:
+        _send_allowance(calls, call.id, None)
     calls.catch_up()
+
+
+async def _announce_handed(calls: AgentCalls, call: Call, events: Sequence[Event]) -> bool:
+    """Record an allowed call that changes no known file as handed over already, in one transaction.
+
+    It was judged a moment ago, and no bytes of it have to be compared. False if agents are held by now.
+    """
+    try:
+        await calls.writer.append(*events, calls.writer.call_event(CallExecuting(), call))
+    except AgentsAreHeld:
+        return False
+    return True
+
+
+def _send_allowance(calls: AgentCalls, call_id: str, new_input: JsonObject | None) -> None:
+    """Answer a call whose handing over is committed; nothing answers it again."""
+    fault_point("supervised.executing")
+    waiting = calls.waiting[call_id]
+    waiter, waiting.waiters = waiting.waiters[-1], []
+    waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
+    fault_point("supervised.answered")
 
 
 def _writer_of(calls: AgentCalls, ask: Ask) -> SessionWriter:
@@ -148,13 +176,10 @@ async def _commit_and_answer(
     except AgentsAreHeld:
         await _replace(calls, record.row.id, HELD_WHY, HELD)
         return
-    fault_point("supervised.executing")
-    waiting = calls.waiting[record.row.id]
-    waiter, waiting.waiters = waiting.waiters[-1], []
     if new_input is not None:
-        waiting.handed_digest = call_digest(record.row.tool, new_input, record.row.cwd)
-    waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
-    fault_point("supervised.answered")
+        digest = call_digest(record.row.tool, new_input, record.row.cwd)
+        calls.waiting[record.row.id].handed_digest = digest
+    _send_allowance(calls, record.row.id, new_input)
 
 
 def _chosen_input(

@@ -98,8 +98,9 @@ class AgentCalls:
 
     def known_calls(self) -> list[KnownCall]:
         rows = self.open_calls()
-        known = {row.id for row in rows}
-        settled = (self.writer.journal.call(call_id) for call_id in self.waiting if call_id not in known)
+        is_open = {row.id for row in rows}
+        self.waiting = {key: each for key, each in self.waiting.items() if key in is_open or each.waiters}
+        settled = (self.writer.journal.call(call_id) for call_id in self.waiting if call_id not in is_open)
         return [self._known(row) for row in (*rows, *(row for row in settled if row is not None))]
 
     def note_read_answer(self, nonce: str) -> None:
@@ -107,13 +108,15 @@ class AgentCalls:
             if nonce in waiting.nonces:
                 waiting.is_read = True
 
-    def awaited_bases(self) -> list[str]:
+    def handed_calls(self) -> list[str]:
+        """Return the calls that the agent was allowed and that have not ended."""
+        return [row.id for row in self.open_calls() if row.state == "executing"]
+
+    def awaited_bases(self) -> set[str]:
         """Return the calls that the agent makes and that approved calls build on."""
-        rows = self.open_calls()
-        executing = {row.id for row in rows if row.state == "executing"}
-        built = [self.turn_calls.get(row.id) for row in rows if row.state == "approved"]
-        bases = (base_id for call in built if call is not None for base_id, _ in call.on_top_of)
-        return [base_id for base_id in dict.fromkeys(bases) if base_id in executing]
+        built = [self.turn_calls.get(row.id) for row in self.open_calls() if row.state == "approved"]
+        bases = {base_id for call in built if call is not None for base_id, _ in call.on_top_of}
+        return bases.intersection(self.handed_calls())
 
     def settled_calls(self, key: str) -> list[KnownCall]:
         """Return the settled calls that the agent names so."""

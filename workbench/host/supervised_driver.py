@@ -13,7 +13,9 @@ call of the agent: the only call that runs here is the undo that a human asked f
 # | after `call.executing`, before the answer | call executing | never answered: looks at the disk |
 # | after the answer | call executing | looks at the disk, when the agent says it ended or is gone |
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
 
@@ -24,7 +26,7 @@ from workbench.domain.machines import IllegalMoveError
 from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.driver_context import DriverContext, SessionWriter
 from workbench.host.gate_runner import WaitingReads, replace_waiting_action
-from workbench.host.session_driver import mark_stale_actions, running_clock, session_log_name, set_on_change
+from workbench.host.session_driver import mark_stale_actions, running_clock, session_log_name
 from workbench.host.supervised_answers import announce, attach, deny, hand_over, restack, withdraw
 from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
@@ -77,10 +79,12 @@ class SupervisedDriver:
         self._is_ticked = False
         self._held_since: dict[str, float] = {}
         """Since when approved calls wait for the end of the calls they build on."""
+        self._written: set[str] = set()
+        """Calls whose files were as approved at the last tick."""
 
     async def run(self, until: Callable[["SupervisedDriver"], bool]) -> None:
         """Run until `until` says so, when nothing is due. Raises LeaseLost."""
-        async with set_on_change(self.writer.journal, self._link.changed):
+        with self._following_own_events():
             self._calls.recall_turn()
             await settle_own_calls(self._calls)
             while True:
@@ -91,7 +95,7 @@ class SupervisedDriver:
                     continue
                 if until(self):
                     return
-                await self._wait()
+                await self._link.changed.wait()
 
     @property
     def cursor(self) -> int:
@@ -110,8 +114,24 @@ class SupervisedDriver:
         self._is_ticked = True
         self._link.changed.set()
 
-    async def _wait(self) -> None:
-        await self._link.changed.wait()
+    @contextmanager
+    def _following_own_events(self) -> Generator[None]:
+        """Ring for events of this session only: the drivers of twenty sessions hear every commit."""
+        journal, loop = self.writer.journal, asyncio.get_running_loop()
+
+        def ring_if_behind() -> None:
+            if journal.events(self.writer.session_id, after=self._calls.cursor, limit=1):
+                self._link.changed.set()
+
+        def on_change() -> None:
+            with suppress(RuntimeError):  # the loop may be gone by now
+                loop.call_soon_threadsafe(ring_if_behind)
+
+        unsubscribe = journal.on_change(on_change)
+        try:
+            yield
+        finally:
+            unsubscribe()
 
     async def _unless_overtaken(self, act: Callable[[], Awaitable[bool | None]]) -> bool | None:
         """Do something, and again where the event of another process came first. Raises LeaseLost."""
@@ -197,7 +217,7 @@ class SupervisedDriver:
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""
-        if await serve_requests(self._calls) or await self._settle_bases():
+        if await serve_requests(self._calls) or await self._settle_silent_calls():
             return True
         is_agent_here = self._link.is_agent_here()
         self._had_agent = self._had_agent or is_agent_here
@@ -221,21 +241,25 @@ class SupervisedDriver:
             return True
         return False
 
-    async def _settle_bases(self) -> bool:
-        """Settle a call whose end did not arrive, where an approved call waits for it; looked at once a tick.
+    async def _settle_silent_calls(self) -> bool:
+        """Settle a call whose end the agent did not report; looked at once a tick.
 
-        It has ended where its files are as approved. Where they are not, the agent may still write them, and
-        has `HOLD_SECONDS` to do so.
+        Codex reports none of its patches. A call has ended where its files were as approved at two ticks in a
+        row; where they are not, the agent may still write them. A call that an approved one builds on has
+        `HOLD_SECONDS` to do so.
         """
         if not self._is_ticked:
             return False
         self._is_ticked = False
         now = self.writer.context.clock.monotonic()
         self._held_since = {base: self._held_since.get(base, now) for base in self._calls.awaited_bases()}
-        for base_id, since in self._held_since.items():
-            is_late = now - since >= HOLD_SECONDS
-            if is_late or await is_as_approved(self._calls, base_id):
-                await observe(self._calls, base_id, "the agent did not say what came of it")
+        late = {base for base, since in self._held_since.items() if now - since >= HOLD_SECONDS}
+        before, self._written = self._written, set[str]()
+        for call_id in self._calls.handed_calls():
+            if await is_as_approved(self._calls, call_id):
+                self._written.add(call_id)
+            if call_id in late or call_id in before & self._written:
+                await observe(self._calls, call_id, "the agent did not say what came of it")
                 self._calls.catch_up()
                 return True
         return False

@@ -73,7 +73,7 @@ def note_for_model(calls: AgentCalls, call_id: str) -> str:
     if record.is_whole:
         return ""
     if record.approved is not None and record.approved.edited:
-        words = "The user changed this before it was written. Read the files again before you go on."
+        words = "The user changed this before it was written. Read the files again before you continue."
     else:
         left = ", ".join(_left_out(calls.writer, record))
         words = (
@@ -112,9 +112,11 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
         why = f"{why}, and it did not confirm that it got the answer"
     files = await asyncio.to_thread(observe_files, calls.writer, record.executing.plan)
     if files and all(file.is_as_approved for file in files):
+        taken, left = hunks_taken_and_left(calls.writer, record)
         body = CallFinished(
-            state="succeeded", detail="recovered", metadata={"grade": "bound"},
-            files_affected=tuple(file.step.path for file in files),
+            state="succeeded", detail=alteration_detail(record), metadata={"grade": "bound"},
+            summary="seen on the disk; the agent did not say that it ended", hunks_taken=taken,
+            hunks_left=left, files_affected=tuple(file.step.path for file in files),
         )  # fmt: skip
     elif files and all(file.is_untouched for file in files):
         body = CallFinished(state="interrupted", detail="nothing written", error=why)

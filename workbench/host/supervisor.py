@@ -154,7 +154,7 @@ class Supervisor:
 
     def _start_sessions(self) -> None:
         self._note_key_variables()
-        unfinished = unfinished_sessions(self._context.journal, self._context.workspace)
+        unfinished = unfinished_sessions(self._context.journal, self._context.workspace, self._driven)
         for session in (*unfinished, *undriven_lists(self._context)):
             is_known = self._considered_versions.get(session.id) == session.updated_at
             if session.id in self._driven or is_known:

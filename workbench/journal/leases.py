@@ -8,7 +8,7 @@ earlier owner are refused.
 # was read, and is refused if something came after it. Otherwise a word between the last look and the
 # release is lost until the next event.
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Literal, Self
 
 from msgspec import Struct
@@ -193,14 +193,15 @@ def release_lease(journal: Journal, lease: Lease, read_position: int | None = No
     return not missed
 
 
-def unfinished_sessions(journal: Journal, workspace: str) -> list[Session]:
+def unfinished_sessions(journal: Journal, workspace: str, driven_here: Container[str] = ()) -> list[Session]:
     """Return the sessions of a workspace that nobody drives and that may have something to do.
 
     Something was asked or decided since the session was last given back in order, or an approved or
     executing call is open. Whether there is really something to do is said by folding the session.
+    `driven_here`: ids of sessions that the caller drives, which need not be looked at.
     """
     return [
         session
         for session in journal.awaiting(workspace)
-        if not is_lease_live(journal.home, journal.lease(session.id))
+        if session.id not in driven_here and not is_lease_live(journal.home, journal.lease(session.id))
     ]

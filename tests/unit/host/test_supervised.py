@@ -381,3 +381,65 @@ def test_no_call_is_allowed_more_often_than_it_was_approved(staged, asks):
     assert len(allowed) <= len(digests) <= len(stage.bodies(ActionApproved))
     assert len(set(digests)) == len(digests)
     assert len(stage.bodies(ActionOpened)) >= len(asks)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_equal_questions_without_an_id_are_two_decisions_that_end_in_their_order(staged, first):
+    """An agent whose calls carry no id asks twice for the same command; only one of the two is approved at first."""
+    stage, given = stage_of(staged), {"command": "make"}
+
+    async def scenario(agent):
+        agent.ask("n1", "Bash", given)
+        agent.ask("n2", "Bash", given)
+        await until_true(lambda: len(stage.waiting()) == 2)
+        by_call = {stage.journal.call(action.call_id).provider_call_id: action for action in stage.waiting()}
+        nonces = ["n1", "n2"] if first == 0 else ["n2", "n1"]
+        stage.approve(by_call[nonces[0]])
+        assert (await agent.answer(nonces[0])).outcome == "allow"
+        assert nonces[1] not in agent.connection.answers and len(stage.waiting()) == 1
+        stage.approve(by_call[nonces[1]])
+        assert (await agent.answer(nonces[1])).outcome == "allow"
+        agent.done("Bash", given, output="one")
+        agent.done("Bash", given, output="two")
+        await settled_calls(stage)
+        rows = stage.calls()
+        ended = [stage.journal.call_events(rows[nonce].id)[-1].body.preview for nonce in nonces]
+        assert ended == ["one", "two"]
+
+    supervise(stage, scenario)
+    assert len(stage.bodies(CallExecuting)) == len(stage.bodies(ActionApproved)) == 2
+
+
+def test_one_approval_of_two_equal_questions_lets_the_agent_run_once(staged):
+    stage, given = stage_of(staged), {"command": "make"}
+
+    async def scenario(agent):
+        agent.ask("n1", "Bash", given)
+        agent.ask("n2", "Bash", given)
+        one, other = await until_true(lambda: len(stage.waiting()) == 2 and stage.waiting())
+        stage.approve(one)
+        stage.reject(other)
+        answers = [(await agent.answer(nonce)).outcome for nonce in ("n1", "n2")]
+        assert sorted(answers) == ["allow", "deny"]
+        agent.run("Bash", given)
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+    assert sorted(row.state for row in stage.journal.calls(stage.session_id)) == ["rejected", "succeeded"]
+
+
+def test_a_call_whose_end_is_not_reported_is_settled_when_its_files_are_as_approved(staged):
+    """As a patch of Codex, after which no hook comes."""
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        stage.approve(await waiting_row(stage), hunks=[1])
+        await agent.answer("n1")
+        (stage.workspace / "a.txt").write_text(TWELVE.replace("line 2\n", "line two\n"))
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+    (finished,) = stage.bodies(CallFinished)
+    assert stage.calls()["c1"].state == "succeeded"
+    assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))

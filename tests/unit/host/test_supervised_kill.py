@@ -11,6 +11,7 @@ from tests.support.sizes import size
 from tests.support.stage import recording
 from tests.support.supervised_place import SupervisedPlace, check_supervised
 from tests.support.waits import until
+from workbench.domain.events import CallFinished
 from workbench.host.found_files import FILES_FOUND
 
 pytestmark = pytest.mark.faults
@@ -35,10 +36,9 @@ HALF = """*** Begin Patch
 def placed(staged):
     made = []
 
-    def make(plan, way):
-        made.append(
-            SupervisedPlace(staged(recording(), files={"a.txt": "one\ntwo\n", "b.txt": "b\n"}), plan, way)
-        )
+    def make(plan, way, **files):
+        stage = staged(recording(), files=files or {"a.txt": "one\ntwo\n", "b.txt": "b\n"})
+        made.append(SupervisedPlace(stage, plan, way))
         return made[-1]
 
     yield make
@@ -117,3 +117,46 @@ def test_a_patch_that_a_dead_agent_wrote_in_part_is_left_alone_and_is_a_row(plac
     stage.reject(found)
     until(lambda: stage.read("a.txt") == b"one\ntwo\n", place.words)
     assert stage.read("b.txt") == b"b\n"
+
+
+FIVE = "*** Begin Patch\n{}*** End Patch".format(
+    "".join(f"*** Update File: f{n}.txt\n@@\n-old {n}\n+new {n}\n" for n in range(5))
+)
+
+
+def test_five_files_cut_to_two_hunks_a_refusal_an_expiry_a_death_and_the_same_session_again(placed):
+    """One session of one agent: every byte on the disk was approved, and nothing of ours wrote it."""
+    calls = [
+        {"nonce": "patch", "tool": "apply_patch", "input": {"patch": FIVE}, "call": "call_0"},
+        write("refused", "no.txt", "no\n", "call_0"),
+        {**write("expired", "late.txt", "late\n", "call_0"), "waits": 0.5},
+        write("killed", "f4.txt", "the last words\n", "call_0"),
+        write("resumed", "end.txt", "end\n", "call_0"),
+    ]
+    place = placed([[call] for call in calls], "hook", **{f"f{n}.txt": f"old {n}\n" for n in range(5)})
+    stage = place.stage
+    place.start_host()
+    place.start_agent("ran:2")
+
+    def answer(action):
+        if action.tool == "apply_patch":
+            stage.approve(action, hunks=[2, 4])
+        elif action.target == "no.txt":
+            stage.reject(action, "use the other folder")
+        elif action.target != "late.txt":
+            stage.approve(action)
+
+    place.attend(answer)
+    check_supervised(place, rewritten=("apply_patch",))
+    by_nonce = {line["nonce"].partition("#")[0]: line for line in place.lines()}
+    assert "use the other folder" in by_nonce["refused"]["denied"]
+    assert "did not answer in time" in by_nonce["expired"]["denied"]
+    files = {path.name: path.read_text() for path in stage.workspace.iterdir()}
+    assert files == {
+        "f0.txt": "old 0\n", "f1.txt": "new 1\n", "f2.txt": "old 2\n", "f3.txt": "new 3\n",
+        "f4.txt": "the last words\n", "end.txt": "end\n",
+    }  # fmt: skip
+    finished = [(body.state, body.detail, body.metadata.get("grade")) for body in stage.bodies(CallFinished)]
+    assert finished == [
+        ("succeeded", "partial", "bound"), ("succeeded", "", "bound"), ("succeeded", "", "bound"),
+    ]  # fmt: skip

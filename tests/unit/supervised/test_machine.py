@@ -18,7 +18,7 @@ CALLS = st.builds(
     m.KnownCall, id=st.uuids().map(str), key=KEYS, digest=DIGESTS, state=STATES, nonces=st.frozensets(NONCES),
     waiters=st.integers(0, 2), unattended_for=st.floats(0, 20),
     base_states=st.lists(st.sampled_from(["open", "as shown", "otherwise"]), max_size=2).map(tuple),
-    is_refresh_asked=st.booleans(), is_lapsed=st.booleans(),
+    is_refresh_asked=st.booleans(), is_lapsed=st.booleans(), handed_at=st.integers(0, 9),
 )  # fmt: skip
 
 
@@ -79,3 +79,13 @@ def test_the_end_of_a_call_settles_at_most_one_that_is_open(calls, key, digest):
             else ended.state in ("pending", "approved")
         )
         assert ended.key == key if key else ended.digest == digest
+
+
+@given(calls=st.lists(CALLS, max_size=5, unique_by=lambda call: call.handed_at), digest=DIGESTS)
+def test_the_end_of_a_call_without_an_id_settles_the_equal_one_that_was_handed_over_first(calls, digest):
+    handed = [call for call in calls if (call.state, call.digest) == ("executing", digest)]
+    found = m.on_done("", digest, calls)
+    if handed:
+        assert found == m.Compare(min(handed, key=lambda call: call.handed_at).id)
+    else:
+        assert not isinstance(found, m.Compare)
