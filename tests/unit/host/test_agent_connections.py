@@ -7,7 +7,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from workbench.bridge.agent_modes import AGENT_SETTINGS
 from workbench.bridge.agents import AGENTS, hooked_agent
 from workbench.effects.file_locks import FileLock
 from workbench.effects.file_primitives import FileRefused, NotDurable
@@ -406,6 +408,14 @@ def test_agents_are_found_by_their_programs_and_say_their_versions(home, user, t
     Path(claude).unlink()
     assert with_versions(found[:1], env)[0].version == ""
     assert with_versions(()) == ()
+
+
+def test_what_an_administrator_keeps_from_running_is_said(home, user, tmp_path, monkeypatch):
+    managed = put(tmp_path / "managed-settings.json", '{"allowManagedHooksOnly": true}')
+    known = replace(AGENT_SETTINGS["claude"], managed=("/nowhere/settings.json", str(managed)))
+    monkeypatch.setitem(AGENT_SETTINGS, "claude", known)
+    (obstacle,) = find_agent(home, CLAUDE, 15.0, str(user)).obstacles
+    assert obstacle == "Its administrator: allowManagedHooksOnly is true, so no hook of ours runs."
 
 
 def test_what_keeps_hooks_from_running_is_said(home, user):
