@@ -87,13 +87,45 @@ def qwen(place, model, home):
     return argv, {"QWEN_HOME": str(home), "HOME": str(home), **variables}
 
 
+def opencode(place, model, home):
+    from workbench.bridge.opencode_plugin import plugin_text
+
+    plugin = home / "opencode/plugins/workbench.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(plugin_text(hooked_agent("opencode"), place.setup))
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": model.url, "apiKey": "fabricated"},
+        "models": {"scripted": {"name": "scripted"}},
+    }
+    config = {
+        "provider": {"loop": provider},
+        "permission": {"edit": "allow", "bash": "allow"},
+        "model": "loop/scripted",
+        "small_model": "loop/scripted",
+    }
+    (home / "opencode/opencode.json").write_text(json.dumps(config))
+    variables = {
+        name: str(home)
+        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+    }
+    return ["run", "edit it"], {**variables, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+
 AGENTS = {
+    "opencode": (opencode, lambda folder: [
+        ("read", {"filePath": f"{folder}/note.txt"}),
+        ("write", {"filePath": f"{folder}/note.txt", "content": CHANGED}),
+        ("bash", {"command": "touch ran.txt", "description": "make a file"}),
+        ("bash", {"command": "true", "description": "nothing"}),
+    ]),
     "codex": (codex, lambda folder: [
         ("exec_command", {"cmd": PATCH}), ("exec_command", {"cmd": "touch ran.txt"}), ("exec_command", {"cmd": "true"}),
     ]),
     "qwen": (qwen, lambda folder: [
         ("read_file", {"file_path": f"{folder}/note.txt"}),
         ("write_file", {"file_path": f"{folder}/note.txt", "content": CHANGED}),
+        ("write_file", {"file_path": f"{folder}/note.txt", "content": ONE_HUNK}),
         ("run_shell_command", {"command": "touch ran.txt", "is_background": False}),
         ("run_shell_command", {"command": "true", "is_background": False}),
     ]),
@@ -123,6 +155,10 @@ def test_a_real_agent_writes_what_was_chosen_and_reads_why_not(staged, name):
         try:
             edit = place.row()
             stage.approve(edit, hunks=[1])
+            if not hooked_agent(name).takes_new_input:
+                # It was denied with what to leave out, and the model asks for just that.
+                edit = until(lambda: [row for row in place.waiting() if row.id != edit.id], said.read_text)[0]
+                stage.approve(edit)
             until(lambda: stage.read("note.txt").decode() != NOTE, said.read_text)
             command = until(lambda: [row for row in place.waiting() if row.id != edit.id], said.read_text)[0]
             stage.reject(command, "no new files, please")
@@ -137,8 +173,15 @@ def test_a_real_agent_writes_what_was_chosen_and_reads_why_not(staged, name):
         states = [
             (row.tool, row.state) for row in stage.journal.calls(stage.session_id) if row.tool != "Read"
         ]
-        patch = "apply_patch" if name == "codex" else "Write"
-        assert states == [(patch, "succeeded"), ("Bash", "rejected"), ("Bash", "succeeded")]
+        edits = [("apply_patch", "succeeded")]
+        if name == "opencode":
+            edits = [("Write", "succeeded")]
+        if name != "qwen":
+            assert "left out: note.txt line 27" in json.dumps(model.asked[-1])
+        if name == "qwen":
+            assert "without this: note.txt line 27" in json.dumps(model.asked[-1])
+            edits = [("Write", "cancelled"), ("Write", "succeeded")]
+        assert states == [*edits, ("Bash", "rejected"), ("Bash", "succeeded")]
     finally:
         place.close()
         model.close()

@@ -19,6 +19,8 @@ from workbench.host.approved_change import (
     ExecutionRefusal,
     approved_changes,
     has_base_changed,
+    left_out_hunks,
+    note_for_model,
     recheck_call,
     write_plan,
 )
@@ -82,7 +84,7 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     calls.turn_id, calls.round = turn_id, calls.round + 1
     attach(calls, call.id, asked, waiter)
     if is_handed:
-        _send_allowance(calls, call.id, None)
+        _send_allowance(calls, CallAnswer(nonce=ask.nonce, outcome="allow"), call.id)
     calls.catch_up()
 
 
@@ -98,12 +100,12 @@ async def _announce_handed(calls: AgentCalls, call: Call, events: Sequence[Event
     return True
 
 
-def _send_allowance(calls: AgentCalls, call_id: str, new_input: JsonObject | None) -> None:
+def _send_allowance(calls: AgentCalls, answer: CallAnswer, call_id: str) -> None:
     """Answer a call whose handing over is committed; nothing answers it again."""
     fault_point("supervised.executing")
     waiting = calls.waiting[call_id]
     waiter, waiting.waiters = waiting.waiters[-1], []
-    waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
+    waiter.connection.send(replace(answer, nonce=waiter.nonce))
     fault_point("supervised.answered")
 
 
@@ -147,6 +149,9 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
             return
         changes = approved_changes(calls.writer, record)
         new_input = None if screened is None else _chosen_input(calls, record, screened, exact, changes)
+        if new_input is not None and not calls.waiting[call_id].waiters[-1].takes_input:
+            await _cancel(calls, record, _needs_own_input(calls, record))
+            return
     except (CallBytesMissing, SealedBytesMissing) as error:
         await _cancel(calls, record, ExecutionRefusal(detail="sealed bytes gone", error=str(error)))
         return
@@ -179,7 +184,9 @@ async def _commit_and_answer(
     if new_input is not None:
         digest = call_digest(record.row.tool, new_input, record.row.cwd)
         calls.waiting[record.row.id].handed_digest = digest
-    _send_allowance(calls, record.row.id, new_input)
+    note = note_for_model(calls.writer, record)
+    answer = CallAnswer(nonce="", outcome="allow", input=new_input, note=note)
+    _send_allowance(calls, answer, record.row.id)
 
 
 def _chosen_input(
@@ -205,6 +212,16 @@ def _chosen_input(
     if sorted(_images(made)) != sorted(_images(wanted)):
         raise InputNotPossible("its input would write other bytes")
     return chosen
+
+
+def _needs_own_input(calls: AgentCalls, record: CallRecord) -> ExecutionRefusal:
+    """Return why a call is not made that its agent cannot make in part; told to its model."""
+    if record.approved is not None and record.approved.edited:
+        why = "The user wants other bytes than these, and a change can only be made as a whole. Ask the user"
+    else:
+        left = ", ".join(left_out_hunks(calls.writer, record))
+        why = f"The user approved only a part of this. Make the change again without this: {left}"
+    return ExecutionRefusal(detail="not possible", error=why)
 
 
 async def _cancel(calls: AgentCalls, record: CallRecord, refusal: ExecutionRefusal) -> None:

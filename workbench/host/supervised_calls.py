@@ -29,6 +29,8 @@ class Waiter(Struct, frozen=True):
 
     connection: AgentConnection
     nonce: str
+    takes_input: bool = True
+    """Whether its answer may carry another input than the agent's own."""
 
 
 class Waiting(Struct):

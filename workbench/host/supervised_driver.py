@@ -32,7 +32,7 @@ from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
     compare,
     is_as_approved,
-    note_for_model,
+    note_after_call,
     observe,
     ran_unanswered,
     record_unasked,
@@ -176,7 +176,7 @@ class SupervisedDriver:
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
-        waiter = Waiter(connection, ask.nonce)
+        waiter = Waiter(connection, ask.nonce, ask.takes_input)
         match on_ask(asked, self._calls.known_calls()):
             case Attach(call_id):
                 attach(self._calls, call_id, asked, waiter)
@@ -205,7 +205,7 @@ class SupervisedDriver:
         match on_done(done.call, digest, [*self._calls.known_calls(), *self._calls.settled_calls(done.call)]):
             case Compare(call_id):
                 await compare(self._calls, call_id, done)
-                note = note_for_model(self._calls, call_id)
+                note = note_after_call(self._calls, call_id)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
             case Unasked():

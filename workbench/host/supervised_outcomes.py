@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from workbench.changes.decision import SealedBytesMissing, sealed_changes
-from workbench.changes.diff import FileChange, make_hunks
+from workbench.changes.diff import FileChange
 from workbench.domain.events import (
     Body,
     CallExecuting,
@@ -21,6 +21,7 @@ from workbench.host.approved_change import (
     alteration_detail,
     approved_changes,
     hunks_taken_and_left,
+    note_for_model,
     write_plan,
 )
 from workbench.host.call_context import CallRecord, read_call_record
@@ -67,31 +68,9 @@ async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
     await _append_observed(calls, record, files, finished)
 
 
-def note_for_model(calls: AgentCalls, call_id: str) -> str:
+def note_after_call(calls: AgentCalls, call_id: str) -> str:
     """Return what the model has to know of a change that was not made as it asked for; empty if it was."""
-    record = read_call_record(calls.writer.journal, call_id)
-    if record.is_whole:
-        return ""
-    if record.approved is not None and record.approved.edited:
-        words = "The user changed this before it was written. Read the files again before you continue."
-    else:
-        left = ", ".join(_left_out(calls.writer, record))
-        words = (
-            f"The user approved only a part of this and left out: {left}. Do not write that again unasked."
-        )
-    return redaction.redact_line(words, 2_000)
-
-
-def _left_out(writer: SessionWriter, record: CallRecord) -> list[str]:
-    """Return each hunk that was not approved as a whole, by its file and line."""
-    approved = record.approved
-    selection = (approved.selection if approved else None) or ()
-    whole = {part.hunk for part in selection if part.lines is None}
-    try:
-        changes = sealed_changes(record.files, writer.journal.blobs)
-    except SealedBytesMissing:
-        return ["the rest"]
-    return [f"{hunk.path} line {hunk.old_start}" for hunk in make_hunks(changes) if hunk.index not in whole]
+    return note_for_model(calls.writer, read_call_record(calls.writer.journal, call_id))
 
 
 async def is_as_approved(calls: AgentCalls, call_id: str) -> bool:

@@ -8,10 +8,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
-from tests.support.stage import recording
+from tests.support.stage import USER, recording
 from tests.support.waits import until_true
-from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
+from workbench.domain.events import (
+    ActionApproved,
+    ActionOpened,
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    FileChanged,
+)
 from workbench.effects.fault_points import arm_fault
+from workbench.host import supervised_answers
+from workbench.journal.agent_hold import hold_agents
 from workbench.supervised import machine
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
@@ -62,6 +71,32 @@ def test_a_rejection_reaches_the_agent_with_its_reason(staged):
 
     supervise(stage, scenario)
     assert not (stage.workspace / "new.txt").exists()
+
+
+def test_an_allowed_command_is_announced_and_handed_over_in_one_transaction_unless_agents_are_held_by_then(
+    staged, monkeypatch
+):
+    stage = stage_of(staged)
+    allow(stage, "Bash(true)")
+    judged = supervised_answers.judge_and_propose
+
+    async def held_a_moment_later(writer, *about):
+        found = await judged(writer, *about)
+        hold_agents(writer.journal, USER)
+        return found
+
+    async def scenario(agent):
+        assert (await agent.call("n1", "Bash", {"command": "true"})).outcome == "allow"
+        (event,) = [e for e in stage.journal.events(stage.session_id) if isinstance(e.body, CallExecuting)]
+        (proposed,) = [e for e in stage.journal.events(stage.session_id) if isinstance(e.body, CallProposed)]
+        assert event.position == proposed.position + 1
+        monkeypatch.setattr(supervised_answers, "judge_and_propose", held_a_moment_later)
+        asking = asyncio.create_task(agent.call("n2", "Bash", {"command": "true"}))
+        stage.reject(await waiting_row(stage), "held")
+        assert (await asking).outcome == "deny"
+
+    supervise(stage, scenario)
+    assert len(stage.bodies(CallExecuting)) == 1
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "apply_patch"])
