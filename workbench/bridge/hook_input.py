@@ -154,10 +154,10 @@ def read_hook(
         call = _plugin_call(data) if agent.dialect == "opencode" else _command_call(data)
     except (ValueError, RecursionError) as error:
         raise HookRefused(str(error)) from None
-    # `call.transcript`, of agents that have a session file, is where the words of the session come from.
     hello = Hello(
-        agent=agent.origin, session=call.session, cwd=workspace, model=call.model[:200], pid=header.pid
-    )
+        agent=agent.origin, session=call.session, cwd=workspace, model=call.model[:200], pid=header.pid,
+        format=agent.origin if agent.has_session_file else "", transcript=call.transcript,
+    )  # fmt: skip
     match event.means:
         case "ask" | "done" | "failed":
             return _about_call(agent, event.means, header, call, hello, len(data))

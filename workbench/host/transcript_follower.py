@@ -72,8 +72,8 @@ LOOK_BYTES: Final = 1 << 20
 """Read in one look; reading goes on at the next turn of the driver's loop."""
 _MOST_STORED: Final = 200
 """Events of one transaction."""
-_OTHER_INPUTS: Final = frozenset({"codex"})
-"""Formats in which the input of a call has another form than on the wire: there its id alone names it."""
+_OTHER_INPUTS: Final = frozenset({"claude-code", "codex", "qwen"})
+"""Formats in which tools or inputs may have another form than on the wire: there the id alone names a call."""
 _USER: Final = Actor(kind="user", via="import")
 _AGENT: Final = Actor(kind="agent")
 _SYSTEM: Final = Actor(kind="system", via="import")
