@@ -1,0 +1,308 @@
+"""Real agents as npm installs them, each against a scripted model of ours on loopback.
+
+WORKBENCH_AGENTS names the folder with their `node_modules`. An agent has a home of its own, and only the
+environment that is named here; the model makes its calls, so that each run does the same.
+"""
+
+import difflib
+import json
+import os
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.support.chat_server import Answer, ChatServer, chunk, event, usage
+from tests.support.waits import PATIENCE
+
+VARIABLE = "WORKBENCH_AGENTS"
+PROGRAMS = "node_modules/.bin"
+
+
+def program(name):
+    """Return the path of an agent's program; skips the test where it is not there."""
+    folder = os.environ.get(VARIABLE, "")
+    path = Path(folder, PROGRAMS, name)
+    if not folder or not path.exists():
+        pytest.skip(f"{name} is not here: {VARIABLE} names no folder with {PROGRAMS}/{name}")
+    return str(path)
+
+
+# --- what a model says ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool by the model."""
+
+    tool: str
+    given: dict
+    id: str = "call_0"
+
+
+def chat_reply(said):
+    """Return a stream of chat completions that makes calls, or says a text."""
+    if isinstance(said, str):
+        return _stream({"role": "assistant", "content": said}, "stop")
+    calls = [
+        {"index": index, "id": call.id, "type": "function",
+         "function": {"name": call.tool, "arguments": json.dumps(call.given)}}
+        for index, call in enumerate(said)
+    ]  # fmt: skip
+    return _stream({"role": "assistant", "content": "", "tool_calls": calls}, "tool_calls")
+
+
+def _stream(delta, finish):
+    chunks = (chunk(delta), chunk(finish=finish), usage(9, 4), "[DONE]")
+    return Answer([event(one) for one in chunks])
+
+
+def responses_reply(said):
+    """Return a stream of the Responses API that makes calls, or says a text."""
+    if isinstance(said, str):
+        content = [{"type": "output_text", "text": said}]
+        items = [{"type": "message", "role": "assistant", "id": "message", "content": content}]
+    else:
+        items = [
+            {"type": "function_call", "call_id": call.id, "name": call.tool,
+             "arguments": json.dumps(call.given)}
+            for call in said
+        ]  # fmt: skip
+    tokens = {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13}
+    none = {"input_tokens_details": None, "output_tokens_details": None}
+    events = [
+        {"type": "response.created", "response": {"id": "response"}},
+        *({"type": "response.output_item.done", "output_index": at, "item": item}
+          for at, item in enumerate(items)),
+        {"type": "response.completed", "response": {"id": "response", "usage": {**tokens, **none}}},
+    ]  # fmt: skip
+    return Answer([f"event: {one['type']}\n".encode() + event(one) for one in events])
+
+
+REPLIES = {"chat": chat_reply, "responses": responses_reply}
+
+
+class ScriptedModel(ChatServer):
+    """Says its replies in turn: texts, and lists of calls; at last a text. Requests without tools take none."""
+
+    def __init__(self, wire, *said, otherwise="That is all."):
+        self.wire = wire
+        reply = REPLIES[wire]
+        super().__init__(*map(reply, said), otherwise=reply(otherwise))
+
+    def answer_to(self, asked):
+        if not asked.body or not asked.json.get("tools"):
+            return REPLIES[self.wire]("A title")
+        return super().answer_to(asked)
+
+    def read(self):
+        """Return all that the model was given with its last request that has tools, as one text."""
+        bodies = [asked.json for asked in self.asked if asked.body and asked.json.get("tools")]
+        return json.dumps(bodies[-1], ensure_ascii=False)
+
+
+# --- the agents -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class RealAgent:
+    """One agent in a home of its own; a subclass says how it is set up, started, and what its tools are called."""
+
+    home: Path
+    folder: Path
+    model: ScriptedModel | None = None
+    runs: list = field(default_factory=list)
+
+    id = ""
+    wire = "chat"
+
+    def __post_init__(self):
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.env = {
+            "PATH": os.environ["PATH"], "HOME": str(self.home), "TMPDIR": str(self.home / "tmp"), "LANG": "C.UTF-8",
+            **self.variables(),
+        }  # fmt: skip
+        (self.home / "tmp").mkdir(exist_ok=True)
+
+    def variables(self):
+        """Return the environment variables that it needs."""
+        return {}
+
+    def write(self, path, text):
+        """Write a file of its home."""
+        target = self.home / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text if isinstance(text, str) else json.dumps(text, indent=2))
+
+    def start(self, *said, prompt="do it", env=()):
+        """Start it with a model that says this; returns the process."""
+        if self.model is not None:
+            self.model.close()
+        self.model = ScriptedModel(self.wire, *said)
+        self.set_up()
+        with self.log.open("ab") as log:
+            run = subprocess.Popen(
+                self.command(prompt), cwd=self.folder, env={**self.env, **self.address(), **dict(env)},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        self.runs.append(run)
+        return run
+
+    def address(self):
+        """Return the environment variables that name the model."""
+        return {}
+
+    @property
+    def log(self):
+        return self.home / "said.log"
+
+    def words(self):
+        """Return what it printed."""
+        return self.log.read_text(errors="replace")[-4000:] if self.log.exists() else ""
+
+    def end(self):
+        """Wait until the last run has ended by itself; returns what its model was given last."""
+        assert self.runs[-1].wait(PATIENCE) == 0, self.words()
+        return self.model.read()
+
+    def close(self):
+        """End every process that it started, and its model."""
+        for run in self.runs:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+                run.wait(PATIENCE)
+        if self.model is not None:
+            self.model.close()
+
+    def replace(self, name, old, new, *, every=False):
+        """Return replies that replace a text in a file."""
+        raise NotImplementedError
+
+    def put(self, name, text):
+        """Return replies that write a whole file."""
+        raise NotImplementedError
+
+    def shell(self, line):
+        """Return replies that run a command line."""
+        raise NotImplementedError
+
+
+class Codex(RealAgent):
+    id, wire = "codex", "responses"
+
+    def variables(self):
+        return {"CODEX_HOME": str(self.home / ".codex")}
+
+    def set_up(self):
+        self.write(
+            ".codex/config.toml",
+            f'model = "scripted"\nmodel_provider = "loop"\napproval_policy = "on-request"\n'
+            f'sandbox_mode = "danger-full-access"\n[model_providers.loop]\nname = "loop"\n'
+            f'base_url = "{self.model.base_url}"\nwire_api = "responses"\n'
+            f'[projects."{self.folder}"]\ntrust_level = "trusted"\n',
+        )
+
+    def command(self, prompt):
+        skipped = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check"]
+        return [program("codex"), "exec", *skipped, "-C", str(self.folder), prompt]
+
+    def shell(self, line):
+        return [[Call("exec_command", {"cmd": line})]]
+
+    def patch(self, name, after):
+        """Return replies that bring a file to a text by a patch."""
+        before = (self.folder / name).read_bytes().decode()
+        lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=2, lineterm=""))[2:]
+        hunks = "\n".join("@@" if line.startswith("@@ ") else line for line in lines)
+        patch = f"*** Begin Patch\n*** Update File: {name}\n{hunks}\n*** End Patch"
+        return self.shell(f"apply_patch <<'EOF'\n{patch}\nEOF")
+
+    def replace(self, name, old, new, *, every=False):
+        before = (self.folder / name).read_bytes().decode()
+        return self.patch(name, before.replace(old, new, -1 if every else 1))
+
+    def put(self, name, text):
+        if (self.folder / name).exists():
+            return self.patch(name, text)
+        lines = "\n".join(f"+{line}" for line in text.removesuffix("\n").split("\n"))
+        patch = f"*** Begin Patch\n*** Add File: {name}\n{lines}\n*** End Patch"
+        return self.shell(f"apply_patch <<'EOF'\n{patch}\nEOF")
+
+
+class Qwen(RealAgent):
+    id, mode = "qwen", "yolo"
+
+    def variables(self):
+        return {"QWEN_HOME": str(self.home / ".qwen"), "OPENAI_API_KEY": "fabricated", "OPENAI_MODEL": "scripted"}
+
+    def address(self):
+        return {"OPENAI_BASE_URL": self.model.base_url}
+
+    def set_up(self):
+        """Nothing: its settings are the environment."""
+
+    def command(self, prompt):
+        return [program("qwen"), "--auth-type", "openai", "--approval-mode", self.mode, "-p", prompt]
+
+    def shell(self, line):
+        return [[Call("run_shell_command", {"command": line, "is_background": False})]]
+
+    def replace(self, name, old, new, *, every=False):
+        given = {"file_path": self._path(name), "old_string": old, "new_string": new}
+        return [self._read(name), [Call("edit", {**given, "replace_all": True} if every else given)]]
+
+    def put(self, name, text):
+        made = [Call("write_file", {"file_path": self._path(name), "content": text})]
+        return [self._read(name), made] if (self.folder / name).exists() else [made]
+
+    def _read(self, name):
+        return [Call("read_file", {"file_path": self._path(name)})]
+
+    def _path(self, name):
+        return str(self.folder / name)
+
+
+class OpenCode(RealAgent):
+    id = "opencode"
+
+    def variables(self):
+        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")
+        return {
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            **{f"OPENCODE_DISABLE_{name}": "1" for name in off},
+        }
+
+    def set_up(self):
+        provider = {
+            "npm": "@ai-sdk/openai-compatible", "name": "loop", "models": {"scripted": {"name": "scripted"}},
+            "options": {"baseURL": self.model.base_url, "apiKey": "fabricated"},
+        }  # fmt: skip
+        models = {"model": "loop/scripted", "small_model": "loop/scripted"}
+        self.write(
+            ".config/opencode/opencode.json", {"autoupdate": False, "provider": {"loop": provider}, **models}
+        )
+
+    def command(self, prompt):
+        return [program("opencode"), "run", prompt]
+
+    def shell(self, line):
+        return [[Call("bash", {"command": line, "description": "Runs a command"})]]
+
+    def replace(self, name, old, new, *, every=False):
+        given = {"filePath": self._path(name), "oldString": old, "newString": new}
+        return [self._read(name), [Call("edit", {**given, "replaceAll": True} if every else given)]]
+
+    def put(self, name, text):
+        made = [Call("write", {"filePath": self._path(name), "content": text})]
+        return [self._read(name), made] if (self.folder / name).exists() else [made]
+
+    def _read(self, name):
+        return [Call("read", {"filePath": self._path(name)})]
+
+    def _path(self, name):
+        return str(self.folder / name)
+
+
+AGENTS = (Codex, Qwen, OpenCode)
