@@ -2,10 +2,12 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from workbench.effects.process_table import ProcessIdentity, is_running
-from workbench.supervised.messages import AgentMessage, CallAnswer
+from workbench.effects.unix_sockets import Peer
+from workbench.supervised.messages import AgentMessage, CallAnswer, CallNote, Hello
 
 MOST_UNREAD: Final = 64
 """Messages of one session after which its connections are not read until the driver has read some."""
@@ -14,7 +16,7 @@ MOST_UNREAD: Final = 64
 class AgentConnection(Protocol):
     """One connection of an agent."""
 
-    def send(self, answer: CallAnswer) -> bool:
+    def send(self, answer: CallAnswer | CallNote) -> bool:
         """Send an answer; False if the connection is gone."""
         ...
 
@@ -73,3 +75,7 @@ class AgentLink:
         """End every connection, because no driver reads what it says."""
         for connection in tuple(self.connections):
             connection.close()
+
+
+JoinAgent = Callable[[Hello, Peer | None], AgentLink]
+"""Returns the link of an agent's session. Raises SessionNotTaken."""

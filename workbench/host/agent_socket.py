@@ -8,11 +8,12 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Callable
 from typing import Final
 
+from workbench.bridge.hook_input import is_hook_header
 from workbench.effects.unix_sockets import Peer, connected_peer, listen_in_folder
-from workbench.host.agent_link import AgentLink
+from workbench.host.agent_link import JoinAgent
+from workbench.host.hook_connection import HookConnection
 from workbench.host.host_locks import workspace_hash
 from workbench.host.supervised_session import SessionNotTaken
 from workbench.journal.errors import JournalError
@@ -21,6 +22,7 @@ from workbench.supervised.messages import (
     MAX_LINE_BYTES,
     AgentMessage,
     CallAnswer,
+    CallNote,
     ConnectionRefused,
     Hello,
     MessageRefused,
@@ -31,11 +33,10 @@ from workbench.supervised.messages import (
 LOG = logging.getLogger("workbench.host")
 MOST_CONNECTIONS: Final = 128
 """Connections that are open at once; further ones are refused."""
+MOST_LARGE_INPUTS: Final = 4
+"""Large inputs of hooks that are read at once; the others wait."""
 HELLO_SECONDS: Final = 10.0
 """Seconds that a connection may take to say which agent it belongs to."""
-
-JoinAgent = Callable[[Hello, Peer | None], AgentLink]
-"""Returns the link of an agent's session. Raises SessionNotTaken."""
 
 
 def agent_socket_name(workspace: str) -> str:
@@ -48,6 +49,8 @@ class AgentSocket:
 
     def __init__(self, home: Home, workspace: str, join: JoinAgent) -> None:
         self._home, self._name, self._join = home, agent_socket_name(workspace), join
+        self._workspace = workspace
+        self._large_inputs = asyncio.Semaphore(MOST_LARGE_INPUTS)
         self._connections: dict[_SocketConnection, asyncio.Task[None]] = {}
         self._server: asyncio.Server | None = None
 
@@ -83,17 +86,28 @@ class AgentSocket:
             elif len(self._connections) > MOST_CONNECTIONS:
                 connection.refuse(f"{MOST_CONNECTIONS} connections are open already")
             else:
-                await connection.serve(self._join, peer)
+                await self._serve(connection, reader, writer, peer)
         except (MessageRefused, SessionNotTaken) as error:
             connection.refuse(str(error))
         except JournalError as error:
             LOG.error("an agent was not let in: %s", error)
             connection.refuse("the journal could not be written")
-        except (TimeoutError, ConnectionError, asyncio.CancelledError):
+        except (TimeoutError, ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             await connection.end()
             del self._connections[connection]
+
+    async def _serve(
+        self, connection: "_SocketConnection", reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+        peer: Peer | None,
+    ) -> None:  # fmt: skip
+        line = await asyncio.wait_for(connection.line(), HELLO_SECONDS)
+        if line is not None and is_hook_header(line):
+            hook = HookConnection(reader, writer, self._workspace, self._large_inputs)
+            await hook.serve(line, self._join, peer)
+        elif line is not None:
+            await connection.serve(line, self._join, peer)
 
 
 class _SocketConnection:
@@ -102,7 +116,7 @@ class _SocketConnection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
-    def send(self, answer: CallAnswer) -> bool:
+    def send(self, answer: CallAnswer | CallNote) -> bool:
         if self._writer.is_closing():
             return False
         self._writer.write(encode_answer(answer))
@@ -120,11 +134,9 @@ class _SocketConnection:
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 
-    async def serve(self, join: JoinAgent, peer: Peer | None) -> None:
+    async def serve(self, line: bytes, join: JoinAgent, peer: Peer | None) -> None:
         """Pass what the agent says to the link of its session until the connection ends."""
-        hello = await asyncio.wait_for(self._message(), HELLO_SECONDS)
-        if hello is None:
-            return
+        hello = decode_message(line)
         if not isinstance(hello, Hello):
             raise MessageRefused("the first message has to be a hello")
         link = join(hello, peer)
@@ -138,10 +150,14 @@ class _SocketConnection:
 
     async def _message(self) -> AgentMessage | None:
         """Return the next message, or None at the end. Raises MessageRefused."""
+        line = await self.line()
+        return None if line is None else decode_message(line)
+
+    async def line(self) -> bytes | None:
+        """Return the next line, or None at the end. Raises MessageRefused."""
         try:
-            line = await self._reader.readuntil(b"\n")
+            return await self._reader.readuntil(b"\n")
         except asyncio.IncompleteReadError:
             return None
         except asyncio.LimitOverrunError:
             raise MessageRefused(f"a message is longer than {MAX_LINE_BYTES:,} bytes") from None
-        return decode_message(line)

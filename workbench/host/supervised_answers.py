@@ -29,13 +29,13 @@ from workbench.host.gate_runner import (
     replace_stale_call,
     replace_waiting_action,
 )
-from workbench.host.supervised_calls import AgentCalls, Waiter, Waiting, denial
+from workbench.host.supervised_calls import AgentCalls, Waiter, Waiting, call_digest, denial
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy.gate import ScreenedCall
 from workbench.supervised.machine import IncomingCall
 from workbench.supervised.messages import Ask, CallAnswer
-from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, patch_paths
+from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, named_files
 
 MOST_OPEN_CALLS: Final = 64
 """Calls of one session that may be open at once; further ones are denied."""
@@ -63,7 +63,7 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     turn_id = calls.turn_id or calls.writer.new_id()
     call = announced_call(
         calls.writer, turn_id, calls.round + 1, key=ask.call or ask.nonce, tool=ask.tool, given=ask.input,
-        cwd=cwd, paths=patch_paths(ask.input) if ask.tool == "apply_patch" else (),
+        cwd=cwd, paths=named_files(ask.tool, ask.input),
     )  # fmt: skip
     writer = _writer_of(calls, ask)
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
@@ -151,6 +151,8 @@ async def _commit_and_answer(
     fault_point("supervised.executing")
     waiting = calls.waiting[record.row.id]
     waiter, waiting.waiters = waiting.waiters[-1], []
+    if new_input is not None:
+        waiting.handed_digest = call_digest(record.row.tool, new_input, record.row.cwd)
     waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
     fault_point("supervised.answered")
 

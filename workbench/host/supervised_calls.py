@@ -35,6 +35,8 @@ class Waiting(Struct):
     """Who waits for the answer of one call."""
 
     digest: str
+    handed_digest: str = ""
+    """Of the input that was handed over in place of the agent's own."""
     waiters: list[Waiter] = field(default_factory=list[Waiter])
     nonces: set[str] = field(default_factory=set[str])
     left_at: float | None = None
@@ -142,7 +144,8 @@ class AgentCalls:
         call = self.turn_calls.get(row.id)
         bases = call.on_top_of if call is not None else ()
         return KnownCall(
-            id=row.id, key=row.provider_call_id, digest=waiting.digest, state=row.state,
+            id=row.id, key=row.provider_call_id, digest=waiting.digest,
+            handed_digest=waiting.handed_digest, state=row.state,
             nonces=frozenset(waiting.nonces), waiters=len(waiting.waiters), unattended_for=now - left_at,
             handed_at=row.started_at or 0,
             base_states=tuple(self._base_state(base, revision) for base, revision in bases),

@@ -32,6 +32,7 @@ from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
     compare,
     is_as_approved,
+    note_for_model,
     observe,
     ran_unanswered,
     record_unasked,
@@ -59,7 +60,7 @@ from workbench.supervised.machine import (
     on_ask,
     on_done,
 )
-from workbench.supervised.messages import Acknowledged, AgentEnded, Ask, Done, Hello, TurnDone
+from workbench.supervised.messages import Acknowledged, AgentEnded, Ask, CallNote, Done, Hello, TurnDone
 from workbench.supervised.tools import SessionTools
 
 
@@ -152,7 +153,7 @@ class SupervisedDriver:
                 case Ask():
                     await self._unless_overtaken(partial(self._asked, connection, message))
                 case Done():
-                    await self._unless_overtaken(partial(self._done, message))
+                    await self._unless_overtaken(partial(self._done, connection, message))
                 case TurnDone():
                     await self._unless_overtaken(self._turn_done)
                 case Acknowledged():
@@ -198,18 +199,21 @@ class SupervisedDriver:
         self._calls.turn_id, self._calls.round = "", 0
         self._calls.catch_up()
 
-    async def _done(self, done: Done) -> None:
+    async def _done(self, connection: AgentConnection, done: Done) -> None:
         cwd = done.cwd or self.writer.context.workspace
-        digest = call_digest(done.tool, done.input, cwd)
+        digest, note = call_digest(done.tool, done.input, cwd), ""
         match on_done(done.call, digest, [*self._calls.known_calls(), *self._calls.settled_calls(done.call)]):
             case Compare(call_id):
                 await compare(self._calls, call_id, done)
+                note = note_for_model(self._calls, call_id)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
             case Unasked():
                 await record_unasked(self._calls, done, cwd)
             case AlreadySettled():
                 pass
+        if done.nonce:
+            connection.send(CallNote(nonce=done.nonce, note=note))
 
     async def _move(self) -> bool:
         """Do the first thing that is due; False if nothing is."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from workbench.changes.decision import SealedBytesMissing, sealed_changes
-from workbench.changes.diff import FileChange
+from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.events import (
     Body,
     CallExecuting,
@@ -39,7 +39,7 @@ from workbench.host.supervised_calls import DIFFERS, AgentCalls, denial
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.host.unasked_calls import UnaskedCall, look_at_unasked
 from workbench.supervised.messages import Done
-from workbench.supervised.tools import SessionTools, patch_paths
+from workbench.supervised.tools import SessionTools, named_files
 
 _BY_ITS_OWN_MODE = "its own mode"
 
@@ -65,6 +65,33 @@ async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
         metadata=kept.noted({"grade": grade}),
     )  # fmt: skip
     await _append_observed(calls, record, files, finished)
+
+
+def note_for_model(calls: AgentCalls, call_id: str) -> str:
+    """Return what the model has to know of a change that was not made as it asked for; empty if it was."""
+    record = read_call_record(calls.writer.journal, call_id)
+    if record.is_whole:
+        return ""
+    if record.approved is not None and record.approved.edited:
+        words = "The user changed this before it was written. Read the files again before you go on."
+    else:
+        left = ", ".join(_left_out(calls.writer, record))
+        words = (
+            f"The user approved only a part of this and left out: {left}. Do not write that again unasked."
+        )
+    return redaction.redact_line(words, 2_000)
+
+
+def _left_out(writer: SessionWriter, record: CallRecord) -> list[str]:
+    """Return each hunk that was not approved as a whole, by its file and line."""
+    approved = record.approved
+    selection = (approved.selection if approved else None) or ()
+    whole = {part.hunk for part in selection if part.lines is None}
+    try:
+        changes = sealed_changes(record.files, writer.journal.blobs)
+    except SealedBytesMissing:
+        return ["the rest"]
+    return [f"{hunk.path} line {hunk.old_start}" for hunk in make_hunks(changes) if hunk.index not in whole]
 
 
 async def is_as_approved(calls: AgentCalls, call_id: str) -> bool:
@@ -181,7 +208,7 @@ async def record_unasked(calls: AgentCalls, done: Done, cwd: str) -> None:
     writer, is_first, turn_id = calls.writer, not calls.turn_id, calls.turn_id or calls.writer.new_id()
     call = announced_call(
         writer, turn_id, calls.round + 1, key=done.call, tool=done.tool, given=done.input, cwd=cwd,
-        paths=patch_paths(done.input) if done.tool == "apply_patch" else (),
+        paths=named_files(done.tool, done.input),
     )  # fmt: skip
     seen = await asyncio.to_thread(look_at_unasked, writer, call, done.input, has_failed=done.is_error)
     bodies, question = await asyncio.to_thread(_unasked_bodies, calls, call, done, seen)

@@ -29,6 +29,14 @@ class SessionNotTaken(Exception):
     """An agent cannot be supervised in this session; the message says why."""
 
 
+class SessionElsewhere(SessionNotTaken):
+    """An agent's session belongs to another workspace."""
+
+    def __init__(self, workspace: str) -> None:
+        super().__init__(f"this session belongs to {workspace}")
+        self.workspace = workspace
+
+
 def require_supervised_session(
     journal: Journal, hello: Hello, workspace: str, driver: DriverIdentity
 ) -> Session:
@@ -43,7 +51,7 @@ def require_supervised_session(
     if session is None or session.kind != SUPERVISED:
         raise SessionNotTaken("this session was imported from a file, and an import is not continued")
     if session.workspace != workspace:
-        raise SessionNotTaken(f"this session belongs to {session.workspace}")
+        raise SessionElsewhere(session.workspace)
     if session.status in TERMINAL_SESSION_STATES:
         raise SessionNotTaken(f"this session is {session.status}")
     return session

@@ -35,6 +35,8 @@ class KnownCall(Struct, frozen=True, kw_only=True):
     id: str
     key: str
     digest: str
+    handed_digest: str = ""
+    """Of the input that the agent was given in place of its own; empty if it keeps its own."""
     state: CallState
     nonces: frozenset[str] = frozenset()
     """The questions that were attached to it."""
@@ -53,6 +55,15 @@ class KnownCall(Struct, frozen=True, kw_only=True):
     @property
     def is_settled(self) -> bool:
         return self.state in SETTLED_CALL_STATES
+
+    def ended_as(self, key: str, digest: str) -> bool:
+        """Return whether the agent may mean this call by the key and input of one that has ended.
+
+        A call that was asked about without a key is known by its input, even if its end has a key.
+        """
+        if key and self.key not in self.nonces:
+            return self.key == key
+        return digest in (self.digest, self.handed_digest)
 
 
 # --- a question arrives -----------------------------------------------------------------------------
@@ -110,8 +121,8 @@ def on_done(
     key: str, digest: str, calls: Sequence[KnownCall]
 ) -> Compare | RanUnanswered | AlreadySettled | Unasked:
     """Return what the end of a call means; calls of one key end in the order in which they were handed."""
-    same = [call for call in calls if (call.key == key if key else call.digest == digest)]
-    exact = [call for call in same if call.digest == digest] or same
+    same = [call for call in calls if call.ended_as(key, digest)]
+    exact = [call for call in same if digest in (call.digest, call.handed_digest)] or same
     handed = [call for call in exact if call.state == "executing"]
     if handed:
         return Compare(min(handed, key=lambda call: call.handed_at).id)

@@ -62,6 +62,8 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     cwd: Annotated[str, Meta(max_length=4_096)] = ""
     is_error: bool = False
     output: str = ""
+    nonce: Name = ""
+    """Names this message where the agent waits for what its model has to know; empty if it does not wait."""
 
 
 class TurnDone(Struct, frozen=True, kw_only=True, tag="turn_done"):
@@ -81,6 +83,13 @@ class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """Why it was denied, for the model."""
     input: JsonObject | None = None
     """The input that the agent has to use in place of its own; None leaves it as it is."""
+
+
+class CallNote(Struct, frozen=True, kw_only=True, tag="note"):
+    """What the model has to know of a call that has ended; empty if nothing."""
+
+    nonce: str
+    note: str = ""
 
 
 class ConnectionRefused(Struct, frozen=True, kw_only=True, tag="refused"):
@@ -108,6 +117,6 @@ def decode_message(line: bytes) -> AgentMessage:
         raise MessageRefused(str(error)) from None
 
 
-def encode_answer(answer: CallAnswer | ConnectionRefused) -> bytes:
+def encode_answer(answer: CallAnswer | CallNote | ConnectionRefused) -> bytes:
     """Return the line of an answer, with its end."""
     return msgspec.json.encode(answer) + b"\n"

@@ -7,6 +7,7 @@ is an error, never an input that would write something else.
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol, cast, runtime_checkable
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.changes.begin_patch import PatchRefused, read_patch
@@ -19,6 +20,15 @@ from workbench.domain.values import JsonObject, ToolDescriptor
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.policy.gate import NAMED_FILES
+from workbench.supervised.plain_tools import (
+    FLAG,
+    PATH,
+    PLAIN_TOOLS,
+    TEXT,
+    OtherTool,
+    files_of_reading,
+    open_schema,
+)
 from workbench.text.safe import one_line
 from workbench.tools.base import NEW_FILE_MODE, AnyTool, BaseImage, ToolRefused
 from workbench.tools.registry import NO_SETTINGS, ToolRegistry, narrowed_tool
@@ -57,16 +67,6 @@ class ForeignWriteTool(ForeignTool, Protocol):
         ...
 
 
-def _open_schema(*required: str, **properties: JsonObject) -> JsonObject:
-    """Return the schema of a foreign tool: members that are not known here are the agent's own business."""
-    return {"type": "object", "properties": dict(properties), "required": list(required)}
-
-
-_TEXT: Final[JsonObject] = {"type": "string"}
-_PATH: Final[JsonObject] = {"type": "string", "minLength": 1}
-_FLAG: Final[JsonObject] = {"type": "boolean"}
-
-
 def _read_text(base: BaseImage, path: str) -> FileImage | None:
     try:
         return base(path)
@@ -88,45 +88,117 @@ def _decoded(data: bytes | None, path: str) -> str:
         raise InputNotPossible(f"{path} is not UTF-8") from None
 
 
+class _Replacement(Struct, frozen=True):
+    """One replacement of a string, as an agent asks for it."""
+
+    old: str
+    new: str
+    is_everywhere: bool = False
+
+    def applied(self, data: bytes | None, path: str) -> bytes:
+        """Return the bytes of a file after it; None is no file. Raises ToolRefused."""
+        old, new = _utf8(self.old, path), _utf8(self.new, path)
+        if not old and not data:
+            return new
+        if data is None:
+            raise ToolRefused(f"{path} does not exist.", "no_file")
+        if _has_crlf_only(data):
+            old, new = _with_crlf(old), _with_crlf(new)
+        count = data.count(old) if old else 0
+        if count == 0 or (count > 1 and not self.is_everywhere):
+            raise ToolRefused(f"old_string occurs {count} times in {path}.", "ambiguous" if count else "")
+        return data.replace(old, new)
+
+
+def _replacement(given: JsonObject) -> _Replacement:
+    is_everywhere = given.get("replace_all") is True
+    return _Replacement(str(given["old_string"]), str(given["new_string"]), is_everywhere)
+
+
+def _has_crlf_only(data: bytes) -> bool:
+    """Return whether every line ends with CR and LF: agents then show and take lines without the CR."""
+    return b"\r\n" in data and data.count(b"\n") == data.count(b"\r\n") == data.count(b"\r")
+
+
+def _with_crlf(text: bytes) -> bytes:
+    return text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+def _edit_file(path: str, base: BaseImage, replacements: Sequence[_Replacement]) -> tuple[FileChange, ...]:
+    image = _read_text(base, path)
+    before, mode = (image.data, image.mode) if image else (None, NEW_FILE_MODE)
+    after = before
+    for each in replacements:
+        after = each.applied(after, path)
+    if after is None or after == before:
+        raise ToolRefused(f"Nothing of {path} would change.", "no_change")
+    return (FileChange(path=path, before=before, after=after, mode=mode),)
+
+
+def _replacement_for(change: FileChange) -> JsonObject:
+    """Return the members of one replacement that makes the chosen bytes. Raises InputNotPossible."""
+    if change.after is None:
+        raise InputNotPossible(f"{change.path} would be deleted")
+    old, new = (b"", change.after) if not change.before else _unique_part(change.before, change.after)
+    if change.before and _has_crlf_only(change.before):
+        old, new = old.replace(b"\r\n", b"\n"), new.replace(b"\r\n", b"\n")
+    return {"old_string": _decoded(old, change.path), "new_string": _decoded(new, change.path)}
+
+
 class EditTool:
     """Replaces a string of a file that occurs once, or every time it occurs."""
 
     descriptor = ToolDescriptor(
         id="Edit", wire_name="Edit", description="Replaces a string in a file.", capability="write",
         risk_level="dangerous", verb="edit", path_parameters=("file_path",), target_parameter="file_path",
-        input_schema=_open_schema(
+        input_schema=open_schema(
             "file_path", "old_string", "new_string",
-            file_path=_PATH, old_string=_TEXT, new_string=_TEXT, replace_all=_FLAG,
+            file_path=PATH, old_string=TEXT, new_string=TEXT, replace_all=FLAG,
         ),
         acts_as=(BuiltInTool.REPLACE_STRING.id,),
     )  # fmt: skip
 
     def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
-        path = str(parameters["file_path"])
-        image = _read_text(base, path)
-        if image is None:
-            raise ToolRefused(f"{path} does not exist.", "no_file")
-        old = _utf8(str(parameters["old_string"]), path)
-        new = _utf8(str(parameters["new_string"]), path)
-        count = image.data.count(old) if old else 0
-        if count == 0 or (count > 1 and parameters.get("replace_all") is not True):
-            raise ToolRefused(f"old_string occurs {count} times in {path}.", "ambiguous" if count else "")
-        after = image.data.replace(old, new)
-        if after == image.data:
-            raise ToolRefused(f"Nothing of {path} would change.", "no_change")
-        return (FileChange(path=path, before=image.data, after=after, mode=image.mode),)
+        return _edit_file(str(parameters["file_path"]), base, [_replacement(parameters)])
 
     def input_for(
         self, given: JsonObject, chosen: Sequence[FileChange], names: Mapping[str, str]
     ) -> JsonObject:
         del names
         (change,) = chosen
-        if change.before is None or change.after is None:
-            raise InputNotPossible(f"{change.path} would be created or deleted")
-        old, new = _unique_part(change.before, change.after)
-        changed = {"old_string": _decoded(old, change.path), "new_string": _decoded(new, change.path)}
-        kept = {name: value for name, value in given.items() if name != "replace_all"}
-        return {**kept, **changed}
+        # Said and not left out: an agent may keep what its own input had.
+        once = {"replace_all": False} if "replace_all" in given else {}
+        return {**given, **_replacement_for(change), **once}
+
+
+class MultiEditTool:
+    """Replaces several strings of a file, one after the other."""
+
+    descriptor = ToolDescriptor(
+        id="MultiEdit", wire_name="MultiEdit", description="Replaces strings in a file.", capability="write",
+        risk_level="dangerous", verb="edit", path_parameters=("file_path",), target_parameter="file_path",
+        input_schema=open_schema(
+            "file_path", "edits", file_path=PATH,
+            edits={
+                "type": "array", "minItems": 1,
+                "items": open_schema(
+                    "old_string", "new_string", old_string=TEXT, new_string=TEXT, replace_all=FLAG
+                ),
+            },
+        ),
+        acts_as=(BuiltInTool.REPLACE_STRING.id,),
+    )  # fmt: skip
+
+    def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
+        edits = cast("Sequence[JsonObject]", parameters["edits"])
+        return _edit_file(str(parameters["file_path"]), base, [_replacement(each) for each in edits])
+
+    def input_for(
+        self, given: JsonObject, chosen: Sequence[FileChange], names: Mapping[str, str]
+    ) -> JsonObject:
+        del names
+        (change,) = chosen
+        return {**given, "edits": [_replacement_for(change)]}
 
 
 def _unique_part(before: bytes, after: bytes) -> tuple[bytes, bytes]:
@@ -159,7 +231,7 @@ class WriteFileTool:
     descriptor = ToolDescriptor(
         id="Write", wire_name="Write", description="Writes a whole file.", capability="write",
         risk_level="dangerous", verb="write", path_parameters=("file_path",), target_parameter="file_path",
-        input_schema=_open_schema("file_path", "content", file_path=_PATH, content=_TEXT),
+        input_schema=open_schema("file_path", "content", file_path=PATH, content=TEXT),
         acts_as=(BuiltInTool.CREATE_FILE.id, BuiltInTool.REPLACE_STRING.id),
     )  # fmt: skip
 
@@ -186,7 +258,7 @@ class PatchTool:
     descriptor = ToolDescriptor(
         id="apply_patch", wire_name="apply_patch", description="Applies a patch to files.",
         capability="write", risk_level="dangerous", verb="edit",
-        input_schema=_open_schema("patch", patch=_TEXT),
+        input_schema=open_schema("patch", patch=TEXT),
         acts_as=(
             BuiltInTool.CREATE_FILE.id, BuiltInTool.REPLACE_STRING.id, BuiltInTool.MOVE_FILE.id,
             BuiltInTool.DELETE_FILE.id,
@@ -244,27 +316,12 @@ def patch_paths(given: JsonObject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for section in sections for path in section.paths))
 
 
-class CommandTool:
-    """Runs a shell line."""
-
-    descriptor = ToolDescriptor(
-        id="Bash", wire_name="Bash", description="Runs a shell line.", capability="execute",
-        risk_level="dangerous", verb="run", command_parameter="command", target_parameter="command",
-        input_schema=_open_schema("command", command=_TEXT), acts_as=(BuiltInTool.RUN_IN_TERMINAL.id,),
-    )  # fmt: skip
+FOREIGN_TOOLS: Final = (EditTool(), MultiEditTool(), WriteFileTool(), PatchTool(), *PLAIN_TOOLS)
 
 
-class OtherTool:
-    """A tool of which only the name is known: what it does is not known, so it always asks."""
-
-    def __init__(self, name: str) -> None:
-        self.descriptor = ToolDescriptor(
-            id=name, wire_name=name, description="A tool of the agent.", capability="execute",
-            risk_level="dangerous", input_schema=_open_schema(),
-        )  # fmt: skip
-
-
-FOREIGN_TOOLS: Final = (EditTool(), WriteFileTool(), PatchTool(), CommandTool())
+def named_files(tool: str, given: JsonObject) -> tuple[str, ...]:
+    """Return the paths that a call names elsewhere than in its path parameters, as it names them."""
+    return patch_paths(given) if tool == PatchTool.descriptor.id else files_of_reading(tool, given)
 
 
 class SessionTools(ToolRegistry):
