@@ -19,13 +19,13 @@ from tests.support.waits import PATIENCE
 
 VARIABLE = "WORKBENCH_AGENTS"
 PROGRAMS = "node_modules/.bin"
+FOLDER = os.environ.get(VARIABLE, "")  # read before tests lose the environment
 
 
 def program(name):
     """Return the path of an agent's program; skips the test where it is not there."""
-    folder = os.environ.get(VARIABLE, "")
-    path = Path(folder, PROGRAMS, name)
-    if not folder or not path.exists():
+    path = Path(FOLDER, PROGRAMS, name)
+    if not FOLDER or not path.exists():
         pytest.skip(f"{name} is not here: {VARIABLE} names no folder with {PROGRAMS}/{name}")
     return str(path)
 
