@@ -401,6 +401,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         below=_HOST,
         example="workbench host status",
     ),
+    "connect": _command("connect", "have the edits and commands of Claude Code, Codex and others come here"),
     "trust": _command("trust:trust", "trust a workspace, or revoke that"),
     "hold": _command("hold:hold", "have every call of every agent ask, whatever is allowed"),
     "release": _command("hold:release", "end a hold: rules, modes and trust count again"),

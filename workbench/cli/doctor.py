@@ -44,6 +44,7 @@ from workbench.host.session_provider import (
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal import index_tables, maintenance
 from workbench.journal.database import SCHEMA_VERSION
+from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.providers.base import ModelsNotListed, Provider
 from workbench.text.human import countdown_text
@@ -90,8 +91,10 @@ def execute(options: Namespace, console: Console) -> int:
             index_tables.rebuild_index_tables(journal)
             maintenance.compact_database(journal)
         checks = [check(journal) for check in JOURNAL_CHECKS]
-        loaded = load_workspace_config(journal, workspace_path(options.directory))
+        workspace = workspace_path(options.directory)
+        loaded = load_workspace_config(journal, workspace)
     checks += [_check_settings(loaded), _check_grants(loaded), _check_limits(loaded.config)]
+    checks.append(_check_connections(home, loaded.config, workspace))
     checks += _check_model_servers(options, loaded.config, console)
     is_well = not any(check.problems for check in checks)
     if options.json:
@@ -267,6 +270,24 @@ def _check_limits(config: Config) -> Check:
     fact = "; ".join(facts) or "none of tokens or cost is set"
     more = {"tokens": tokens, "cost": cost, "unpriced": unpriced, "prices_date": PRICES_DATE}
     return Check(name="limits", fact=fact, more=more)
+
+
+def _check_connections(home: Home, config: Config, workspace: str) -> Check:
+    """Check the hooks in the settings of other agents: whether they still lead here, and for how long."""
+    from workbench.config.windows import longest_window_minutes
+    from workbench.host.found_agents import find_agents
+
+    agents = find_agents(home, longest_window_minutes(config.approvals), workspace)
+    connected = [(found, one) for found in agents for one in found.connections]
+    problems = [
+        f"{found.agent.name}, {one.path}: {text}" for found, one in connected for text in one.problems
+    ]
+    problems += [
+        f"{found.agent.name}: {text}" for found in agents if found.connections for text in found.obstacles
+    ]
+    names = ", ".join(f"{found.agent.name} in {one.path}" for found, one in connected)
+    more = {"connected": [{"agent": found.agent.id, "file": one.path} for found, one in connected]}
+    return Check(name="connected agents", fact=names or "none", problems=tuple(problems), more=more)
 
 
 def _check_model_servers(options: Namespace, config: Config, console: Console) -> list[Check]:

@@ -105,12 +105,13 @@ def _print_diff(files: Sequence[FileDiff], console: Console, *, has_binary: bool
                 # What reads it needs every character as it is in the file.
                 console.exact(f"{line}\n".encode(diff.encoding, "replace"))
             elif is_colored:
-                console.say_colored(line, _line_color(line))
+                console.say_colored(line, diff_line_color(line))
             else:
                 console.say(line)
 
 
-def _line_color(line: str) -> str:
+def diff_line_color(line: str) -> str:
+    """Return the colour of a line of a unified diff, as the digits of its SGR sequence; empty for none."""
     return _HEADER_COLOR if line.startswith(_HEADERS) else _COLORS.get(line[:1], "")
 
 

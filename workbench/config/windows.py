@@ -36,6 +36,12 @@ def approval_window_minutes(settings: ApprovalSettings, verb: str, workspace: st
     return min([minutes, *shorter])
 
 
+def longest_window_minutes(settings: ApprovalSettings) -> float:
+    """Return the longest that a question of an agent waits, wherever it comes from."""
+    own = (window.minutes for window in settings.windows if window.kind != "gate")
+    return max((settings.window_minutes, *own))
+
+
 def _fits(window: ApprovalWindow, kind: WindowKind | None, workspace: str) -> bool:
     if window.kind is not None and window.kind != kind:
         return False

@@ -12,6 +12,7 @@ from typing import Final, Self
 _FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _ATTEMPTS: Final = 50
 _PAUSE: Final = 0.002
+_LONG_PAUSE: Final = 0.02
 
 
 class FileLock:
@@ -30,6 +31,15 @@ class FileLock:
         if self._file is None:
             self._file = _acquire(self.path)
         return self._file is not None
+
+    def acquire_within(self, seconds: float) -> bool:
+        """Take the lock, waiting for another holder so long at the most; return whether it is held."""
+        until = time.monotonic() + seconds
+        while not self.try_acquire():
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_LONG_PAUSE)
+        return True
 
     def release(self) -> None:
         """Give the lock back; twice is harmless. The file stays."""

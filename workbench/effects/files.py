@@ -144,7 +144,7 @@ class Root:
             with self._below(parts[:-1], rel, created) as directory, translated_os_errors(rel):
                 return _stage_file(directory, parts[-1], rel, data, mode, created)
         except BaseException:
-            self._unmake(created)
+            self.remove_empty_folders(created)
             raise
 
     def commit(self, staged: StagedFile, expect: ExpectedContent) -> None:
@@ -172,7 +172,7 @@ class Root:
             status = stat_name(directory, staged.temporary)
             if status and (status.st_dev, status.st_ino) == (staged.file.device, staged.file.inode):
                 file_primitives.remove_file(directory, staged.temporary)
-        self._unmake(staged.created)
+        self.remove_empty_folders(staged.created)
 
     def remove(self, rel: str, expect: ExpectedContent) -> None:
         """Remove a file if `expect` accepts its bytes. Raises as `commit`."""
@@ -194,7 +194,7 @@ class Root:
             with self._below(path_components(rel), rel, created):
                 return created
         except BaseException:
-            self._unmake(created)
+            self.remove_empty_folders(created)
             raise
 
     def stat(self, rel: str) -> FileStat:
@@ -268,7 +268,8 @@ class Root:
         with self._below(parts[:-1], rel) as directory:
             yield directory, parts[-1]
 
-    def _unmake(self, created: Iterable[str]) -> None:
+    def remove_empty_folders(self, created: Iterable[str]) -> None:
+        """Remove folders that were created, outermost first, as far as they are empty."""
         for rel in reversed(tuple(created)):
             with contextlib.suppress(OSError, FileRefused), self._at(rel) as (directory, name):
                 os.rmdir(name, dir_fd=directory)

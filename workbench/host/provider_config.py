@@ -2,7 +2,6 @@
 
 import os
 import stat
-import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +41,6 @@ from workbench.views.providers import KeySource, ProviderRow
 
 _LOCK_SECONDS: Final = 5.0
 """How long one change waits for another."""
-_LOCK_PAUSE_SECONDS: Final = 0.02
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _NEW_FILE_MODE: Final = 0o600
 
@@ -241,13 +239,10 @@ def edit_user_file(home: Home, edit: Callable[[str], str]) -> ConfigEdit:
 
 @contextmanager
 def _config_lock(home: Home) -> Generator[None, None, None]:
-    until = time.monotonic() + _LOCK_SECONDS
     with FileLock(home.run / "config.lock") as lock:
-        while not lock.try_acquire():
-            if time.monotonic() >= until:
-                why = "Another workbench is changing it."
-                raise ProviderRefused(NOT_CHANGED, why, "Do this again in a moment.")
-            time.sleep(_LOCK_PAUSE_SECONDS)
+        if not lock.acquire_within(_LOCK_SECONDS):
+            why = "Another workbench is changing it."
+            raise ProviderRefused(NOT_CHANGED, why, "Do this again in a moment.")
         yield
 
 

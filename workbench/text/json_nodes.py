@@ -1,4 +1,7 @@
-"""A strict JSON parser whose nodes know their line and column."""
+"""A strict JSON parser whose nodes know their line and column.
+
+Settings of other programs may have comments and trailing commas: `parse_commented_json` reads them as well.
+"""
 
 import json
 import math
@@ -12,7 +15,10 @@ from msgspec import Struct
 
 MOST_DEPTH = 64
 MOST_DIGITS = 400
+_BYTE_ORDER_MARK = "\ufeff"
 _SPACE = re.compile(r"[ \t\n\r]*")
+# Programs disagree on where a line comment ends at a lone \r or U+2028: such a comment is not read.
+_SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\n\r]++|//[^\n\r\u2028\u2029]*+(?=\r?\n|\Z)|/\*(?s:.*?)\*/)*+")
 _SCALAR_STARTS = frozenset('"-0123456789tfnNI')
 
 
@@ -51,16 +57,28 @@ class LocatedNode(Struct, frozen=True, kw_only=True):
     """Members of an object in written order; None for anything else."""
     items: tuple["LocatedNode", ...] | None = None
     """Items of an array; None for anything else."""
+    end: int = 0
+    """Offset behind the value's last character in the text; 0 where the value came from no text."""
 
 
 def parse_json_nodes(text: str) -> LocatedNode:
     """Read one JSON document. Raises JsonError: with line, column and reason."""
-    reader = _Reader(text)
-    node, end = reader.value(reader.skip(0), 0)
-    end = reader.skip(end)
-    if end != len(text):
-        reader.fail("something follows the end of the value", end)
-    return node
+    return _Reader(text).document(0)
+
+
+def parse_commented_json(text: str) -> LocatedNode:
+    """Read one JSON document that may have comments, trailing commas and a byte order mark.
+
+    Raises JsonError: with line, column and reason.
+    """
+    return _Reader(text, has_comments=True).document(
+        len(_BYTE_ORDER_MARK) * text.startswith(_BYTE_ORDER_MARK)
+    )
+
+
+def skip_space_and_comments(text: str, offset: int) -> int:
+    """Return the offset of the first character that belongs to no space and no comment."""
+    return cast("re.Match[str]", _SPACE_AND_COMMENTS.match(text, offset)).end()
 
 
 def node_of_value(value: object) -> LocatedNode:
@@ -75,12 +93,23 @@ def node_of_value(value: object) -> LocatedNode:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, has_comments: bool = False) -> None:
         self.text = text
+        self.has_comments = has_comments
+        """Whether comments and trailing commas are accepted."""
         self.end = 0
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
+    def document(self, offset: int) -> LocatedNode:
+        node, end = self.value(self.skip(offset), 0)
+        end = self.skip(end)
+        if end != len(self.text):
+            self.fail("something follows the end of the value", end)
+        return node
+
     def fail(self, reason: str, offset: int) -> NoReturn:
+        if self.has_comments and self.text.startswith("/*", offset):
+            reason = "a comment has no end"
         raise JsonError(reason, *self.place(offset))
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -88,6 +117,8 @@ class _Reader:
         return line, offset - self.lines[line - 1] + 1
 
     def skip(self, offset: int) -> int:
+        if self.has_comments:
+            return skip_space_and_comments(self.text, offset)
         return cast("re.Match[str]", _SPACE.match(self.text, offset)).end()
 
     def value(self, offset: int, depth: int, key: tuple[int, int] = (0, 0)) -> tuple[LocatedNode, int]:
@@ -95,7 +126,10 @@ class _Reader:
         if opening not in ("{", "["):
             plain, end = self.scalar(offset)
             line, column = self.place(offset)
-            return LocatedNode(value=plain, line=line, column=column, key_line=key[0], key_column=key[1]), end
+            node = LocatedNode(
+                value=plain, line=line, column=column, key_line=key[0], key_column=key[1], end=end
+            )
+            return node, end
         if depth >= MOST_DEPTH:
             self.fail(f"nested deeper than {MOST_DEPTH} levels", offset)
         return self.object(offset, depth, key) if opening == "{" else self.array(offset, depth, key)
@@ -124,8 +158,9 @@ class _Reader:
         line, column = self.place(offset)
         plain = {name: node.value for name, node in members.items()}
         node = LocatedNode(
-            value=plain, line=line, column=column, key_line=key[0], key_column=key[1], members=members
-        )
+            value=plain, line=line, column=column, key_line=key[0], key_column=key[1], members=members,
+            end=self.end,
+        )  # fmt: skip
         return node, self.end
 
     def name(self, offset: int) -> tuple[str, int]:
@@ -145,8 +180,9 @@ class _Reader:
         line, column = self.place(offset)
         plain = [item.value for item in items]
         node = LocatedNode(
-            value=plain, line=line, column=column, key_line=key[0], key_column=key[1], items=tuple(items)
-        )
+            value=plain, line=line, column=column, key_line=key[0], key_column=key[1], items=tuple(items),
+            end=self.end,
+        )  # fmt: skip
         return node, self.end
 
     def entries(self, offset: int, closing: str) -> Iterator[int]:
@@ -169,7 +205,10 @@ class _Reader:
                 self.fail(f'a comma or "{closing}" is missing here', after)
             begin = self.skip(after + 1)
             if self.text[begin : begin + 1] == closing:
-                self.fail("a comma stands before the end", after)
+                if not self.has_comments:
+                    self.fail("a comma stands before the end", after)
+                self.end = begin + 1
+                return
 
 
 @cache
