@@ -20,11 +20,11 @@ class Client:
         self.reader, self.writer = reader, writer
 
     @classmethod
-    async def open(cls, folder):
+    async def open(cls, folder, name="x.sock"):
         # By a descriptor, as the address of a deep folder is too long.
         directory = os.open(folder, os.O_RDONLY)
         try:
-            CLIENTS.append(cls(*await asyncio.open_unix_connection(f"/proc/self/fd/{directory}/x.sock")))
+            CLIENTS.append(cls(*await asyncio.open_unix_connection(f"/proc/self/fd/{directory}/{name}")))
             return CLIENTS[-1]
         finally:
             os.close(directory)

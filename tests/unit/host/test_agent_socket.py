@@ -7,16 +7,19 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.support.agent_sockets import Client, next_message, serve
+from tests.support.agent_sockets import CLIENTS, Client, next_message, serve
 from tests.support.fake_agent import FakeConnection, supervise
 from tests.support.stage import recording
 from tests.support.supervised_place import SupervisedPlace
 from tests.support.waits import PATIENCE, until, until_true
+from workbench.domain.events import ActionApproved
 from workbench.effects import unix_sockets
 from workbench.effects.unix_sockets import Peer, listen_in_folder
 from workbench.host import agent_link, agent_socket, supervised_answers, supervisor
-from workbench.host.agent_socket import agent_socket_name
+from workbench.host.agent_socket import AgentSocket, agent_socket_name
 from workbench.host.supervised_session import SessionNotTaken
 from workbench.host.supervisor import Supervisor
 from workbench.journal.errors import JournalFull
@@ -373,3 +376,73 @@ def test_a_session_appears_and_its_commands_are_answered_by_a_background_process
 
 def test_a_socket_belongs_to_one_workspace():
     assert agent_socket_name("/a") != agent_socket_name("/b")
+
+
+# --- what a process of this user may say -------------------------------------------------------------
+
+NAMES = st.sampled_from(
+    ["", "n1", "n2", "call_0", "s-1", "s-2", "Write", "Bash", "create_file", "\u202e\x1b[2J"]
+)
+GIVEN = st.dictionaries(
+    st.sampled_from(["file_path", "content", "command", "patch", "old_string", "new_string"]),
+    st.one_of(st.text(max_size=8), st.integers(), st.none(), st.lists(st.text(max_size=3), max_size=2)),
+    max_size=3,
+)
+SAID = st.fixed_dictionaries(
+    {"type": st.sampled_from(["hello", "ask", "ack", "done", "turn_done", "ended", "answer", "approve"])},
+    optional={
+        "agent": NAMES, "session": NAMES, "cwd": st.sampled_from(["WORKSPACE", "/", "", "x"]), "nonce": NAMES,
+        "tool": NAMES, "input": GIVEN, "call": NAMES, "pid": st.integers(-1, 3), "outcome": st.just("allow"),
+        "output": st.text(max_size=5), "is_error": st.booleans(), "waits": st.floats(0.1, 100),
+    },
+)  # fmt: skip
+FRAGMENTS = st.one_of(SAID, st.binary(max_size=30).map(lambda data: data.replace(b"\n", b"")))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(talks=st.lists(st.tuples(st.booleans(), st.lists(FRAGMENTS, max_size=6)), min_size=1, max_size=4))
+def test_nothing_that_is_said_at_the_socket_approves_or_touches_another_session(staged, talks):
+    stage = staged(recording(), files={"a.txt": "a\n"})
+    workspace = str(stage.workspace)
+    mine = {"type": "hello", "agent": "mine", "session": "own", "cwd": workspace}
+    asked = {"type": "ask", "nonce": "q", "tool": "Write", "input": {"file_path": "a.txt", "content": "b\n"}}
+
+    async def scenario():
+        driver = Supervisor(stage.context(), stage.driver(), lambda: True)
+        stop = asyncio.Event()
+        running = asyncio.create_task(driver.run(stop))
+        async with AgentSocket(stage.home, workspace, driver.join_agent):
+            try:
+                own = await Client.open(stage.home.run, agent_socket_name(workspace))
+                own.say(mine, asked)
+                (action,) = await until_true(lambda: stage.journal.actions(states=("pending",)))
+                for is_let_in, talk in talks:
+                    talk = [{**mine, "agent": "other"}, *talk] if is_let_in else talk
+                    client = await Client.open(stage.home.run, agent_socket_name(workspace))
+                    client.say(*[put_workspace(message, workspace) for message in talk])
+                    client.writer.write_eof()
+                    await asyncio.wait_for(client.reader.read(), PATIENCE)
+                assert stage.journal.action(action.id).state == "pending"
+                stage.session_id = action.session_id
+                assert stage.approve(action).ok
+                answer = await own.line()
+                assert (answer["nonce"], answer["outcome"]) == ("q", "allow")
+                assert not running.done()
+            finally:
+                while CLIENTS:
+                    await CLIENTS.pop().end()
+                stop.set()
+                await running
+
+    try:
+        asyncio.run(asyncio.wait_for(scenario(), PATIENCE))
+        approved = [e for e in stage.journal.events() if isinstance(e.body, ActionApproved)]
+        assert len(approved) == 1 and stage.read("a.txt") == b"a\n"
+    finally:
+        stage.lock.close()
+
+
+def put_workspace(message, workspace):
+    if isinstance(message, bytes):
+        return message
+    return {key: workspace if value == "WORKSPACE" else value for key, value in message.items()}
