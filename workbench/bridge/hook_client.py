@@ -191,14 +191,14 @@ class Hook:
 
     def answer_of(self, folder: bytes, message: bytes) -> Output | bytes:
         """Return what the background process of a folder says; asked again where it ends before that."""
-        is_started, give_up = False, time.monotonic() + START_SECONDS
+        is_started, was_lost, give_up = False, False, time.monotonic() + START_SECONDS
         while time.monotonic() < give_up and (self.until is None or time.monotonic() < self.until):
             try:
                 connection = connect(folder, self.until)
             except (FileNotFoundError, ConnectionRefusedError):
-                if not self.command:
+                if not self.command and not was_lost:
                     raise NoAnswer from None
-                if not is_started:
+                if self.command and not is_started:
                     start(self.command, folder, self.data)
                     is_started = True
                 time.sleep(PAUSE_SECONDS)
@@ -206,7 +206,7 @@ class Hook:
             try:
                 answer = converse(connection, message)
             except (Lost, ConnectionError):
-                give_up = time.monotonic() + RETURN_SECONDS
+                was_lost, give_up = True, time.monotonic() + RETURN_SECONDS
                 time.sleep(PAUSE_SECONDS)
                 continue
             if isinstance(answer, tuple):
