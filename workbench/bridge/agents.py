@@ -84,6 +84,8 @@ class HookedAgent(Struct, frozen=True, kw_only=True):
     """Its modes in which it asks its user nothing; named in the input of its hooks."""
     patch_commands: bool = False
     """Whether it applies the patch of an `apply_patch` line itself, and runs no program of that name."""
+    changes_input: bool = True
+    """Whether its hook before a call may replace the call's input."""
     allow_needs_input: bool = False
     """Whether its hook may allow only with an input; without one, saying nothing lets the call pass."""
     asks_itself: bool = False
@@ -229,7 +231,7 @@ AGENTS: Final = (
             folder="~/.qwen", file="settings.json", project=".qwen/settings.json", variable="QWEN_HOME",
         ),
         events=(_BEFORE_TOOL, _AFTER_TOOL, _AFTER_FAILURE, _SESSION_STARTS, _STOPS, _SESSION_ENDS),
-        unasking_modes=("yolo",),
+        unasking_modes=("yolo",), changes_input=False,
     ),
     HookedAgent(
         id="opencode", name="OpenCode", tools=_OPENCODE_TOOLS,

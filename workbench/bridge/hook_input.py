@@ -187,8 +187,9 @@ def _about_call(
         raise HookRefused(f"an input of {size:,} bytes is too large to be judged")
     else:
         said = Ask(
-            nonce=header.nonce, tool=name, input=given, call=call.key, cwd=cwd, waits=header.waits or None
-        )
+            nonce=header.nonce, tool=name, input=given, call=call.key, cwd=cwd, waits=header.waits or None,
+            is_fixed=not agent.changes_input,
+        )  # fmt: skip
     return HookMessage(hello=hello, said=said, tool=tool, given=call.given, patch=patch)
 
 

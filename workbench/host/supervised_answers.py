@@ -12,6 +12,7 @@ from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished
 from workbench.domain.values import JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
+from workbench.host import redaction
 from workbench.host.approved_change import (
     HELD,
     HELD_WHY,
@@ -29,13 +30,21 @@ from workbench.host.gate_runner import (
     replace_stale_call,
     replace_waiting_action,
 )
-from workbench.host.supervised_calls import AgentCalls, Waiter, Waiting, call_digest, denial
+from workbench.host.supervised_calls import (
+    MOST_DENIAL_CHARACTERS,
+    AgentCalls,
+    Waiter,
+    Waiting,
+    call_digest,
+    denial,
+)
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy.gate import ScreenedCall
 from workbench.supervised.machine import IncomingCall
 from workbench.supervised.messages import Ask, CallAnswer
 from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, named_files
+from workbench.text import canonical
 
 MOST_OPEN_CALLS: Final = 64
 """Calls of one session that may be open at once; further ones are denied."""
@@ -134,6 +143,9 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
             calls, record, ExecutionRefusal(detail="nothing taken", error="no part of it was approved")
         )
         return
+    if new_input is not None and calls.waiting[call_id].waiters[-1].is_fixed:
+        await _cancel(calls, record, ExecutionRefusal(detail="not possible", error=_call_instead(new_input)))
+        return
     await _commit_and_answer(calls, record, changes, new_input)
 
 
@@ -180,6 +192,14 @@ def _chosen_input(
     if sorted(_images(made)) != sorted(_images(wanted)):
         raise InputNotPossible("its input would write other bytes")
     return chosen
+
+
+def _call_instead(chosen: JsonObject) -> str:
+    """Return what the model has to do, as its agent runs its calls only as they are."""
+    why = "The user approved another version of this, which the agent cannot be given."
+    exact = f"{why} Make the call again with exactly this input: {canonical.dumps(chosen)}"
+    is_whole = redaction.redact_line(exact, MOST_DENIAL_CHARACTERS) == exact
+    return exact if is_whole else f"{why} Ask which parts, and make smaller changes."
 
 
 async def _cancel(calls: AgentCalls, record: CallRecord, refusal: ExecutionRefusal) -> None:

@@ -1,7 +1,7 @@
 """The calls of a supervised session: as they are recorded, and which connections wait for their answers."""
 
 import hashlib
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -22,6 +22,8 @@ from workbench.text import canonical
 
 DIFFERS = "differs"
 """Detail of a call after which the files are not what was approved."""
+MOST_DENIAL_CHARACTERS: Final = 4_000
+"""Characters of the reason that a model is given."""
 
 
 class Waiter(Struct, frozen=True):
@@ -29,6 +31,8 @@ class Waiter(Struct, frozen=True):
 
     connection: AgentConnection
     nonce: str
+    is_fixed: bool = False
+    """The agent cannot be given another input."""
 
 
 class Waiting(Struct):
@@ -171,4 +175,6 @@ def call_digest(tool: str, given: JsonObject, cwd: str) -> str:
 
 
 def denial(nonce: str, reason: str) -> CallAnswer:
-    return CallAnswer(nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, 4_000))
+    return CallAnswer(
+        nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, MOST_DENIAL_CHARACTERS)
+    )

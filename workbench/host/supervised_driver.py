@@ -176,7 +176,7 @@ class SupervisedDriver:
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
-        waiter = Waiter(connection, ask.nonce)
+        waiter = Waiter(connection, ask.nonce, ask.is_fixed)
         match on_ask(asked, self._calls.known_calls()):
             case Attach(call_id):
                 attach(self._calls, call_id, asked, waiter)

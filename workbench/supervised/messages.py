@@ -45,6 +45,8 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """Absolute path of the folder the call runs in; empty is that of the session."""
     waits: Annotated[float, Meta(gt=0, le=86_400)] | None = None
     """Seconds until the agent stops waiting; None if it waits for ever."""
+    is_fixed: bool = False
+    """The agent cannot be given another input."""
 
 
 class Acknowledged(Struct, frozen=True, kw_only=True, tag="ack"):
