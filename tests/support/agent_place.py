@@ -54,7 +54,9 @@ class AgentPlace(Stage):
         return live_host(self.home, self.journal, str(agent.folder))
 
     def serve(self, agent, faults=""):
-        """Start the background process of an agent's folder, with a death armed in it."""
+        """Start the background process of an agent's folder if there is none, with a death armed in it."""
+        if self.host(agent) is not None:
+            return None
         env = {**self.environment(agent), FAULTS_VARIABLE: faults}
         with (self.root / "served.log").open("ab") as said:
             process = subprocess.Popen(
@@ -86,8 +88,11 @@ class AgentPlace(Stage):
 
     def row(self, agent):
         """Wait for the row that an agent waits at."""
+
         def found():
-            assert agent.runs[-1].poll() is None, f"it ended without a row: {agent.words()}\n{self.story(agent)}"
+            assert agent.runs[-1].poll() is None, (
+                f"it ended without a row: {agent.words()}\n{self.story(agent)}"
+            )
             return self.rows_of(agent, "pending")
 
         return until(found, lambda: f"no row: {agent.words()}\n{self.story(agent)}")[0]
@@ -104,8 +109,15 @@ class AgentPlace(Stage):
 
     def story(self, agent):
         """Return what became of an agent's calls, and what the background process logged."""
-        lines = [f"{call.tool} {call.state} {call.verdict_by} {call.detail} {call.error}" for call in self.calls_of(agent)]
-        logs = [path.read_text(errors="replace")[-1500:] for path in sorted(self.home.logs.iterdir()) if path.is_file()]
+        lines = [
+            f"{call.tool} {call.state} {call.verdict_by} {call.detail} {call.error}"
+            for call in self.calls_of(agent)
+        ]
+        logs = [
+            path.read_text(errors="replace")[-1500:]
+            for path in sorted(self.home.logs.iterdir())
+            if path.is_file()
+        ]
         return "\n".join([*lines, *logs])
 
     def handed(self, agent):
@@ -116,7 +128,9 @@ class AgentPlace(Stage):
     def close(self):
         for agent in self.agents:
             agent.close()
-            self.kill_host(agent)
         for process in self._served:
+            process.kill()
             process.wait(PATIENCE)
+        for agent in self.agents:
+            self.kill_host(agent)
         super().close()

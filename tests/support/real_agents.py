@@ -85,17 +85,20 @@ REPLIES = {"chat": chat_reply, "responses": responses_reply}
 
 
 class ScriptedModel(ChatServer):
-    """Says its replies in turn: texts, and lists of calls; at last a text. Requests without tools take none."""
+    """Says its replies in turn, at last a text; requests without tools take none.
+
+    A reply is a text, a list of calls, or a function that makes one from the request.
+    """
 
     def __init__(self, wire, *said, otherwise="That is all."):
         self.wire = wire
-        reply = REPLIES[wire]
-        super().__init__(*map(reply, said), otherwise=reply(otherwise))
+        super().__init__(*said, otherwise=otherwise)
 
     def answer_to(self, asked):
         if not asked.body or not asked.json.get("tools"):
             return REPLIES[self.wire]("A title")
-        return super().answer_to(asked)
+        said = super().answer_to(asked)
+        return REPLIES[self.wire](said(asked.json) if callable(said) else said)
 
     def read(self):
         """Return all that the model was given with its last request that has tools, as one text."""
@@ -117,6 +120,8 @@ class RealAgent:
 
     id = ""
     wire = "chat"
+    takes_other_input = True
+    """Whether its hook may replace the input of a call."""
 
     def __post_init__(self):
         self.home.mkdir(parents=True, exist_ok=True)
@@ -176,6 +181,10 @@ class RealAgent:
         if self.model is not None:
             self.model.close()
 
+    def as_told(self):
+        """Return replies that make the call which the reason of a denial has; none where none is needed."""
+        return []
+
     def replace(self, name, old, new, *, every=False):
         """Return replies that replace a text in a file."""
         raise NotImplementedError
@@ -231,11 +240,23 @@ class Codex(RealAgent):
         return self.shell(f"apply_patch <<'EOF'\n{patch}\nEOF")
 
 
+def _call_as_told(asked):
+    """Return the call of the last message that has an exact input."""
+    reason = next(message["content"] for message in reversed(asked["messages"]) if message["role"] == "tool")
+    text = reason if isinstance(reason, str) else reason[0]["text"]
+    given, _ = json.JSONDecoder().raw_decode(text, text.index("exactly this input: ") + 20)
+    return [Call("edit" if "old_string" in given else "write_file", given)]
+
+
 class Qwen(RealAgent):
-    id, mode = "qwen", "yolo"
+    id, mode, takes_other_input = "qwen", "yolo", False
 
     def variables(self):
-        return {"QWEN_HOME": str(self.home / ".qwen"), "OPENAI_API_KEY": "fabricated", "OPENAI_MODEL": "scripted"}
+        return {
+            "QWEN_HOME": str(self.home / ".qwen"),
+            "OPENAI_API_KEY": "fabricated",
+            "OPENAI_MODEL": "scripted",
+        }
 
     def address(self):
         return {"OPENAI_BASE_URL": self.model.base_url}
@@ -256,6 +277,9 @@ class Qwen(RealAgent):
     def put(self, name, text):
         made = [Call("write_file", {"file_path": self._path(name), "content": text})]
         return [self._read(name), made] if (self.folder / name).exists() else [made]
+
+    def as_told(self):
+        return [_call_as_told]
 
     def _read(self, name):
         return [Call("read_file", {"file_path": self._path(name)})]
