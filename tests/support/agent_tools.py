@@ -19,11 +19,24 @@ def run_tool(folder, tool, given, between=lambda: None):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(given["content"].encode())
         return "written"
+    if tool == "MultiEdit":
+        for edit in given["edits"]:
+            run_tool(folder, "Edit", {"file_path": given["file_path"], **edit})
+        return "edited"
+    if not given["old_string"] and not path.exists():
+        path.write_bytes(given["new_string"].encode())
+        return "created"
     text = path.read_bytes().decode()
-    count = text.count(given["old_string"])
+    # Agents see and edit a file with Windows line ends without them, and write them back.
+    is_windows = "\r\n" in text and text.count("\n") == text.count("\r\n") == text.count("\r")
+    old, new = given["old_string"], given["new_string"]
+    if is_windows:
+        text, old, new = (each.replace("\r\n", "\n") for each in (text, old, new))
+    count = text.count(old)
     if count == 0 or (count > 1 and not given.get("replace_all")):
         raise ValueError(f"{count} occurrences")
-    path.write_bytes(text.replace(given["old_string"], given["new_string"]).encode())
+    text = text.replace(old, new)
+    path.write_bytes((text.replace("\n", "\r\n") if is_windows else text).encode())
     return "edited"
 
 

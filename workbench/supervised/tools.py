@@ -102,12 +102,14 @@ class _Replacement(Struct, frozen=True):
             return new
         if data is None:
             raise ToolRefused(f"{path} does not exist.", "no_file")
-        if _has_crlf_only(data):
-            old, new = _with_crlf(old), _with_crlf(new)
+        is_crlf = _has_crlf_only(data)
+        if is_crlf:
+            data, old, new = map(_without_crlf, (data, old, new))
         count = data.count(old) if old else 0
         if count == 0 or (count > 1 and not self.is_everywhere):
             raise ToolRefused(f"old_string occurs {count} times in {path}.", "ambiguous" if count else "")
-        return data.replace(old, new)
+        after = data.replace(old, new)
+        return _with_crlf(after) if is_crlf else after
 
 
 def _replacement(given: JsonObject) -> _Replacement:
@@ -116,12 +118,16 @@ def _replacement(given: JsonObject) -> _Replacement:
 
 
 def _has_crlf_only(data: bytes) -> bool:
-    """Return whether every line ends with CR and LF: agents then show and take lines without the CR."""
+    """Return whether every line ends with CR and LF: agents edit such a file without its CRs."""
     return b"\r\n" in data and data.count(b"\n") == data.count(b"\r\n") == data.count(b"\r")
 
 
-def _with_crlf(text: bytes) -> bytes:
-    return text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+def _without_crlf(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
+
+
+def _with_crlf(data: bytes) -> bytes:
+    return data.replace(b"\n", b"\r\n")
 
 
 def _edit_file(path: str, base: BaseImage, replacements: Sequence[_Replacement]) -> tuple[FileChange, ...]:
@@ -139,9 +145,12 @@ def _replacement_for(change: FileChange) -> JsonObject:
     """Return the members of one replacement that makes the chosen bytes. Raises InputNotPossible."""
     if change.after is None:
         raise InputNotPossible(f"{change.path} would be deleted")
-    old, new = (b"", change.after) if not change.before else _unique_part(change.before, change.after)
-    if change.before and _has_crlf_only(change.before):
-        old, new = old.replace(b"\r\n", b"\n"), new.replace(b"\r\n", b"\n")
+    before, after = change.before or b"", change.after
+    if _has_crlf_only(before):
+        before, after = _without_crlf(before), _without_crlf(after)
+        if _with_crlf(after) != change.after:
+            raise InputNotPossible(f"{change.path} would have line ends of two kinds")
+    old, new = _unique_part(before, after) if before else (b"", after)
     return {"old_string": _decoded(old, change.path), "new_string": _decoded(new, change.path)}
 
 
