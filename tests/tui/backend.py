@@ -17,6 +17,7 @@ def backend(**methods):
                 made.library,
                 made.providers,
                 made.incidents,
+                made.agents,
             )
             if hasattr(one, name)
         )

@@ -27,6 +27,7 @@ from workbench.tui.backend import (
 )
 
 if TYPE_CHECKING:
+    from workbench.backend.agents import LocalAgents
     from workbench.backend.incidents import LocalIncidents
     from workbench.backend.library import LocalLibrary
     from workbench.backend.models import LocalModels
@@ -109,6 +110,12 @@ class LocalBackend(LocalWorkspace, Backend):
         from workbench.backend.providers import LocalProviders
 
         return LocalProviders(self._home, self._journal, self._workspace)
+
+    @cached_property
+    def agents(self) -> "LocalAgents":
+        from workbench.backend.agents import LocalAgents
+
+        return LocalAgents(self._home, self._journal, self._workspace)
 
     @cached_property
     def incidents(self) -> "LocalIncidents":

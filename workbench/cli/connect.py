@@ -26,6 +26,7 @@ from workbench.host.agent_connections import (
     plan_removal,
 )
 from workbench.host.agent_settings_files import SettingsFile, settings_file
+from workbench.host.connection_texts import SCOPE_WORDS, next_steps, scope_sentences
 from workbench.host.found_agents import FoundAgent, find_agent, find_agents, with_versions
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.home import Home
@@ -127,16 +128,11 @@ def _agent_lines(agents: Sequence[FoundAgent]) -> Iterator[str]:
         gone = "" if found.program else "  its program is not on PATH"
         yield f"{found.agent.id}  {found.agent.name}{version}{gone}"
         for one in found.connections:
-            yield f"  connected in {one.path}: {_SCOPE_WORDS[one.scope]}"
+            yield f"  connected in {one.path}: {SCOPE_WORDS[one.scope]}"
             yield from (f"  {problem}" for problem in one.problems)
         if not found.connections:
             yield f"  not connected; workbench connect {found.agent.id} shows what that would change"
         yield from (f"  {obstacle}" for obstacle in found.obstacles)
-
-
-_SCOPE_WORDS: Final[dict[Scope, str]] = {
-    "all": "every edit and command", "asked": "what it would ask about itself",
-}  # fmt: skip
 
 
 # --- connect ------------------------------------------------------------------------------------------
@@ -165,7 +161,7 @@ def _connect(place: _Place, agent: HookedAgent, options: Namespace, console: Con
         console.say("Nothing was connected.")
         return EXIT_FAILED
     apply_plan(place.home, plan)
-    lines = [f"Connected {agent.name} in {plan.path}.", *_next_steps(agent)]
+    lines = [f"Connected {agent.name} in {plan.path}.", *next_steps(agent)]
     return console.result(_plan_json(plan, choice, is_written=True), lines, is_json=options.json)
 
 
@@ -189,17 +185,6 @@ def _asked_scope(found: FoundAgent, options: Namespace, console: Console) -> Sco
             return "all"
         case _:
             raise Refusal(_NOTHING, "neither was chosen", "do it again with --scope all or --scope asked")
-
-
-def scope_sentences(found: FoundAgent) -> dict[Scope, str]:
-    """Return what each scope of an agent means, in its present mode."""
-    name, mode = found.agent.name, found.mode
-    now = f" In its mode now ({one_line(mode.name, 40)}) {mode.meaning}." if mode else ""
-    sentences: dict[Scope, str] = {
-        "all": f"every edit and command, whatever {name} would ask about itself.",
-        "asked": f"only what {name} would ask about itself; its own dialog stays open next to the row.{now}",
-    }
-    return {scope: sentences[scope] for scope in found.agent.scopes}
 
 
 def _agreed(plan: ConnectionPlan, word: str, options: Namespace, console: Console) -> bool:
@@ -226,14 +211,6 @@ def _say_diff(plan: ConnectionPlan, console: Console) -> None:
             console.say(line)
 
 
-def _next_steps(agent: HookedAgent) -> Iterator[str]:
-    """Yield what the user has to do in the agent itself."""
-    if agent.trust_step:
-        yield f"Still to do: {agent.trust_step}."
-    yield f"Sessions of {agent.name} that are open now come here when they are started again."
-    yield f"workbench connect --remove {agent.id} takes it back; do that before you uninstall workbench."
-
-
 def _refuse_toml(plan: ConnectionPlan, console: Console) -> NoReturn:
     console.say_lines(plan.shown_only)
     why = "its config.toml has hooks of its own, and TOML is not written here"
@@ -244,7 +221,7 @@ def _plan_json(plan: ConnectionPlan, choice: ConnectionChoice, *, is_written: bo
     return {
         "agent": plan.agent.id, "file": plan.path, "written": is_written, "scope": choice.scope,
         "without_workbench": choice.otherwise, "diff": "\n".join(plan.diff_lines()),
-        "next": list(_next_steps(plan.agent)) if is_written else [],
+        "next": list(next_steps(plan.agent)) if is_written else [],
     }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.action_detail import QuestionCounts
+    from workbench.views.agent_connections import AgentRow, ConnectionChange
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
@@ -392,6 +393,22 @@ class ProviderBackend:
         raise BackendError("Nothing was changed here, so there is nothing to undo.")
 
 
+class AgentBackend:
+    """Connections of other agents of this machine. Called in threads."""
+
+    def agent_rows(self) -> "Sequence[AgentRow]":
+        """Return the agents that are on this machine or connected; no program is started."""
+        return ()
+
+    def connection_change(self, agent_id: str, scope: str, *, is_removal: bool) -> "ConnectionChange":
+        """Return the change of settings that connects an agent, or disconnects it."""
+        raise BackendError("No agent was connected. This screen only shows.")
+
+    def write_connection(self, change: "ConnectionChange") -> str:
+        """Write a change that was shown; return what was written where, and what is left to do."""
+        raise BackendError("No agent was connected. This screen only shows.")
+
+
 class IncidentBackend:
     """Lists of incidents of a workspace. Called in threads."""
 
@@ -492,6 +509,11 @@ class Backend:
     def providers(self) -> ProviderBackend:
         """Return what finds, adds and removes providers."""
         return ProviderBackend()
+
+    @cached_property
+    def agents(self) -> AgentBackend:
+        """Return what finds and connects other agents."""
+        return AgentBackend()
 
     def of(self, workspace: str) -> "Backend":
         """Return the backend of another workspace of this home; without one, and for its own, this one."""

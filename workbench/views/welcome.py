@@ -126,6 +126,7 @@ def welcome_facts(
     search: ModelSearch | None = None,
     added: str = "",
     keys_of_found: Sequence[str] = (),
+    connectable: Sequence[str] = (),
 ) -> WelcomeFacts:
     """Return the page of a folder.
 
@@ -141,6 +142,7 @@ def welcome_facts(
         search: what a look around this machine has found; None where a model is set up.
         added: what this screen added to the configuration, and how that is undone.
         keys_of_found: the keys that take what was found, in its order.
+        connectable: names of other agents on this machine, while none of them is connected.
     """
     others = f"{elsewhere:,} of other folders; " if elsewhere else ""
     sessions = WelcomeKey(
@@ -156,6 +158,8 @@ def welcome_facts(
         here.append(("ok", f"{pipelines} pipeline{'s' if pipelines > 1 else ''}"))
     if added:
         here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
+    if connectable:
+        here.append(("todo", f"{names_text(connectable)}: c has their edits and commands come here"))
     here += _trust_words(trust)
     found = _found_keys(search, keys_of_found)
     is_looking = search is not None and not search.is_over

@@ -42,6 +42,12 @@ def _providers() -> Iterator[Rows]:
     yield from (PROVIDERS, PROVIDER)
 
 
+def _connections() -> Iterator[Rows]:
+    from workbench.tui.providers.agent_keys import CONNECTION, CONNECTIONS
+
+    yield from (CONNECTIONS, CONNECTION)
+
+
 def _incidents() -> Iterator[Rows]:
     from workbench.tui.incidents.incident_keys import INCIDENT, INCIDENT_START, INCIDENTS
 
@@ -57,7 +63,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
     "always": _rules, "rules": _rules, "replay": _replay, "beside": _replay,
-    "providers": _providers, "provider": _providers,
+    "providers": _providers, "provider": _providers, "connections": _connections, "connection": _connections,
     "incidents": _incidents, "incident": _incidents, "incident-start": _incidents,
     "library": _library, "find": _library, "statistics": _library, "session-diff": _library,
 }  # fmt: skip
@@ -126,6 +132,8 @@ _CHAINS: Final = (
     ("incident-start",),
     ("providers",),
     ("provider",),
+    ("connections",),
+    ("connection",),
 )
 CHAINS: Final = tuple((*chain, "agents") for chain in _CHAINS)
 """In each of these a key has one meaning, but for overrides that are declared."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.tabs import Tabs
     from workbench.tui.main.tasks import MainTasks
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
+    from workbench.tui.providers.agent_keys import AgentActions
     from workbench.tui.providers.provider_keys import ProviderActions
     from workbench.tui.state import ScreenState
     from workbench.tui.tools.tools_pane import ToolsPane
@@ -71,6 +72,8 @@ class WorkspaceStatus(Struct, kw_only=True):
     """How many sessions other folders have."""
     agents: tuple[str, ...] = ()
     """Names of other agents that have sessions on this machine."""
+    connectable: tuple[str, ...] = ()
+    """Names of the agents whose calls could come here, while none is connected."""
     search: "ModelSearch | None" = None
     """What a look around this machine has found; None where nobody looks: there is a model."""
     added: str = ""
@@ -150,6 +153,13 @@ class MainContext:
         from workbench.tui.providers.provider_keys import ProviderActions
 
         return ProviderActions(self)
+
+    @cached_property
+    def agents(self) -> "AgentActions":
+        """Return what is done with other agents."""
+        from workbench.tui.providers.agent_keys import AgentActions
+
+        return AgentActions(self)
 
     @cached_property
     def moment(self) -> "MomentController":

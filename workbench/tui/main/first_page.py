@@ -73,6 +73,7 @@ class FirstPage:
             search=None if status.has_model else status.search,
             added=status.added,
             keys_of_found=KEYS_OF_FOUND,
+            connectable=status.connectable,
         )
 
     def begin(self) -> None:
@@ -139,6 +140,8 @@ class FirstPage:
                 return int(key_id[-1]) <= len(self._found)
             case "first.look":
                 return not self._context.status.has_model
+            case "first.agents":
+                return bool(self._context.status.connectable)
             case _:
                 return True
 

@@ -186,6 +186,10 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="first.look", keys=("r",), label="look again", tooltip="look for models again", group="Start",
         footer=3, is_override=True, in_palette=False,
         action=lambda screen: screen.context.providers.look()),
+    Key(id="first.agents", keys=("c",), label="connect an agent", group="Start",
+        tooltip="have the edits of Claude Code, Codex and others come here", is_override=True,
+        in_palette=False,
+        action=lambda screen: screen.context.agents.open_list()),
     *(_found_key(number) for number in range(1, len(KEYS_OF_FOUND) + 1)),
 )  # fmt: skip
 DEMO: Final[tuple[Key["MainScreen"], ...]] = (

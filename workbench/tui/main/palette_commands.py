@@ -426,6 +426,10 @@ class PaletteCommands:
         if self._is_replay:
             return
         yield PaletteEntry(
+            id="screen.agents", words="Agents: connect Claude Code, Codex and others", group="Screen",
+            aliases="hooks bridge gemini qwen opencode disconnect", do=self._below(context.agents.open_list),
+        )  # fmt: skip
+        yield PaletteEntry(
             id="screen.trust", words="Trust of this folder: how it is changed", group="Screen",
             aliases="untrust revoke safe hooks permission", do=self._below(self._trust),
         )  # fmt: skip

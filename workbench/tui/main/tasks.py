@@ -18,6 +18,7 @@ from workbench.tui import pane
 from workbench.tui.backend import Backend, BackendError, RestartLater, error_text
 from workbench.tui.external_editor import edit_in_external_editor
 from workbench.views.action_detail import CommandParts
+from workbench.views.agent_connections import connectable_names
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
@@ -545,7 +546,10 @@ class MainTasks(BackgroundTasks):
         def work() -> None:
             self._status.elsewhere = self.backend.count_other_sessions()
             self._status.agents = tuple(self.backend.found_agents())
-            if self._status.elsewhere or self._status.agents:
+            before = self._status.connectable
+            self._status.connectable = connectable_names(self.backend.agents.agent_rows())
+            is_other = before != self._status.connectable
+            if self._status.elsewhere or self._status.agents or is_other:
                 self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "elsewhere", "count other sessions")

@@ -27,6 +27,7 @@ from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pager import PagerScreen
+from workbench.views.agent_connections import agents_text
 from workbench.views.provider_form import SETUP_TEXT
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
 from workbench.views.status_icons import StatusName
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _OF_A_PROVIDER: Final = ("providers.test", "providers.model", "providers.change", "providers.remove")
 """Keys that are named only while the cursor is on a provider."""
 _ADD: Final = "add a provider…"
+_AGENTS: Final = "connect other agents"
 _NO_SERVER: Final = "plays recordings"
 _MAX_CELLS: Final = 200
 _MAX_NAME_CELLS: Final = 20
@@ -72,6 +74,8 @@ class ProviderList(RowList):
         self.statuses: dict[str, ProviderStatus] = {}
         self.usage: Mapping[str, ProviderUsage] = {}
         self.captions: dict[str, str] = {}
+        self.agents = ""
+        """Other agents of this machine and whether they are connected; empty where there is none."""
 
     def show_rows(
         self, rows: tuple[ProviderRow, ...] | None, found: tuple[FoundModel, ...], looked: str
@@ -84,7 +88,8 @@ class ProviderList(RowList):
             "-providers": "Set up" if self.rows else none,
             "-found": looked, "-blank-1": "", "-blank-2": "",
         }  # fmt: skip
-        self.set_ids(["-providers", *self.rows, "-blank-1", "-found", *self.found, "-blank-2", "add"])
+        last = ["add", "agents"] if self.agents else ["add"]
+        self.set_ids(["-providers", *self.rows, "-blank-1", "-found", *self.found, "-blank-2", *last])
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
@@ -99,7 +104,8 @@ class ProviderList(RowList):
             columns += self._provider_columns(row, bold)
         else:
             found = self.found.get(row_id)
-            text = found_text(found) if found is not None else _ADD
+            last = f"{_AGENTS}: {self.agents}" if row_id == "agents" else _ADD
+            text = found_text(found) if found is not None else last
             state = "" if found is None else "add" if found.model else "choose a model"
             columns.append(Column(content=cells.safe_content(text, bold, colours), grows=True))
             columns.append(Column(content=Content.styled(state, muted), drop=1))
@@ -185,6 +191,7 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
         self._show()
         self._reader.read()
         self._main.providers.look(self._looked)
+        self._read_agents()
 
     def on_unmount(self) -> None:
         """Wait for no server when this is left."""
@@ -198,6 +205,7 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
         """Read again what the form may have changed, and say what it did."""
         if self._rows is None:
             return
+        self._read_agents()
         if self._main.providers.said != self._said_before:
             self._done("")
 
@@ -250,6 +258,20 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
             self._providers.statuses[status.provider] = status
             self._list.invalidate()
             self._say()
+
+    def _read_agents(self) -> None:
+        """Read in a thread which other agents are here."""
+        main = self._main
+
+        def work() -> None:
+            main.call_from_thread(self._take_agents, agents_text(main.backend.agents.agent_rows()))
+
+        run_in_thread(self, work, "look for agents")
+
+    def _take_agents(self, text: str) -> None:
+        if self.is_attached and text != self._providers.agents:
+            self._providers.agents = text
+            self._show()
 
     def _read_usage(self) -> None:
         """Read in a thread what the sessions of this home took."""
@@ -324,6 +346,8 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
         elif (found := self._providers.found.get(cursor)) is not None:
             does = "adds it to config.json and uses it" if found.model else "opens the form to choose a model"
             yield f"{found_text(found)}. enter {does}.", "muted"
+        elif cursor == "agents":
+            yield "enter shows the agents of this machine; their edits and commands can come here.", "muted"
         else:
             text = "A form asks for address, model and key variable, tries them and saves config.json."
             yield text, "muted"
@@ -350,6 +374,8 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
             if cursor.startswith("found:")
             else "use it"
             if cursor.startswith("provider:")
+            else "show them"
+            if cursor == "agents"
             else "open the form"
         )
         rows = sorted(keymap.keys_of_scopes(["providers"]), key=lambda key: key.footer)
@@ -417,6 +443,8 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
             self._main.providers.take(int(rest), self._done)
         elif kind == "found":
             self._main.providers.take(int(rest))
+        elif kind == "agents":
+            self._main.agents.open_list()
         else:
             self.add()
 

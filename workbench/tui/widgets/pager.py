@@ -27,6 +27,13 @@ class WrappedLines(LineView):
         self._lines = [part for line in lines for part in _safe_contents(line)]
         self._rows: list[Content] = []
 
+    def show_lines(self, lines: Sequence[str | Content]) -> None:
+        """Show other lines, from their beginning."""
+        self._lines = [part for line in lines for part in _safe_contents(line)]
+        self.on_width(self.size.width)
+        self.scroll_to_line(0)
+        self.invalidate()
+
     def on_width(self, width: int) -> None:
         self._rows = wrap_code(self._lines, max(1, width - 2))
         self.set_line_count(len(self._rows))

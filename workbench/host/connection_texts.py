@@ -1,0 +1,31 @@
+"""What is said about connections of other agents, on the command line and on the screen."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.bridge.agents import HookedAgent, Scope
+from workbench.host.found_agents import FoundAgent
+from workbench.text.safe import one_line
+
+SCOPE_WORDS: Final[dict[Scope, str]] = {
+    "all": "every edit and command", "asked": "what it would ask about itself",
+}  # fmt: skip
+
+
+def scope_sentences(found: FoundAgent) -> dict[Scope, str]:
+    """Return what each scope of an agent means, in its present mode."""
+    name, mode = found.agent.name, found.mode
+    now = f" In its mode now ({one_line(mode.name, 40)}) {mode.meaning}." if mode else ""
+    sentences: dict[Scope, str] = {
+        "all": f"every edit and command, whatever {name} would ask about itself.",
+        "asked": f"only what {name} would ask about itself; its own dialog stays open next to the row.{now}",
+    }
+    return {scope: sentences[scope] for scope in found.agent.scopes}
+
+
+def next_steps(agent: HookedAgent) -> Iterator[str]:
+    """Yield what the user has to do in the agent itself."""
+    if agent.trust_step:
+        yield f"Still to do: {agent.trust_step}."
+    yield f"Sessions of {agent.name} that are open now come here when they are started again."
+    yield f"workbench connect --remove {agent.id} takes it back; do that before you uninstall workbench."

@@ -1,0 +1,135 @@
+"""The page that shows a change of an agent's settings and asks whether it is written."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.render import cells
+from workbench.render.cells import wrap_plain_text
+from workbench.render.theme import ColorName
+from workbench.tui.keyboard import keymap
+from workbench.tui.keyboard.arming import TOO_QUICK
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.pager import WrappedLines
+from workbench.views.agent_connections import AgentRow, ConnectionChange
+
+if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
+
+_COLOURS: dict[str, ColorName] = {"+": "added", "-": "removed", "@": "info"}
+
+
+class ConnectionDialog(Dialog, inherit_bindings=False):
+    """A diff of settings, what its scope means, and keys."""
+
+    BINDINGS = keymap.bindings("connection")
+    BOX_CLASSES = "dialog-box pager-box"
+    LEAVES = "connection.leave"
+    DECIDES = True
+
+    def __init__(
+        self, context: "MainContext", row: AgentRow, change: ConnectionChange,
+        then: Callable[[str, bool], None],
+    ) -> None:  # fmt: skip
+        """`then` gets what to say once it was written, and whether it was refused."""
+        super().__init__("connection")
+        self._main, self._row, self._change, self._then = context, row, change, then
+        self._view = WrappedLines(())
+        self._note, self._keys = Static(id="connection-note"), Static(id="connection-keys")
+
+    def compose_box(self) -> Iterable[Widget]:
+        yield self._note
+        yield self._view
+        yield self._keys
+
+    def opened(self) -> None:
+        self.follow(self._view)
+        self._view.focus()
+        self._show_change()
+
+    @property
+    def decided(self) -> object:
+        return None if self._change.why_not else self._change.number
+
+    @property
+    def page(self) -> int:
+        """Return half the lines on the screen."""
+        return max(1, self._view.size.height // 2)
+
+    def scroll_lines(self, lines: int) -> None:
+        """Scroll the diff."""
+        self._view.scroll_to_line(self._view.first_line + lines)
+
+    def _show_change(self) -> None:
+        change, colours = self._change, ink(self)
+        verb = "Disconnect" if change.is_removal else "Connect"
+        self.set_titles(f"{verb} {change.title}", "")
+        self._view.show_lines([
+            cells.safe_content(line, colours.of(_COLOURS.get(line[:1], "foreground")), colours)
+            for line in change.lines
+        ])  # fmt: skip
+        self.fill()
+
+    def fill(self) -> None:
+        """Say what would be written and what that means; then the keys."""
+        change, colours, signs = self._change, ink(self), glyphs(self)
+        texts: list[tuple[str, ColorName]] = []
+        if change.why_not:
+            texts.append((change.why_not, "waiting"))
+        elif change.is_removal:
+            texts.append((f"This takes workbench out of {change.path}.", "foreground"))
+        else:
+            texts.append((f"This is written into {change.path}.", "foreground"))
+            texts.append((f"What comes here: {self._row.scopes.get(change.scope, '')}", "muted"))
+        width = max(8, self.box.size.width - 4)
+        lines = [
+            (Content(" ") + part).stylize(colours.of(shade))  # type: ignore[arg-type]
+            for text, shade in texts for part in wrap_plain_text(signs.line(text), width)
+        ]  # fmt: skip
+        self._note.update(Content("\n").join([*lines, Content("")]))
+        users = keymap.user_keymap(self)
+        hints = [
+            (signs.line(keymap.printed_keys(key, users)), key.label)
+            for key in sorted(keymap.keys_of_scopes(["connection"]), key=lambda key: key.footer)
+            if key.footer
+            and not (key.id == "connection.write" and change.why_not)
+            and not (key.id == "connection.scope" and not self._can_change_scope)
+        ]
+        self._keys.update(self.hint_row(hints, self._keys.size.width))
+        self.call_after_refresh(self.note_drawn)
+
+    @property
+    def _can_change_scope(self) -> bool:
+        return len(self._row.scopes) > 1 and not self._change.is_removal
+
+    def change_scope(self) -> None:
+        """Show the change for the next scope of the agent."""
+        if not self._can_change_scope:
+            return
+        scopes = list(self._row.scopes)
+        following = scopes[(scopes.index(self._change.scope) + 1) % len(scopes)]
+        self._main.agents.read_change(self._row.id, following, self._changed, self._refused, is_removal=False)
+
+    def _changed(self, change: ConnectionChange) -> None:
+        if self.is_attached:
+            self._change = change
+            self._arming.disarm()
+            self._show_change()
+
+    def _refused(self, why: str) -> None:
+        if self.is_attached:
+            self.say(why)
+
+    def write(self) -> None:
+        """Write what is shown."""
+        if self._change.why_not:
+            return
+        if not self.end_arming():
+            self.say(TOO_QUICK.format(key="enter"))
+            return
+        self._main.agents.write(self._change, self._then)
+        self.dismiss()
