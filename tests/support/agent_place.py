@@ -3,6 +3,7 @@
 The agents' hooks start the background process themselves. Tests answer rows as a second process does.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -25,15 +26,19 @@ class AgentPlace(Stage):
         self.workspace = self.workspace.resolve()
         self.trust()
 
-    def add(self, make, folder=None):
-        """Return an agent of a class, connected, in a folder of its own or in that of the stage."""
+    def add(self, make, folder=None, *, is_connected=True):
+        """Return an agent of a class, in a folder of its own or in that of the stage."""
         work = self.workspace if folder is None else self.root.resolve() / folder
         work.mkdir(exist_ok=True)
         agent = make(self.root.resolve() / f"home of {make.id}", work)
         self.agents.append(agent)
         grant_trust(self.journal, str(work), True, USER)
-        self.workbench(agent, "connect", agent.id, "--yes")
+        if is_connected:
+            self.connect(agent)
         return agent
+
+    def connect(self, agent, *words):
+        self.workbench(agent, "connect", agent.id, "--yes", *words)
 
     def workbench(self, agent, *words):
         """Run the installed program as the user of an agent; returns what it printed."""
@@ -74,6 +79,19 @@ class AgentPlace(Stage):
             os.kill(host.pid, signal.SIGKILL)
             until(lambda: self.host(agent) is None)
 
+    def kill_clients(self):
+        """Kill the hook's clients that wait for an answer of this place; returns how many there were."""
+        killed = 0
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                words = path.read_bytes().split(b"\0")
+                if str(self.home.path).encode() in words and any(
+                    w.endswith(b"/hook_client.py") for w in words
+                ):
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+                    killed += 1
+        return killed
+
     # --- rows -------------------------------------------------------------------------------------------
 
     def session_of(self, agent):
@@ -97,12 +115,24 @@ class AgentPlace(Stage):
 
         return until(found, lambda: f"no row: {agent.words()}\n{self.story(agent)}")[0]
 
+    def attend(self, agent, answer):
+        """Answer each row of an agent until its run has ended; returns what its model was given last."""
+
+        def has_ended():
+            for row in self.rows_of(agent, "pending"):
+                answer(row)
+            return not agent.is_running()
+
+        until(has_ended, lambda: f"it does not end: {agent.words()}\n{self.story(agent)}")
+        return agent.end()
+
     def calls_of(self, agent):
         session = self.session_of(agent)
         return self.journal.calls(session.id) if session else []
 
     def settled(self, agent):
-        """Wait until each call of an agent has ended; returns them."""
+        """Wait until each call of an agent has ended; returns them. A background process looks at the disk."""
+        self.serve(agent)
         until(lambda: self.calls_of(agent) and all(call.finished_at for call in self.calls_of(agent)),
               lambda: self.story(agent))  # fmt: skip
         return self.calls_of(agent)

@@ -87,7 +87,7 @@ REPLIES = {"chat": chat_reply, "responses": responses_reply}
 class ScriptedModel(ChatServer):
     """Says its replies in turn, at last a text; requests without tools take none.
 
-    A reply is a text, a list of calls, or a function that makes one from the request.
+    A reply is a text, a list of calls, or a function that returns one for the request, or None for the next.
     """
 
     def __init__(self, wire, *said, otherwise="That is all."):
@@ -98,7 +98,10 @@ class ScriptedModel(ChatServer):
         if not asked.body or not asked.json.get("tools"):
             return REPLIES[self.wire]("A title")
         said = super().answer_to(asked)
-        return REPLIES[self.wire](said(asked.json) if callable(said) else said)
+        while callable(said):
+            made = said(asked.json)
+            said = super().answer_to(asked) if made is None else made
+        return REPLIES[self.wire](said)
 
     def read(self):
         """Return all that the model was given with its last request that has tools, as one text."""
@@ -120,6 +123,12 @@ class RealAgent:
 
     id = ""
     wire = "chat"
+    config = ""
+    """The folder of its settings, in its home."""
+    own_settings = ("", "")
+    """A settings file of its user, and what is in it."""
+    runs_without_hook = True
+    """Whether it makes a call whose hook was killed."""
     takes_other_input = True
     """Whether its hook may replace the input of a call."""
 
@@ -172,6 +181,23 @@ class RealAgent:
         assert self.runs[-1].wait(PATIENCE) == 0, self.words()
         return self.model.read()
 
+    def write_own_settings(self):
+        """Write settings as its user may have them."""
+        self.write(*self.own_settings)
+
+    def settings(self):
+        """Return the bytes of the settings in its home, by path."""
+        found = (self.home / self.config).rglob("*.js*")
+        return {str(path): path.read_bytes() for path in found if self.is_setting(path)}
+
+    def is_setting(self, path):
+        """Return whether a file is one of its user and not the agent's own."""
+        return path.name in ("hooks.json", "settings.json") or path.parent.name == "plugins"
+
+    def is_running(self):
+        """Return whether its last run has not ended."""
+        return self.runs[-1].poll() is None
+
     def close(self):
         """End every process that it started, and its model."""
         for run in self.runs:
@@ -199,7 +225,11 @@ class RealAgent:
 
 
 class Codex(RealAgent):
-    id, wire = "codex", "responses"
+    id, wire, config = "codex", "responses", ".codex"
+    own_settings = (
+        ".codex/hooks.json",
+        '{"hooks": {"Stop": [\n  {"hooks": [{"type": "command", "command": "true"}]}]}}',
+    )
 
     def variables(self):
         return {"CODEX_HOME": str(self.home / ".codex")}
@@ -221,15 +251,21 @@ class Codex(RealAgent):
         return [[Call("exec_command", {"cmd": line})]]
 
     def patch(self, name, after):
-        """Return replies that bring a file to a text by a patch."""
-        before = (self.folder / name).read_bytes().decode()
-        lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), n=2, lineterm=""))[2:]
+        """Return replies that bring a file to a text by a patch; its lines are written without a CR."""
+        before, after = self._lines(self._text(name)), self._lines(after)
+        lines = list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]
         hunks = "\n".join("@@" if line.startswith("@@ ") else line for line in lines)
         patch = f"*** Begin Patch\n*** Update File: {name}\n{hunks}\n*** End Patch"
         return self.shell(f"apply_patch <<'EOF'\n{patch}\nEOF")
 
+    def _text(self, name):
+        return (self.folder / name).read_bytes().decode()
+
+    def _lines(self, text):
+        return text.replace("\r", "").removesuffix("\n").split("\n")
+
     def replace(self, name, old, new, *, every=False):
-        before = (self.folder / name).read_bytes().decode()
+        before, old = self._text(name).replace("\r", ""), old.replace("\r", "")
         return self.patch(name, before.replace(old, new, -1 if every else 1))
 
     def put(self, name, text):
@@ -240,16 +276,23 @@ class Codex(RealAgent):
         return self.shell(f"apply_patch <<'EOF'\n{patch}\nEOF")
 
 
+EXACT_INPUT = "exactly this input: "
+
+
 def _call_as_told(asked):
-    """Return the call of the last message that has an exact input."""
-    reason = next(message["content"] for message in reversed(asked["messages"]) if message["role"] == "tool")
-    text = reason if isinstance(reason, str) else reason[0]["text"]
-    given, _ = json.JSONDecoder().raw_decode(text, text.index("exactly this input: ") + 20)
+    """Return the call whose exact input the last result has; None if it has none."""
+    results = [message["content"] for message in asked["messages"] if message["role"] == "tool"]
+    text = results[-1] if isinstance(results[-1], str) else results[-1][0]["text"]
+    found = text.find(EXACT_INPUT)
+    if found < 0:
+        return None
+    given, _ = json.JSONDecoder().raw_decode(text, found + len(EXACT_INPUT))
     return [Call("edit" if "old_string" in given else "write_file", given)]
 
 
 class Qwen(RealAgent):
-    id, mode, takes_other_input = "qwen", "yolo", False
+    id, mode, config, takes_other_input = "qwen", "yolo", ".qwen", False
+    own_settings = (".qwen/settings.json", '{\n  // mine\n  "ui": {"theme": "Default"}\n}\n')
 
     def variables(self):
         return {
@@ -289,7 +332,8 @@ class Qwen(RealAgent):
 
 
 class OpenCode(RealAgent):
-    id = "opencode"
+    id, config = "opencode", ".config/opencode"
+    own_settings = (".config/opencode/plugins/mine.js", "export const Mine = async () => ({})\n")
 
     def variables(self):
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")
