@@ -117,13 +117,16 @@ class AgentPlace(Stage):
 
     def attend(self, agent, answer):
         """Answer each row of an agent until its run has ended; returns what its model was given last."""
-
-        def has_ended():
+        while agent.is_running():
+            seen = len(agent.model.asked)
+            until(
+                lambda seen=seen: (
+                    self.rows_of(agent, "pending") or not agent.is_running() or len(agent.model.asked) > seen
+                ),
+                lambda: f"it does not go on: {agent.words()}\n{self.story(agent)}",
+            )
             for row in self.rows_of(agent, "pending"):
                 answer(row)
-            return not agent.is_running()
-
-        until(has_ended, lambda: f"it does not end: {agent.words()}\n{self.story(agent)}")
         return agent.end()
 
     def calls_of(self, agent):

@@ -81,7 +81,18 @@ def responses_reply(said):
     return Answer([f"event: {one['type']}\n".encode() + event(one) for one in events])
 
 
-REPLIES = {"chat": chat_reply, "responses": responses_reply}
+def gemini_reply(said):
+    """Return a stream of `generateContent` that makes calls, or says a text."""
+    if isinstance(said, str):
+        parts = [{"text": said}]
+    else:
+        parts = [{"functionCall": {"id": call.id, "name": call.tool, "args": call.given}} for call in said]
+    content = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    counts = {"promptTokenCount": 9, "candidatesTokenCount": 4, "totalTokenCount": 13}
+    return Answer([event({"candidates": [content], "usageMetadata": counts, "modelVersion": "m"})])
+
+
+REPLIES = {"chat": chat_reply, "responses": responses_reply, "gemini": gemini_reply}
 
 
 class ScriptedModel(ChatServer):
@@ -373,4 +384,51 @@ class OpenCode(RealAgent):
         return str(self.folder / name)
 
 
-AGENTS = (Codex, Qwen, OpenCode)
+class Gemini(RealAgent):
+    id, wire, config = "gemini", "gemini", ".gemini"
+    own_settings = (
+        ".gemini/settings.json",
+        '{\n  // mine\n  "security": {"auth": {"selectedType": "gemini-api-key"}},\n'
+        '  "general": {"enableAutoUpdate": false},\n  "privacy": {"usageStatisticsEnabled": false}\n}\n',
+    )
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.write_own_settings()
+
+    def variables(self):
+        return {"GEMINI_API_KEY": "fabricated", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def address(self):
+        return {"GOOGLE_GEMINI_BASE_URL": self.model.base_url.removesuffix("/v1")}
+
+    def set_up(self):
+        """Nothing: its settings are written once."""
+
+    def command(self, prompt):
+        return [program("gemini"), "-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", prompt]
+
+    def shell(self, line):
+        return [[Call("run_shell_command", {"command": line})]]
+
+    def replace(self, name, old, new, *, every=False):
+        given = {
+            "file_path": self._path(name),
+            "old_string": old,
+            "new_string": new,
+            "instruction": "As asked.",
+        }
+        return [self._read(name), [Call("replace", {**given, "allow_multiple": True} if every else given)]]
+
+    def put(self, name, text):
+        made = [Call("write_file", {"file_path": self._path(name), "content": text})]
+        return [self._read(name), made] if (self.folder / name).exists() else [made]
+
+    def _read(self, name):
+        return [Call("read_file", {"file_path": self._path(name)})]
+
+    def _path(self, name):
+        return str(self.folder / name)
+
+
+AGENTS = (Codex, Qwen, OpenCode, Gemini)
