@@ -9,7 +9,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.golden import answers, incidents, lasting, moving, nested, releases, reviews, running, unsafe  # noqa: F401 -- they fill the table
+from tests.golden import (  # noqa: F401 -- they fill the table
+    answers,
+    incidents,
+    lasting,
+    moving,
+    nested,
+    releases,
+    reviews,
+    running,
+    supervising,
+    unsafe,
+)
 from tests.golden.run_staging import RunScene
 from tests.golden.scenario import SCENARIOS
 from tests.golden.staging import Scene

@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 from itertools import count
 
-from tests.support.fake_agent import HELLO, FakeAgent, FakeConnection, run_tool
+from tests.support.agent_tools import run_tool
+from tests.support.fake_agent import HELLO, FakeAgent, FakeConnection
 from tests.support.stage import USER
 from tests.support.waits import PATIENCE, until_true
 from workbench.domain.events import UndoRequested
@@ -18,6 +19,7 @@ from workbench.effects.fault_points import arm_fault, disarm_all_faults
 from workbench.host.agent_link import AgentLink
 from workbench.host.supervised_driver import drive_supervised
 from workbench.host.supervised_session import require_supervised_session
+from workbench.journal.decisions import extend_action
 from workbench.journal.errors import JournalError
 from workbench.supervised.messages import Hello
 
@@ -27,6 +29,10 @@ POINTS = (
 )  # fmt: skip
 
 
+OTHER_BYTES = b"something else\n"
+"""What the agent writes in place of what was approved."""
+
+
 class Died(BaseException):
     """The death of a driver."""
 
@@ -34,8 +40,8 @@ class Died(BaseException):
 class Asked:
     """One question of the agent and what became of it."""
 
-    def __init__(self, nonce, tool, given, key):
-        self.nonce, self.tool, self.given, self.key = nonce, tool, given, key
+    def __init__(self, nonce, tool, given, key, waits):
+        self.nonce, self.tool, self.given, self.key, self.waits = nonce, tool, given, key, waits
         self.allows, self.runs = [], 0
         """The answers that allowed it, and how often the agent ran it."""
         self.is_denied = False
@@ -54,7 +60,7 @@ class Life:
         self.asked, self.unasked = [], 0
         self._connections, self._nonces = [], count(1)
         self._is_over, self._rests, self._driver = False, 0, None
-        self.deaths = 0
+        self.deaths, self._is_tick_due = 0, False
 
     # --- the driver -----------------------------------------------------------------------------
 
@@ -74,6 +80,9 @@ class Life:
 
     async def rest(self):
         """Wait until nothing is due; a driver that has died is followed by another."""
+        if self._is_tick_due and self._driver is not None and not self.driving.done():
+            await self._driver.tick()
+        self._is_tick_due = False
         rests, _ = self._rests, self.link.changed.set()
         await until_true(lambda: self.driving.done() or (
             self._rests > rests and not self.link.changed.is_set() and not self.link.has_unread()
@@ -87,7 +96,7 @@ class Life:
         if not isinstance(error, Died):
             raise error
         disarm_all_faults()
-        self.deaths += 1
+        self.deaths, self._driver = self.deaths + 1, None
         self.stage.lock.close()
         self._start()
         self.come_back()
@@ -120,15 +129,18 @@ class Life:
 
     # --- steps of the agent ------------------------------------------------------------------------
 
-    def ask(self, tool, given, key):
-        asked = Asked(f"n{next(self._nonces)}", tool, given, key)
+    def ask(self, tool, given, key, waits=None):
+        asked = Asked(f"n{next(self._nonces)}", tool, given, key, waits)
         self.asked.append(asked)
-        self.agent.ask(asked.nonce, tool, given, key)
+        self._send(asked)
+
+    def _send(self, asked):
+        self.agent.ask(asked.nonce, asked.tool, asked.given, asked.key, waits=asked.waits)
 
     def again(self, number):
         """Ask a question once more, by the same nonce."""
         if asked := _pick(self.asked, number):
-            self.agent.ask(asked.nonce, asked.tool, asked.given, asked.key)
+            self._send(asked)
 
     def run(self, number):
         """Run an allowed call as it was allowed, once, and say that it ended."""
@@ -156,7 +168,7 @@ class Life:
             asked.runs += 1
             path = self.stage.workspace / asked.given["file_path"]
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(b"something else\n")
+            path.write_bytes(OTHER_BYTES)
             self.agent.done(asked.tool, asked.given, asked.key)
 
     def not_wait(self, number):
@@ -186,7 +198,7 @@ class Life:
         self.link.put(self.agent.connection, Hello(cwd=str(self.stage.workspace), **HELLO))
         for asked in self.asked:
             if asked.is_open:
-                self.agent.ask(asked.nonce, asked.tool, asked.given, asked.key)
+                self._send(asked)
 
     def end_turn(self):
         self.agent.end_turn()
@@ -231,9 +243,14 @@ class Life:
                 )
             ])  # fmt: skip
 
+    def extend(self, number):
+        if action := _pick(self.stage.waiting(), number):
+            extend_action(self.stage.journal, action.id, USER)
+
     def wait(self, seconds):
+        """Let time pass; the driver's clock ticks behind it."""
         self.clock.advance(seconds)
-        self.link.changed.set()
+        self._is_tick_due = True
 
     def die(self, point):
         """Let the driver die when it next passes a point."""

@@ -43,6 +43,12 @@ class Connection:
             raise ConnectionResetError("the background process has ended")
         return json.loads(line)
 
+    def end(self):
+        """End the connection when everything that was said on it has been read."""
+        self._socket.shutdown(socket.SHUT_WR)
+        self._lines.read()
+        self.close()
+
     def close(self):
         self._lines.close()
         self._socket.close()
@@ -145,7 +151,7 @@ class Agent:
         connection = self.connect()
         connection.say(message)
         if self.is_hook:
-            connection.close()
+            connection.end()
 
     def work(self):
         lines = self.log.read_text().splitlines() if self.log.exists() else []

@@ -12,6 +12,8 @@ def run_tool(folder, tool, given, between=lambda: None):
     """
     if tool == "Bash":
         return "ran"
+    if tool == "Read":
+        return (folder / given["file_path"]).read_text()
     if tool == "apply_patch":
         return _patch(folder, given["patch"], between)
     path = folder / given["file_path"]

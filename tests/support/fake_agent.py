@@ -31,12 +31,12 @@ class FakeConnection:
 class FakeAgent:
     """Asks over one connection and runs what it is allowed; `log` has each call that it ran."""
 
-    def __init__(self, folder):
-        self.folder, self.log = folder, []
+    def __init__(self, folder, hello=None):
+        self.folder, self.log, self.hello = folder, [], hello or HELLO
 
     def connect(self, link):
         self.link, self.connection = link, FakeConnection()
-        link.put(self.connection, Hello(cwd=str(self.folder), **HELLO))
+        link.put(self.connection, Hello(cwd=str(self.folder), **self.hello))
 
     def ask(self, nonce, tool, given, call="", **more):
         self.link.put(self.connection, Ask(nonce=nonce, tool=tool, input=given, call=call, **more))

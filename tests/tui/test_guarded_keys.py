@@ -369,7 +369,7 @@ def test_a_message_to_the_run_of_a_pipeline_says_that_nobody_reads_it_and_stays(
         composer.send()
         composer.post_message = sends
         (said,) = [one.text for one in heard if isinstance(one, StatusMessage)]
-        assert said.startswith("Not sent: this is the run of a pipeline, nobody answers there.")
+        assert said.startswith("Not sent. A pipeline run reads no messages: answer its rows")
         assert composer.text == "is it done?"
 
     play(stage, body)

@@ -22,6 +22,8 @@ STATES = {
     "error": (stills.ended_by_an_error, ("escape", "1")),
     "expired": (stills.of("late-answers"), ("escape", "2", "z")),
     "unknown": (stills.of("crash-recovery"), ("escape", "2", "z")),
+    "agent": (stills.of("supervised"), ("escape", "3", "g", "j", "j", "j")),
+    "agent-board": (stills.of("supervised"), ("0",)),
     "idle": (stills.of("rename-handler"), ()),
     "files": (stills.of("rename-handler"), (*"now in @rou",)),
     "commands": (stills.of("rename-handler"), ("/",)),

@@ -130,7 +130,7 @@ MARKED = {cls for kind, cls in BODY_BY_KIND.items() if kind in MARK_EVENT_KINDS}
 TABLES = {
     "the turn of an agent": (reducer.EVENT_HANDLERS, {
         e.SessionChanged, e.SessionDeleted, e.MarkAdded, e.ForkRequested, e.TextStreamed,
-        e.ThinkingStreamed, e.HookRan, e.CommandSuggested, e.OutputStreamed, e.ActionCancelled,
+        e.AgentConnected, e.AgentGone, e.ThinkingStreamed, e.HookRan, e.CommandSuggested, e.OutputStreamed, e.ActionCancelled,
         e.AnswerRefused, e.RuleAdded, e.RuleUsed, e.RuleRevoked, e.WorkspaceTrusted,
         e.WorkspaceTrustRevoked, e.AgentsHeld, e.AgentsReleased,
         e.SecurityNoted, e.RunRequested, e.RunCancelRequested,
@@ -139,7 +139,7 @@ TABLES = {
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
     "a list of findings": (incident_state.EVENT_HANDLERS, {
-        e.PromptWithdrawn, e.PromptsReordered,
+        e.PromptWithdrawn, e.PromptsReordered, e.AgentConnected, e.AgentGone,
         e.SessionCreated, e.SessionChanged, e.SessionDeleted, e.LeaseTaken, e.LeaseReleased,
         e.PromptSubmitted, e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.PatchRequested, e.MarkAdded,
         e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed, e.ThinkingStreamed,
@@ -152,7 +152,7 @@ TABLES = {
         e.StepChanged, e.ContractChecked, e.ArtifactStored,
     }),
     "a run": (run_state.EVENT_HANDLERS, {
-        e.PromptWithdrawn, e.PromptsReordered,
+        e.PromptWithdrawn, e.PromptsReordered, e.AgentConnected, e.AgentGone,
         e.SessionCreated, e.SessionChanged, e.SessionDeleted, e.LeaseTaken, e.PromptSubmitted,
         e.InterruptRequested, e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.PatchRequested, e.MarkAdded,
         e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed, e.ThinkingStreamed,
@@ -166,7 +166,7 @@ TABLES = {
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
     "output of run": (run_printers.PRINTERS_BY_EVENT, {
-        e.PromptWithdrawn, e.PromptsReordered,
+        e.PromptWithdrawn, e.PromptsReordered, e.AgentConnected, e.AgentGone,
         e.SessionCreated, e.SessionStatusChanged, e.SessionChanged, e.SessionDeleted, e.LeaseTaken,
         e.LeaseReleased, e.PromptSubmitted, e.InterruptRequested, e.ContinueRequested,
         e.CompactionRequested, e.RefreshRequested, e.UndoRequested, e.PatchRequested, e.MarkAdded, e.ForkRequested,
@@ -181,7 +181,7 @@ TABLES = {
         e.IncidentEnded,
     }),
     "report of a session": (session_report.LINES_BY_EVENT, {
-        e.PromptWithdrawn, e.PromptsReordered,
+        e.PromptWithdrawn, e.PromptsReordered, e.AgentConnected, e.AgentGone,
         e.SessionCreated, e.SessionChanged, e.SessionDeleted, e.LeaseTaken, e.LeaseReleased,
         e.InterruptRequested, e.ContinueRequested, e.CompactionRequested, e.RefreshRequested,
         e.UndoRequested, e.PatchRequested, e.MarkAdded, e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed,
@@ -195,7 +195,7 @@ TABLES = {
         e.IncidentDismissed, e.IncidentStarted, e.IncidentChecked, e.IncidentEnded,
     }),
     "marks of a replay": (MARKED, {
-        e.PromptWithdrawn, e.PromptsReordered,
+        e.PromptWithdrawn, e.PromptsReordered, e.AgentConnected, e.AgentGone,
         e.SessionCreated, e.SessionStatusChanged, e.SessionChanged, e.SessionDeleted, e.LeaseTaken,
         e.LeaseReleased, e.InterruptRequested, e.ContinueRequested, e.CompactionRequested,
         e.RefreshRequested, e.UndoRequested, e.PatchRequested, e.ForkRequested, e.ContextCollected, e.TurnStarted,

@@ -1,7 +1,7 @@
 """A session of the journal as the text of a format."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from workbench.domain.events import Event, IncidentsRequested
@@ -79,9 +79,21 @@ def kaiak_session_row(
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:
     actions, calls = journal.actions(session_id=session.id), journal.calls(session.id)
     tools, kind = _tools_of_session(journal, session)
+    if session.is_supervised:
+        tools = foreign_descriptors(call.tool for call in calls)
     events = _said_events(journal, session)
     yield _json_text(assistant.assistant_session(session, events, actions, tools, kind))
     yield from map(_json_text, assistant.invocation_records(session, events, calls, actions))
+
+
+def foreign_descriptors(names: Iterable[str]) -> Sequence[ToolDescriptor]:
+    """Return the tools of an agent that executes its own calls: those that it used."""
+    from workbench.supervised.tools import SessionTools
+    from workbench.tools.registry import tool_registry
+
+    tools = SessionTools(tool_registry())
+    used = {name for name in names if tools.admit(name)}
+    return [tool for name, tool in tools.descriptors().items() if name in used]
 
 
 def _tools_of_session(journal: Journal, session: Session) -> tuple[Sequence[ToolDescriptor], str]:

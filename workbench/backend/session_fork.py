@@ -13,6 +13,7 @@ from workbench.host.workspace_copy import RestoredWorkspace, WorkspaceCopyKind, 
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.replay import ReplayReader
+from workbench.views.supervised import agent_name
 
 NOT_FORKED = "the session was not forked"
 
@@ -75,10 +76,11 @@ def plan_fork(journal: Journal, session: Session, options: ForkOptions) -> ForkP
 
 
 def _with_model(journal: Journal, session: Session, plan: ForkPlan, options: ForkOptions) -> ForkPlan:
-    if session.origin is not None and options.provider is None:
+    if (session.origin is not None or session.is_supervised) and options.provider is None:
         newest = _newest_chat(journal)
         if newest is None:
-            why = f"it comes from {session.origin}, and no session here says which model to continue with"
+            whose = session.origin or agent_name(session)
+            why = f"it comes from {whose}, and no session here says which model to continue with"
             raise ForkRefused(NOT_FORKED, why, "name one with --provider and --model")
         plan = replace(plan, provider=newest.provider, model=newest.model, configuration=newest.configuration)
     return replace(plan, provider=options.provider or plan.provider, model=options.model or plan.model)

@@ -84,8 +84,8 @@ class HookedAgent(Struct, frozen=True, kw_only=True):
     """Its modes in which it asks its user nothing; named in the input of its hooks."""
     patch_commands: bool = False
     """Whether it applies the patch of an `apply_patch` line itself, and runs no program of that name."""
-    changes_input: bool = True
-    """Whether its hook before a call may replace the call's input."""
+    takes_new_input: bool = True
+    """Whether its hook may allow with another input; if not, a change is made as a whole or denied."""
     allow_needs_input: bool = False
     """Whether its hook may allow only with an input; without one, saying nothing lets the call pass."""
     asks_itself: bool = False
@@ -131,7 +131,8 @@ _CLAUDE_TOOLS: Final[Mapping[str, AgentTool]] = {
 _CODEX_TOOLS: Final[Mapping[str, AgentTool]] = {
     "Bash": AgentTool("Bash"),
     "apply_patch": AgentTool("apply_patch", {"command": "patch"}),
-    "update_plan": _LEFT,
+    "view_image": AgentTool("Read"),
+    **dict.fromkeys(("update_plan", "request_user_input", "get_goal", "create_goal", "update_goal"), _LEFT),
 }
 _QWEN_TOOLS: Final[Mapping[str, AgentTool]] = {
     "write_file": AgentTool("Write"),
@@ -202,7 +203,9 @@ AGENTS: Final = (
             is_own_file=True,
         ),
         events=(
-            _BEFORE_TOOL, _AFTER_TOOL,
+            # No event follows a patch, so the model is told with the answer.
+            HookEvent(name="PreToolUse", means="ask", scopes=_ALL, has_matcher=True, tells_model=True),
+            HookEvent(name="PostToolUse", means="done", has_matcher=True),
             _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="turn_done"), _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True, asks_itself=True,
@@ -231,7 +234,7 @@ AGENTS: Final = (
             folder="~/.qwen", file="settings.json", project=".qwen/settings.json", variable="QWEN_HOME",
         ),
         events=(_BEFORE_TOOL, _AFTER_TOOL, _AFTER_FAILURE, _SESSION_STARTS, _STOPS, _SESSION_ENDS),
-        unasking_modes=("yolo",), changes_input=False,
+        unasking_modes=("yolo",), takes_new_input=False,  # `updatedInput` is accepted, and ignored
     ),
     HookedAgent(
         id="opencode", name="OpenCode", tools=_OPENCODE_TOOLS,

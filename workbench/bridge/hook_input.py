@@ -154,6 +154,7 @@ def read_hook(
         call = _plugin_call(data) if agent.dialect == "opencode" else _command_call(data)
     except (ValueError, RecursionError) as error:
         raise HookRefused(str(error)) from None
+    # `call.transcript`, of agents that have a session file, is where the words of the session come from.
     hello = Hello(
         agent=agent.origin, session=call.session, cwd=workspace, model=call.model[:200], pid=header.pid
     )
@@ -177,18 +178,21 @@ def _about_call(
     tool = agent.tools.get(call.tool, AgentTool(_unknown_name(agent, call.tool)))
     if not tool.judged_as:
         return HookMessage(hello=hello, is_left=True)
+    is_too_large = size > MAX_LINE_BYTES and len(msgspec.json.encode(call.given)) > MAX_LINE_BYTES
+    if is_too_large and means != "ask":
+        return HookMessage(hello=hello)
+    if is_too_large:
+        raise HookRefused(f"an input of {size:,} bytes is too large to be judged")
     name, given, cwd, patch = _our_call(agent, tool, call)
     if means != "ask":
         said: Ask | Done = Done(
             tool=name, input=given, call=call.key, cwd=cwd, output=call.output,
             is_error=means == "failed" or call.is_error, nonce=header.nonce,
         )  # fmt: skip
-    elif size > MAX_LINE_BYTES:
-        raise HookRefused(f"an input of {size:,} bytes is too large to be judged")
     else:
         said = Ask(
-            nonce=header.nonce, tool=name, input=given, call=call.key, cwd=cwd, waits=header.waits or None,
-            is_fixed=not agent.changes_input,
+            nonce=header.nonce, tool=name, input=given, call=call.key, cwd=cwd,
+            takes_input=agent.takes_new_input, waits=header.waits or None,
         )  # fmt: skip
     return HookMessage(hello=hello, said=said, tool=tool, given=call.given, patch=patch)
 

@@ -36,7 +36,8 @@ def decision_output(
         return _printed(_denial(agent, event, answer.reason or "It was not allowed."))
     if new_input is None and agent.allow_needs_input:
         return LEAVE
-    return _printed(_permission(agent, event, new_input))
+    note = {"additionalContext": answer.note} if answer.note and event.tells_model else {}
+    return _printed(_permission(agent, event, new_input, note))
 
 
 def note_output(agent: HookedAgent, event: HookEvent, note: str) -> HookOutput:
@@ -56,7 +57,9 @@ def _denial(agent: HookedAgent, event: HookEvent, reason: str) -> JsonObject:
     return _specific(event, {"permissionDecision": "deny", "permissionDecisionReason": reason})
 
 
-def _permission(agent: HookedAgent, event: HookEvent, new_input: JsonObject | None) -> JsonObject:
+def _permission(
+    agent: HookedAgent, event: HookEvent, new_input: JsonObject | None, note: JsonObject
+) -> JsonObject:
     if agent.dialect == "opencode":
         return {"decision": "allow", **_member("args", new_input)}
     if agent.dialect == "gemini":
@@ -66,7 +69,7 @@ def _permission(agent: HookedAgent, event: HookEvent, new_input: JsonObject | No
     updated = _member("updatedInput", new_input)
     if event.name == "PermissionRequest":
         return _specific(event, {"decision": {"behavior": "allow", **updated}})
-    return _specific(event, {"permissionDecision": "allow", **updated})
+    return _specific(event, {"permissionDecision": "allow", **updated, **note})
 
 
 def _specific(event: HookEvent, members: JsonObject) -> JsonObject:

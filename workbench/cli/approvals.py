@@ -170,7 +170,7 @@ def is_held(journal: Journal, session: Session, *, is_idle: bool) -> bool:
     That is so after a pause of that kind, and where the process that worked on a turn died (`is_idle`: none
     works on it now).
     """
-    if session.kind != "chat" or session.open_turn is None:
+    if not session.takes_prompts or session.open_turn is None:
         return False
     if session.status == "paused" and session.reason in HUMAN_ENDED_PAUSES:
         return True

@@ -13,6 +13,7 @@ from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
+from workbench.views.supervised import agent_title
 
 if TYPE_CHECKING:
     from workbench.journal.search import IdTable
@@ -110,7 +111,7 @@ SESSION_ID_HELP = (
 
 def session_label(journal: Journal, session: Session) -> str:
     """Return a session in a sentence: `“rename handler” (3f2a0000)`."""
-    title, key = one_line(session.title, 60), short_id(journal, session.id)
+    title, key = agent_title(session, one_line(session.title, 60)), short_id(journal, session.id)
     return f"“{title}” ({key})" if title else key
 
 

@@ -46,8 +46,9 @@ from workbench.journal import index_tables, maintenance
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.journal.session_queries import weight_of_kind
 from workbench.providers.base import ModelsNotListed, Provider
-from workbench.text.human import countdown_text
+from workbench.text.human import countdown_text, size_text
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
 from workbench.views.providers import OfferedModel, ProviderReport
@@ -198,6 +199,21 @@ def _check_stored_bytes(journal: Journal) -> Check:
     return Check(name="stored bytes", fact=f"{len(rows)} in use{kept_until}", problems=problems)
 
 
+def _check_supervised(journal: Journal) -> Check:
+    """Return what the sessions of agents take that run their own calls."""
+    with journal.snapshot() as database:
+        weight = weight_of_kind(database, "supervised")
+    stored = sum(journal.blobs.size(ref) for ref in weight.blobs)
+    fact = (
+        f"{weight.sessions:,} with {weight.events:,} events ({size_text(weight.event_bytes)}), "
+        f"{weight.calls:,} calls, {weight.actions:,} questions, {len(weight.blobs):,} stored bytes "
+        f"({size_text(stored)})"
+    )
+    more = row_fields(weight, "sessions events calls actions event_bytes")
+    more["stored_bytes"] = stored
+    return Check(name="supervised sessions", fact=fact if weight.sessions else "none", more=more)
+
+
 def _check_processes(journal: Journal) -> Check:
     living = [host for host in journal.hosts() if is_lock_held(journal.home.driver_lock(host.id))]
     names = {"host": "background process", "run": "workbench run"}
@@ -218,7 +234,7 @@ def _check_sqlite(journal: Journal) -> Check:
 
 JOURNAL_CHECKS: tuple[Callable[[Journal], Check], ...] = (
     _check_home, _check_permissions, _check_database, _check_schema, _check_tables, _check_stored_bytes,
-    _check_processes, _check_hold, _check_sqlite,
+    _check_supervised, _check_processes, _check_hold, _check_sqlite,
 )  # fmt: skip
 """In the order in which they are told."""
 

@@ -9,6 +9,7 @@ from workbench.domain.rows import Action, Call, Session
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, spoken_time_left
 from workbench.text.safe import one_line
 from workbench.views.status_icons import action_status, call_status, session_status
+from workbench.views.supervised import agent_title
 
 TARGET_CELLS = 72
 TITLE_CELLS = 40
@@ -135,6 +136,6 @@ def session_line(session: Session, key: str, waiting: int, signs: StatusIcons, n
     status = f"{word} ({session.reason})" if is_explained else word
     sign = signs.of(meaning)
     asks = f"{waiting} waiting" if waiting else ""
-    facts = (one_line(session.title, TARGET_CELLS), asks, one_line(session.model, 32))
+    facts = (agent_title(session, one_line(session.title, TARGET_CELLS)), asks, one_line(session.model, 32))
     tail = "  ".join(fact for fact in facts if fact)
     return f"{sign} {key}  {status:<22} {clock_time(session.updated_at, now):<16}  {tail}"

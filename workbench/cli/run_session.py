@@ -28,6 +28,7 @@ from workbench.text.json_nodes import node_of_value
 from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
+from workbench.views.supervised import why_not_asked
 
 _NOTHING_RUN: Final = "nothing was run"
 _TITLE_CELLS = 60
@@ -152,7 +153,10 @@ def named_session(journal: Journal, options: Namespace) -> Session | None:
 
 def _require_resumable(journal: Journal, session: Session, options: Namespace) -> Session:
     what = f"session {short_id(journal, session.id)} was not continued"
-    if session.kind != "chat":
+    if why := why_not_asked(session):
+        remedy = "write to it there, or workbench sessions fork starts a session from its end"
+        raise Refusal(what, why.rstrip("."), remedy)
+    if not session.takes_prompts:
         raise Refusal(what, f"it is a session of kind {session.kind}", "name a chat session")
     if session.status in TERMINAL_SESSION_STATES:
         raise Refusal(what, f"it is {session.status}", "start a new one with workbench run -p TEXT")

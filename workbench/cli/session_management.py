@@ -25,6 +25,7 @@ from workbench.host.session_worktree import own_worktree, release_worktree
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.safe import one_line
+from workbench.views.supervised import why_not_asked
 
 RENAME_EXAMPLE = "workbench sessions rename 3f2a 'rename handler to router'"
 
@@ -105,8 +106,9 @@ def execute_stop(options: Namespace, console: Console) -> int:
     with open_journal(human_only="stop an agent") as journal:
         session = find_session(journal, options.id)
         key, name = short_id(journal, session.id), session_label(journal, session)
-        if session.kind != "chat" or session.open_turn is None:
-            why = "no turn of it is running" if session.kind == "chat" else f"it is of kind {session.kind}"
+        if not session.takes_prompts or session.open_turn is None:
+            of_kind = why_not_asked(session, "turn").rstrip(".") or f"it is of kind {session.kind}"
+            why = "no turn of it is running" if session.takes_prompts else of_kind
             raise Refusal(f"{name} was not stopped", why, f"workbench sessions show {key} shows it")
         session_requests.interrupt_session(journal, session.id, user_actor())
         if not is_driven(journal, session.id):

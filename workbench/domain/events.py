@@ -164,6 +164,18 @@ class LeaseReleased(SessionEvent, frozen=True, kw_only=True):
     epoch: Annotated[int, Meta(ge=1)]
 
 
+class AgentConnected(SessionEvent, frozen=True, kw_only=True):
+    """The agent of a supervised session, which was gone, is connected again."""
+
+    KIND: ClassVar[str] = "agent.connected"
+
+
+class AgentGone(SessionEvent, frozen=True, kw_only=True):
+    """The agent of a supervised session has ended, or lost its connection and did not come back."""
+
+    KIND: ClassVar[str] = "agent.gone"
+
+
 # --- what a human asks for -----------------------------------------------------------------------
 
 
@@ -718,6 +730,7 @@ class Unknown(Body, frozen=True, kw_only=True):
 
 SessionBody = (
     SessionCreated | SessionStatusChanged | SessionChanged | SessionDeleted | LeaseTaken | LeaseReleased
+    | AgentConnected | AgentGone
 )  # fmt: skip
 RequestBody = (
     PromptSubmitted | PromptWithdrawn | PromptsReordered | InterruptRequested | ContinueRequested

@@ -5,7 +5,7 @@ refuses it before it is stored.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Final, Protocol, assert_never, cast
+from typing import Final, Protocol, assert_never, cast, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -38,7 +38,7 @@ from workbench.domain.rows import (
     Trust,
     step_key,
 )
-from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, Json, ReplyCall, StepPlan
+from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, Grade, Json, ReplyCall, StepPlan
 
 
 class RowLookup(Protocol):
@@ -197,6 +197,9 @@ def _session_rows(event: Event, body: e.SessionBody, look: RowLookup) -> tuple[R
             return _status_changed(event, body, look)
         case e.SessionChanged():
             return _session_changed(event, body, look)
+        case e.AgentConnected() | e.AgentGone():
+            is_gone = isinstance(body, e.AgentGone)
+            return _on_session(event, look, lambda s: replace(s, is_agent_gone=is_gone))
         case e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased():
             return ()
         case _:
@@ -375,6 +378,7 @@ def _call_finished(event: Event, body: e.CallFinished, look: RowLookup) -> tuple
         replace(
             call, finished_at=event.at, detail=body.detail, summary=body.summary, error=body.error,
             exit_code=body.exit_code, duration_ms=body.duration_ms, output_bytes=body.output_bytes,
+            grade=next((grade for grade in get_args(Grade) if grade == body.metadata.get("grade")), None),
         ),
     )  # fmt: skip
 

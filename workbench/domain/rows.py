@@ -23,6 +23,7 @@ from workbench.domain.values import (
     BlobRef,
     ContractOutcome,
     FilePlan,
+    Grade,
     Json,
     JsonObject,
     PatternKind,
@@ -84,6 +85,28 @@ class Session(Struct, frozen=True, kw_only=True):
     archived: bool = False
     open_turn: str | None = None
     last_prompt_at: int | None = None
+    is_agent_gone: bool = False
+    """Whether the agent of a supervised session is not connected."""
+
+    @property
+    def is_supervised(self) -> bool:
+        """Return whether its agent executes its own calls, which are only judged and compared here."""
+        return self.kind == "supervised"
+
+    @property
+    def takes_prompts(self) -> bool:
+        """Return whether its agent is driven here and reads what a human writes."""
+        return self.kind == "chat"
+
+    @property
+    def is_conversation(self) -> bool:
+        """Return whether it is the session of one agent, wherever that is driven; not a step, run or list."""
+        return self.takes_prompts or self.is_supervised
+
+    @property
+    def agent(self) -> str:
+        """Return the program whose session it is: of an import, of a supervised session, else this one."""
+        return self.provider if self.is_supervised else self.origin or OWN_AGENT
 
     @property
     def reads(self) -> "Literal['every', 'reads'] | None":
@@ -149,6 +172,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """Absolute path of the folder it runs in; empty is the workspace."""
     paths: tuple[str, ...] = ()
     """Files that it names elsewhere than in its path parameters, as it names them."""
+    grade: Grade | None = None
+    """Of a call that its agent executed: how far it is known to be what was approved."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -368,7 +393,7 @@ class Host(Struct, frozen=True, kw_only=True):
     ended_at: int | None = None
 
 
-UnaskedReason = Literal["", "rule", "grant", "refused"]
+UnaskedReason = Literal["", "rule", "grant", "agent", "refused"]
 """A rule let a call pass; so did a pattern of the configuration, a trust or a tool that asks nobody; or the
 gate did not allow it."""
 

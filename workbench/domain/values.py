@@ -38,6 +38,10 @@ UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
 HELD_BY: Final = "hold"
 """Who spoke in a verdict where a call asks only because all agents are held."""
+OWN_MODE: Final = "its own mode"
+"""Who spoke in a verdict of a call about which an agent that executes its own calls did not ask."""
+Grade = Literal["bound", "checked", "on its word"]
+"""Of a call that an agent executed: its files are what was approved; they are not; nothing was compared."""
 RELEASED_PREFIX = "allowed: "
 """How the reason begins for which the question of a read was withdrawn because a later grant allows it."""
 DEFAULT_APPROVAL_MINUTES = 15

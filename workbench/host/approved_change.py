@@ -8,11 +8,12 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.changes.decision import approval_outcome, image_digest, sealed_changes
+from workbench.changes.decision import SealedBytesMissing, approval_outcome, image_digest, sealed_changes
 from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.events import FileChanged
-from workbench.domain.values import HELD_BY, BlobRef, JsonObject, PlannedWrite
+from workbench.domain.values import HELD_BY, BlobRef, Hunk, JsonObject, PlannedWrite
 from workbench.effects.file_primitives import FileRefused
+from workbench.host import redaction
 from workbench.host.call_context import CallRecord, edited_bytes
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
 from workbench.host.gate_runner import recheck_before_execution
@@ -151,6 +152,37 @@ def hunks_taken_and_left(
         return tuple(numbers), ()
     selected = {part.hunk for part in selection if part.lines is None or part.lines}
     return tuple(n for n in numbers if n in selected), tuple(n for n in numbers if n not in selected)
+
+
+def note_for_model(writer: SessionWriter, record: CallRecord) -> str:
+    """Return what the model has to know of a change that is not made as it asked for; empty if it is."""
+    if record.is_whole:
+        return ""
+    if record.approved is not None and record.approved.edited:
+        words = "The user changed this before it was written. Read the files again before you continue."
+    else:
+        left = ", ".join(left_out_hunks(writer, record))
+        words = (
+            f"The user approved only a part of this and left out: {left}. Do not write that again unasked."
+        )
+    return redaction.redact_line(words, 2_000)
+
+
+def left_out_hunks(writer: SessionWriter, record: CallRecord) -> list[str]:
+    """Return each hunk of a partial approval that was not approved as a whole, by its file and line."""
+    approved = record.approved
+    selection = (approved.selection if approved else None) or ()
+    whole = {part.hunk for part in selection if part.lines is None}
+    try:
+        changes = sealed_changes(record.files, writer.journal.blobs)
+    except SealedBytesMissing:
+        return ["the rest"]
+    left = [hunk for hunk in make_hunks(changes) if hunk.index not in whole]
+    return [f"{hunk.path} line {hunk.old_start + _lines_before_change(hunk)}" for hunk in left]
+
+
+def _lines_before_change(hunk: Hunk) -> int:
+    return next((number for number, (sign, _) in enumerate(hunk.lines) if sign in "-+"), 0)
 
 
 def alteration_detail(record: CallRecord) -> str:

@@ -1,7 +1,7 @@
 """Look at what an agent wrote itself, and compare it with what was approved. Nothing here writes a file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,8 +13,6 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.host.approved_change import change_kind, file_changed_bodies, write_plan
 from workbench.host.driver_context import SessionWriter
 
-Grade = Literal["bound", "checked", "on its word"]
-"""The files are what was approved; they were looked at and are not; nothing was compared."""
 NOTHING_APPROVED: Final[Mapping[str, bytes | None]] = {}
 
 

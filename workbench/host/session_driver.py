@@ -511,8 +511,8 @@ async def _run_clock(name: str, tick: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
             await tick()
-        except JournalError as error:
-            # A disk that is full for a moment must not stop the clock for the life of the driver.
+        except (JournalError, IllegalMoveError) as error:
+            # Neither a disk that is full for a moment nor an answer that came first may stop the clock.
             LOG.warning("%s: %s", name, error)
         await asyncio.sleep(CLOCK_TICK_SECONDS)
 

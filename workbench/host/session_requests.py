@@ -40,6 +40,7 @@ from workbench.text.human import sentence
 from workbench.text.safe import one_line
 from workbench.views.approvals import propose_again_prompt
 from workbench.views.propose_again import why_not_propose_again
+from workbench.views.supervised import Subject, why_not_asked
 
 
 class SessionRefused(Refused):
@@ -82,13 +83,21 @@ def submit_prompt(journal: Journal, session_id: str, text: str, actor: Actor) ->
     """Say something to the agent; SessionRefused where it is empty or the session cannot take it."""
     if not text.strip():
         raise SessionRefused("Nothing was sent.", "The prompt is empty.", "Say what the agent should do.")
+    _require_driven_here(journal, session_id, "Nothing was sent.", "prompts")
     recorded, ref = redaction.redact_and_seal_text(text, journal.blobs)
     _append_request(journal, session_id, PromptSubmitted(text=recorded, text_ref=ref), actor)
 
 
 def continue_session(journal: Journal, session_id: str, actor: Actor) -> None:
-    """Let a paused session go on."""
+    """Let a paused session go on; SessionRefused where its agent is not driven here."""
+    _require_driven_here(journal, session_id, "Nothing was continued.", "turn")
     _append_request(journal, session_id, ContinueRequested(), actor)
+
+
+def _require_driven_here(journal: Journal, session_id: str, what: str, subject: Subject) -> None:
+    session = journal.session(session_id)
+    if session is not None and (why := why_not_asked(session, subject)):
+        raise SessionRefused(what, why, "Do it there.")
 
 
 def compact_session(journal: Journal, session: Session, words: str, actor: Actor) -> None:
@@ -104,7 +113,8 @@ def compact_session(journal: Journal, session: Session, words: str, actor: Actor
 
 
 def interrupt_session(journal: Journal, session_id: str, actor: Actor) -> None:
-    """Ask the running turn to stop."""
+    """Ask the running turn to stop; SessionRefused where its agent is not driven here."""
+    _require_driven_here(journal, session_id, "Nothing was stopped.", "turn")
     _append_request(journal, session_id, InterruptRequested(), actor)
 
 
@@ -120,7 +130,7 @@ def request_undo(journal: Journal, action_id: str, actor: Actor) -> str:
 
 def newest_open_session(journal: Journal, workspace: str) -> Session | None:
     """Return the newest session of a workspace that can go on; None when there is none."""
-    live = (s for s in journal.sessions(workspace=workspace) if s.kind == "chat")
+    live = (s for s in journal.sessions(workspace=workspace) if s.takes_prompts)
     return next(
         (
             s
@@ -228,6 +238,8 @@ def end_session(
     if session.status in TERMINAL_SESSION_STATES:
         why = f"It is {session.status}."
         raise SessionRefused("The session was not ended.", why, "Nothing is left to do.")
+    if why := why_not_asked(session, "end"):
+        raise SessionRefused("The session was not ended.", why, "Archive it to put it out of the way.")
     _stop_agent(journal, session, actor, stop_seconds)
     journal.transact(lambda live, now: _ending_events(journal, live, session.id, actor, now))
     if session.kind == "incidents":  # what worked on it has nobody left who ends it
@@ -333,7 +345,7 @@ def approval_mode_setting(name: str) -> dict[str, Json]:
 def set_approval_mode(journal: Journal, session: Session, word: str, actor: Actor) -> str:
     """Change what a session asks about from its next call on; return what to say, or raise SessionRefused."""
     name = approval_mode_named(word)
-    require_changeable_session(journal, session, "The mode was not changed.")
+    require_open_session(journal, session, "The mode was not changed.")
     body = SessionChanged(configuration=approval_mode_setting(name))
     journal.append([journal.event(body, session.id, actor)])
     waits = "Reads that wait run now; all else still waits." if name == "reads" else "What waits still waits."
@@ -342,17 +354,24 @@ def set_approval_mode(journal: Journal, session: Session, word: str, actor: Acto
 
 def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -> str:
     """Mark this moment of a session; return what to say, or raise SessionRefused."""
-    require_changeable_session(journal, session, "Nothing was marked.")
+    require_open_session(journal, session, "Nothing was marked.")
     line = one_line(redaction.redact_line(label.strip(), MAX_BOOKMARK_LENGTH), MAX_BOOKMARK_LENGTH)
     journal.append([journal.event(MarkAdded(label=line), session.id, actor)])
     return f"Marked: {line}. In its replay m goes there." if line else "Marked. In its replay m goes there."
 
 
 def require_changeable_session(journal: Journal, session: Session, what: str) -> None:
-    """Raise SessionRefused unless the session is an open chat that was started here."""
+    """Raise SessionRefused unless the session is an open chat whose agent is driven here."""
+    if why := why_not_asked(session, "settings"):
+        raise SessionRefused(what, why, "Change it there.")
+    require_open_session(journal, session, what)
+
+
+def require_open_session(journal: Journal, session: Session, what: str) -> None:
+    """Raise SessionRefused unless it is the open session of one agent, which was not imported."""
     if session.status in TERMINAL_SESSION_STATES:
         raise SessionRefused(what, f"The session is {session.status}.", "ctrl+n starts another.")
-    if session.kind != "chat":
+    if not session.is_conversation:
         raise SessionRefused(what, "It is a step of a pipeline, which says how it works.", "Change it there.")
     if is_imported_session(journal, session.id):
         raise SessionRefused(what, "It came from a file; nobody works in it.", "F starts one from its end.")

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
 from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished, Event
+from workbench.domain.rows import Call
 from workbench.domain.values import JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
@@ -19,6 +20,8 @@ from workbench.host.approved_change import (
     ExecutionRefusal,
     approved_changes,
     has_base_changed,
+    left_out_hunks,
+    note_for_model,
     recheck_call,
     write_plan,
 )
@@ -30,14 +33,7 @@ from workbench.host.gate_runner import (
     replace_stale_call,
     replace_waiting_action,
 )
-from workbench.host.supervised_calls import (
-    MOST_DENIAL_CHARACTERS,
-    AgentCalls,
-    Waiter,
-    Waiting,
-    call_digest,
-    denial,
-)
+from workbench.host.supervised_calls import UNNAMED, AgentCalls, Waiter, Waiting, call_digest, denial
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy.gate import ScreenedCall
@@ -48,6 +44,8 @@ from workbench.text import canonical
 
 MOST_OPEN_CALLS: Final = 64
 """Calls of one session that may be open at once; further ones are denied."""
+_MOST_INPUT_CHARACTERS: Final = 3_000
+"""Characters of an input that a denial names as the one to make instead."""
 
 
 def attach(calls: AgentCalls, call_id: str, asked: IncomingCall, waiter: Waiter) -> None:
@@ -71,21 +69,48 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     is_first = not calls.turn_id
     turn_id = calls.turn_id or calls.writer.new_id()
     call = announced_call(
-        calls.writer, turn_id, calls.round + 1, key=ask.call or ask.nonce, tool=ask.tool, given=ask.input,
-        cwd=cwd, paths=named_files(ask.tool, ask.input),
+        calls.writer, turn_id, calls.round + 1, key=ask.call or f"{UNNAMED}{ask.nonce}", tool=ask.tool,
+        given=ask.input, cwd=cwd, paths=named_files(ask.tool, ask.input),
     )  # fmt: skip
     writer = _writer_of(calls, ask)
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
     if verdict.outcome == "allowed" and proposal is None:
         verdict = replace(verdict, outcome="refused", reason="it cannot be computed what it would do")
-    await calls.writer.append(
+    events = [
         *announcement(calls.writer, call, is_first=is_first),
         *await proposal_events(writer, call, verdict, proposal, ask.input),
-    )
+    ]
+    is_handed = verdict.outcome == "allowed" and proposal is not None and not proposal.changes
+    is_handed = is_handed and await _announce_handed(calls, call, events)
+    if not is_handed:
+        await calls.writer.append(*events)
     fault_point("supervised.asked")
     calls.turn_id, calls.round = turn_id, calls.round + 1
     attach(calls, call.id, asked, waiter)
+    if is_handed:
+        _send_allowance(calls, CallAnswer(nonce=ask.nonce, outcome="allow"), call.id)
     calls.catch_up()
+
+
+async def _announce_handed(calls: AgentCalls, call: Call, events: Sequence[Event]) -> bool:
+    """Record an allowed call that changes no known file as handed over already, in one transaction.
+
+    It was judged a moment ago, and no bytes of it have to be compared. False if agents are held by now.
+    """
+    try:
+        await calls.writer.append(*events, calls.writer.call_event(CallExecuting(), call))
+    except AgentsAreHeld:
+        return False
+    return True
+
+
+def _send_allowance(calls: AgentCalls, answer: CallAnswer, call_id: str) -> None:
+    """Answer a call whose handing over is committed; nothing answers it again."""
+    fault_point("supervised.executing")
+    waiting = calls.waiting[call_id]
+    waiter, waiting.waiters = waiting.waiters[-1], []
+    waiter.connection.send(replace(answer, nonce=waiter.nonce))
+    fault_point("supervised.answered")
 
 
 def _writer_of(calls: AgentCalls, ask: Ask) -> SessionWriter:
@@ -128,6 +153,9 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
             return
         changes = approved_changes(calls.writer, record)
         new_input = None if screened is None else _chosen_input(calls, record, screened, exact, changes)
+        if new_input is not None and not calls.waiting[call_id].waiters[-1].takes_input:
+            await _cancel(calls, record, _needs_own_input(calls, record, new_input))
+            return
     except (CallBytesMissing, SealedBytesMissing) as error:
         await _cancel(calls, record, ExecutionRefusal(detail="sealed bytes gone", error=str(error)))
         return
@@ -143,9 +171,6 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
             calls, record, ExecutionRefusal(detail="nothing taken", error="no part of it was approved")
         )
         return
-    if new_input is not None and calls.waiting[call_id].waiters[-1].is_fixed:
-        await _cancel(calls, record, ExecutionRefusal(detail="not possible", error=_call_instead(new_input)))
-        return
     await _commit_and_answer(calls, record, changes, new_input)
 
 
@@ -160,13 +185,12 @@ async def _commit_and_answer(
     except AgentsAreHeld:
         await _replace(calls, record.row.id, HELD_WHY, HELD)
         return
-    fault_point("supervised.executing")
-    waiting = calls.waiting[record.row.id]
-    waiter, waiting.waiters = waiting.waiters[-1], []
     if new_input is not None:
-        waiting.handed_digest = call_digest(record.row.tool, new_input, record.row.cwd)
-    waiter.connection.send(CallAnswer(nonce=waiter.nonce, outcome="allow", input=new_input))
-    fault_point("supervised.answered")
+        digest = call_digest(record.row.tool, new_input, record.row.cwd)
+        calls.waiting[record.row.id].handed_digest = digest
+    note = note_for_model(calls.writer, record)
+    answer = CallAnswer(nonce="", outcome="allow", input=new_input, note=note)
+    _send_allowance(calls, answer, record.row.id)
 
 
 def _chosen_input(
@@ -194,12 +218,19 @@ def _chosen_input(
     return chosen
 
 
-def _call_instead(chosen: JsonObject) -> str:
-    """Return what the model has to do, as its agent runs its calls only as they are."""
-    why = "The user approved another version of this, which the agent cannot be given."
-    exact = f"{why} Make the call again with exactly this input: {canonical.dumps(chosen)}"
-    is_whole = redaction.redact_line(exact, MOST_DENIAL_CHARACTERS) == exact
-    return exact if is_whole else f"{why} Ask which parts, and make smaller changes."
+def _needs_own_input(calls: AgentCalls, record: CallRecord, chosen: JsonObject) -> ExecutionRefusal:
+    """Return why a call is not made that its agent cannot make in part; told to its model."""
+    exact = canonical.dumps(chosen)
+    is_whole = redaction.redact_line(exact, _MOST_INPUT_CHARACTERS) == exact
+    if record.approved is not None and record.approved.edited:
+        why = "The user wants other bytes than these, and a change can only be made as a whole."
+        why = why if is_whole else f"{why} Ask the user"
+    else:
+        left = ", ".join(left_out_hunks(calls.writer, record))
+        why = f"The user approved only a part of this. Make the change again without this: {left}"
+    if is_whole:
+        why = f"{why} Make it with exactly this input: {exact}"
+    return ExecutionRefusal(detail="not possible", error=why)
 
 
 async def _cancel(calls: AgentCalls, record: CallRecord, refusal: ExecutionRefusal) -> None:

@@ -1,9 +1,10 @@
 """The calls of a supervised session: as they are recorded, and which connections wait for their answers."""
 
 import hashlib
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.agents.reducer import apply_event
 from workbench.agents.state import TurnCall, TurnState
@@ -22,8 +23,9 @@ from workbench.text import canonical
 
 DIFFERS = "differs"
 """Detail of a call after which the files are not what was approved."""
-MOST_DENIAL_CHARACTERS: Final = 4_000
-"""Characters of the reason that a model is given."""
+
+UNNAMED = "unnamed "
+"""Begins the recorded id of a call to which its agent gave none."""
 
 
 class Waiter(Struct, frozen=True):
@@ -31,8 +33,8 @@ class Waiter(Struct, frozen=True):
 
     connection: AgentConnection
     nonce: str
-    is_fixed: bool = False
-    """The agent cannot be given another input."""
+    takes_input: bool = True
+    """Whether its answer may carry another input than the agent's own."""
 
 
 class Waiting(Struct):
@@ -44,6 +46,7 @@ class Waiting(Struct):
     waiters: list[Waiter] = field(default_factory=list[Waiter])
     nonces: set[str] = field(default_factory=set[str])
     left_at: float | None = None
+    handed_digest: str = ""
     is_read: bool = False
     """Whether the agent said that it has read the answer."""
 
@@ -58,6 +61,8 @@ class AgentCalls:
         self.turn_calls: dict[str, TurnCall] = {}
         """The calls of the session as they were last seen."""
         self.waiting: dict[str, Waiting] = {}
+        self.unreported: dict[str, KnownCall] = {}
+        """Calls that were settled by their files; the agent may still say that they ended."""
         self.started_at = writer.context.clock.monotonic()
         self.turn_id = ""
         """The open turn; empty between two turns."""
@@ -122,14 +127,29 @@ class AgentCalls:
         bases = {base_id for call in built if call is not None for base_id, _ in call.on_top_of}
         return bases.intersection(self.handed_calls())
 
-    def settled_calls(self, key: str) -> list[KnownCall]:
-        """Return the settled calls that the agent names so."""
-        rows = self.writer.journal.calls(self.writer.session_id) if key else []
-        return [
-            KnownCall(id=row.id, key=key, digest=self._recorded_digest(row), state=row.state)
+    def ended_calls(self, key: str, tool: str) -> list[KnownCall]:
+        """Return the settled calls that the end of a call of a tool may belong to.
+
+        They have the agent's id of it, were not reported, or have no id and were refused in this turn.
+        """
+        rows = [row for row in self.writer.journal.calls(self.writer.session_id) if row.tool == tool]
+        named = [row for row in rows if key and row.provider_call_id == key and row.id not in self.unreported]
+        refused = [
+            row
             for row in rows
-            if row.provider_call_id == key and row.state in SETTLED_CALL_STATES
+            if row.turn_id == self.turn_id and row.state in ("rejected", "expired") and not agent_key(row)
         ]
+        settled = [
+            KnownCall(id=row.id, key=agent_key(row), digest=self._recorded_digest(row), state=row.state)
+            for row in (*named, *refused)
+            if row.state in SETTLED_CALL_STATES
+        ]
+        return [*settled, *self.unreported.values()]
+
+    def note_unreported(self, row: Call) -> None:
+        """Note that a call was settled by its files."""
+        known = self._known(row)
+        self.unreported[row.id] = replace(known, state="succeeded", is_end_awaited=True)
 
     def _recorded_digest(self, row: Call) -> str:
         try:
@@ -148,8 +168,8 @@ class AgentCalls:
         call = self.turn_calls.get(row.id)
         bases = call.on_top_of if call is not None else ()
         return KnownCall(
-            id=row.id, key=row.provider_call_id, digest=waiting.digest,
-            handed_digest=waiting.handed_digest, state=row.state,
+            id=row.id, key=agent_key(row), digest=waiting.digest, handed_digest=waiting.handed_digest,
+            state=row.state,
             nonces=frozenset(waiting.nonces), waiters=len(waiting.waiters), unattended_for=now - left_at,
             handed_at=row.started_at or 0,
             base_states=tuple(self._base_state(base, revision) for base, revision in bases),
@@ -169,12 +189,15 @@ class AgentCalls:
         return "as shown" if is_as_shown and finished and finished.detail != DIFFERS else "otherwise"
 
 
+def agent_key(row: Call) -> str:
+    """Return the agent's id of a call; empty where the question had none, and its nonce is recorded."""
+    return "" if row.provider_call_id.startswith(UNNAMED) else row.provider_call_id
+
+
 def call_digest(tool: str, given: JsonObject, cwd: str) -> str:
     text = canonical.dumps({"tool": tool, "input": given, "cwd": cwd})
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def denial(nonce: str, reason: str) -> CallAnswer:
-    return CallAnswer(
-        nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, MOST_DENIAL_CHARACTERS)
-    )
+    return CallAnswer(nonce=nonce, outcome="deny", reason=redaction.redact_line(reason, 4_000))

@@ -18,10 +18,11 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
+from typing import Literal
 
 from msgspec.structs import replace
 
-from workbench.domain.events import SessionStatusChanged, TurnEnded
+from workbench.domain.events import AgentConnected, AgentGone, Event, SessionStatusChanged, TurnEnded
 from workbench.domain.machines import IllegalMoveError
 from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.driver_context import DriverContext, SessionWriter
@@ -32,7 +33,8 @@ from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
 from workbench.host.supervised_outcomes import (
     compare,
     is_as_approved,
-    note_for_model,
+    look_again,
+    note_after_call,
     observe,
     ran_unanswered,
     record_unasked,
@@ -50,6 +52,7 @@ from workbench.supervised.machine import (
     Deny,
     HandOver,
     IncomingCall,
+    LookAgain,
     Observe,
     RanUnanswered,
     RefreshCall,
@@ -57,6 +60,7 @@ from workbench.supervised.machine import (
     Unasked,
     WithdrawCall,
     due_moves,
+    due_presence,
     on_ask,
     on_done,
 )
@@ -74,7 +78,9 @@ class SupervisedDriver:
         self._calls = AgentCalls(self.writer, tools)
         self._link = link
         self._had_agent = False
-        """A connection was open since this driver was started."""
+        """The agent was here since this driver was started."""
+        self._left_at = self._calls.started_at
+        """When the agent was last seen here."""
         self._reads = WaitingReads(self.writer)
         self._is_ticked = False
         self._held_since: dict[str, float] = {}
@@ -103,8 +109,9 @@ class SupervisedDriver:
         return self._calls.cursor
 
     def is_idle(self) -> bool:
-        """Return whether nothing is open and no agent is connected."""
-        return not self._link.is_busy() and not self._calls.open_calls()
+        """Return whether nothing is open and the agent is gone, which is recorded."""
+        is_left = not self._link.is_busy() and not self._calls.open_calls()
+        return is_left and self._due_presence(is_agent_here=False) is None
 
     async def tick(self) -> None:
         """Do what time brings: rows expire and go stale, reads are released, and questions are left."""
@@ -176,7 +183,7 @@ class SupervisedDriver:
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
-        waiter = Waiter(connection, ask.nonce, ask.is_fixed)
+        waiter = Waiter(connection, ask.nonce, ask.takes_input)
         match on_ask(asked, self._calls.known_calls()):
             case Attach(call_id):
                 attach(self._calls, call_id, asked, waiter)
@@ -193,25 +200,33 @@ class SupervisedDriver:
                 await observe(self._calls, call.id, "the agent's turn ended before it said what came of it")
             else:
                 await withdraw(self._calls, call.id, "the agent's turn ended")
-        ended = self.writer.event(TurnEnded(outcome="done"), turn_id=self._calls.turn_id)
+        await self._end_turn()
+
+    async def _end_turn(self, *more: Event, detail: str = "") -> None:
+        ended = self.writer.event(TurnEnded(outcome="done", detail=detail), turn_id=self._calls.turn_id)
         ready = self.writer.event(SessionStatusChanged(status="ready"))
-        await self.writer.append(ended, ready)
+        await self.writer.append(ended, ready, *more)
         self._calls.turn_id, self._calls.round = "", 0
+        self._calls.unreported.clear()
         self._calls.catch_up()
 
     async def _done(self, connection: AgentConnection, done: Done) -> None:
         cwd = done.cwd or self.writer.context.workspace
         digest, note = call_digest(done.tool, done.input, cwd), ""
-        match on_done(done.call, digest, [*self._calls.known_calls(), *self._calls.settled_calls(done.call)]):
+        ended = self._calls.ended_calls(done.call, done.tool)
+        match on_done(done.call, digest, [*self._calls.known_calls(), *ended]):
             case Compare(call_id):
                 await compare(self._calls, call_id, done)
-                note = note_for_model(self._calls, call_id)
+                note = note_after_call(self._calls, call_id)
             case RanUnanswered(call_id):
                 await ran_unanswered(self._calls, call_id)
-            case Unasked():
-                await record_unasked(self._calls, done, cwd)
-            case AlreadySettled():
-                pass
+            case LookAgain(call_id):
+                await look_again(self._calls, call_id)
+            case Unasked(refused):
+                await record_unasked(self._calls, done, cwd, refused)
+            case AlreadySettled(call_id):
+                self._calls.unreported.pop(call_id, None)
+                note = note_after_call(self._calls, call_id)
         if done.nonce:
             connection.send(CallNote(nonce=done.nonce, note=note))
 
@@ -220,7 +235,8 @@ class SupervisedDriver:
         if await serve_requests(self._calls) or await self._settle_silent_calls():
             return True
         is_agent_here = self._link.is_agent_here()
-        self._had_agent = self._had_agent or is_agent_here
+        if is_agent_here:
+            self._had_agent, self._left_at = True, self.writer.context.clock.monotonic()
         since = inf if self._had_agent else self.writer.context.clock.monotonic() - self._calls.started_at
         moves = due_moves(self._calls.known_calls(), is_agent_here=is_agent_here, since_start=since)
         for move in moves:
@@ -239,7 +255,26 @@ class SupervisedDriver:
                     await observe(self._calls, call_id, "the agent ended before it said what came of it")
             self._calls.catch_up()
             return True
-        return False
+        return await self._record_presence(is_agent_here=is_agent_here)
+
+    def _due_presence(self, *, is_agent_here: bool) -> Literal["connected", "gone", "leaving"] | None:
+        return due_presence(
+            is_agent_here=is_agent_here, is_recorded_gone=self.writer.session().is_agent_gone,
+            had_agent=self._had_agent, since_left=self.writer.context.clock.monotonic() - self._left_at,
+        )  # fmt: skip
+
+    async def _record_presence(self, *, is_agent_here: bool) -> bool:
+        """Record that the agent is connected again, or gone, which ends its turn; False if neither is new."""
+        match self._due_presence(is_agent_here=is_agent_here):
+            case "connected":
+                await self.writer.append(self.writer.event(AgentConnected()))
+            case "gone" if self._calls.turn_id:
+                await self._end_turn(self.writer.event(AgentGone()), detail="the agent is gone")
+            case "gone":
+                await self.writer.append(self.writer.event(AgentGone()))
+            case _:
+                return False
+        return True
 
     async def _settle_silent_calls(self) -> bool:
         """Settle a call whose end the agent did not report; looked at once a tick.

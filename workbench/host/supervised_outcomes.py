@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from workbench.changes.decision import SealedBytesMissing, sealed_changes
-from workbench.changes.diff import FileChange, make_hunks
+from workbench.changes.diff import FileChange
 from workbench.domain.events import (
     Body,
     CallExecuting,
@@ -14,20 +16,20 @@ from workbench.domain.events import (
     FileChanged,
 )
 from workbench.domain.rows import Call
-from workbench.domain.values import GateVerdict, PlannedWrite
+from workbench.domain.values import OWN_MODE, GateVerdict, Grade, PlannedWrite
 from workbench.effects.fault_points import fault_point
 from workbench.host import redaction
 from workbench.host.approved_change import (
     alteration_detail,
     approved_changes,
     hunks_taken_and_left,
+    note_for_model,
     write_plan,
 )
 from workbench.host.call_context import CallRecord, read_call_record
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.found_files import FoundFiles, found_files_question
 from workbench.host.observed_files import (
-    Grade,
     ObservedFile,
     changed_bodies,
     difference_words,
@@ -40,8 +42,6 @@ from workbench.host.supervised_session import announced_call, announcement
 from workbench.host.unasked_calls import UnaskedCall, look_at_unasked
 from workbench.supervised.messages import Done
 from workbench.supervised.tools import SessionTools, named_files
-
-_BY_ITS_OWN_MODE = "its own mode"
 
 
 async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
@@ -67,31 +67,9 @@ async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
     await _append_observed(calls, record, files, finished)
 
 
-def note_for_model(calls: AgentCalls, call_id: str) -> str:
+def note_after_call(calls: AgentCalls, call_id: str) -> str:
     """Return what the model has to know of a change that was not made as it asked for; empty if it was."""
-    record = read_call_record(calls.writer.journal, call_id)
-    if record.is_whole:
-        return ""
-    if record.approved is not None and record.approved.edited:
-        words = "The user changed this before it was written. Read the files again before you go on."
-    else:
-        left = ", ".join(_left_out(calls.writer, record))
-        words = (
-            f"The user approved only a part of this and left out: {left}. Do not write that again unasked."
-        )
-    return redaction.redact_line(words, 2_000)
-
-
-def _left_out(writer: SessionWriter, record: CallRecord) -> list[str]:
-    """Return each hunk that was not approved as a whole, by its file and line."""
-    approved = record.approved
-    selection = (approved.selection if approved else None) or ()
-    whole = {part.hunk for part in selection if part.lines is None}
-    try:
-        changes = sealed_changes(record.files, writer.journal.blobs)
-    except SealedBytesMissing:
-        return ["the rest"]
-    return [f"{hunk.path} line {hunk.old_start}" for hunk in make_hunks(changes) if hunk.index not in whole]
+    return note_for_model(calls.writer, read_call_record(calls.writer.journal, call_id))
 
 
 async def is_as_approved(calls: AgentCalls, call_id: str) -> bool:
@@ -107,11 +85,12 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
     record = read_call_record(calls.writer.journal, call_id)
     if record.row.state != "executing" or record.executing is None:
         return
-    waiting = calls.waiting.pop(call_id, None)
-    if waiting is None or not waiting.is_read:
+    known = calls.waiting.get(call_id)
+    if known is None or not known.is_read:
         why = f"{why}, and it did not confirm that it got the answer"
     files = await asyncio.to_thread(observe_files, calls.writer, record.executing.plan)
     if files and all(file.is_as_approved for file in files):
+        calls.note_unreported(record.row)
         taken, left = hunks_taken_and_left(calls.writer, record)
         body = CallFinished(
             state="succeeded", detail=alteration_detail(record), metadata={"grade": "bound"},
@@ -125,7 +104,25 @@ async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
             state="interrupted", detail="outcome unknown", error=why, summary=difference_words(files),
             metadata={"grade": "checked" if files else "on its word"},
         )  # fmt: skip
+    calls.waiting.pop(call_id, None)
     await _append_observed(calls, record, files, body)
+
+
+async def look_again(calls: AgentCalls, call_id: str) -> None:
+    """Record what a call wrote after it counted as interrupted."""
+    record = read_call_record(calls.writer.journal, call_id)
+    changed, question = await asyncio.to_thread(_found_since, calls.writer, record)
+    if changed or question:
+        events = (calls.writer.call_event(body, record.row) for body in changed)
+        await calls.writer.append(*events, *question)
+        fault_point("supervised.observed")
+
+
+def _found_since(writer: SessionWriter, record: CallRecord) -> tuple[list[FileChanged], list[Event]]:
+    plan = record.executing.plan if record.executing else ()
+    known = {(body.path, body.after) for body in record.changed}
+    files = [file for file in observe_files(writer, plan) if (file.step.path, file.digest) not in known]
+    return _found(writer, record, files)
 
 
 async def _append_observed(
@@ -197,11 +194,11 @@ def _found_unanswered(writer: SessionWriter, record: CallRecord) -> tuple[list[F
     return changed_bodies(writer, changes), [found_files_question(writer, record.row, found)]
 
 
-async def record_unasked(calls: AgentCalls, done: Done, cwd: str) -> None:
+async def record_unasked(calls: AgentCalls, done: Done, cwd: str, refused: str | None = None) -> None:
     """Record a call that the agent's own mode or rules allowed; it is shown, and rarely asked about.
 
     A question is opened where a denial names it, or where it wrote a file that is closed, runs automatically,
-    or is outside the folder.
+    or is outside the folder, and where it is a call that was refused (`refused`: its id).
     """
     if not calls.tools.admit(done.tool):
         return
@@ -211,6 +208,8 @@ async def record_unasked(calls: AgentCalls, done: Done, cwd: str) -> None:
         paths=named_files(done.tool, done.input),
     )  # fmt: skip
     seen = await asyncio.to_thread(look_at_unasked, writer, call, done.input, has_failed=done.is_error)
+    if refused is not None and not seen.objection:
+        seen = replace(seen, objection=_refusal_words(calls, refused))
     bodies, question = await asyncio.to_thread(_unasked_bodies, calls, call, done, seen)
     events = (writer.call_event(body, call) for body in bodies)
     await writer.append(*announcement(writer, call, is_first=is_first), *events, *question)
@@ -224,9 +223,7 @@ def _unasked_bodies(
 ) -> tuple[tuple[Body, ...], list[Event]]:
     """Return what is recorded of a call that was made without asking, and the question about it, if any."""
     writer, target = calls.writer, _target(calls.tools, call)
-    verdict = GateVerdict(
-        outcome="allowed", step="agent", by=_BY_ITS_OWN_MODE, reason="the agent did not ask here"
-    )
+    verdict = GateVerdict(outcome="allowed", step="agent", by=OWN_MODE, reason="the agent did not ask here")
     proposed = CallProposed(
         tool=call.tool, verdict=verdict, parameters=call.parameters, parameters_ref=call.parameters_ref,
         provider_call_id=call.provider_call_id, cwd=call.cwd, paths=call.paths, target=target,
@@ -250,6 +247,12 @@ def _unasked_bodies(
     )  # fmt: skip
     question = [found_files_question(writer, call, found)] if seen.objection else []
     return (proposed, CallExecuting(), *changed, finished), question
+
+
+def _refusal_words(calls: AgentCalls, call_id: str) -> str:
+    row = calls.writer.journal.call(call_id)
+    is_rejected = row is not None and row.state == "rejected"
+    return "The same call was rejected before" if is_rejected else "The same call was not answered in time"
 
 
 def _proposed_plan(writer: SessionWriter, record: CallRecord) -> tuple[PlannedWrite, ...]:

@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Final, TextIO
@@ -57,10 +58,12 @@ from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_start import answered_runs, is_runnable
 from workbench.host.supervised_driver import drive_supervised
 from workbench.host.supervised_session import require_supervised_session
+from workbench.journal.database import is_newer_schema_wanted
 from workbench.journal.errors import JournalError, SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, unfinished_sessions
+from workbench.journal.session_queries import has_executing_call
 from workbench.journal.transaction import TransactionTables
 from workbench.policy.trust import TrustRefused
 from workbench.secrets.scrubber import scrub
@@ -96,6 +99,7 @@ class Supervisor:
         self._considered_versions: dict[str, int] = {}
         self._broken_at: dict[str, int] = {}
         self._answered_checked_at = 0.0
+        self._began_at = time.time()
         self._changed = asyncio.Event()
         self._noted_readings = 0
         self._links: dict[str, AgentLink] = {}
@@ -130,7 +134,12 @@ class Supervisor:
                     if self._is_workspace_gone():
                         LOG.error("%s is gone; what waits there keeps waiting", self._context.workspace)
                         return
-                    self._start_sessions()
+                    is_leaving = is_newer_schema_wanted(self._context.home, self._began_at)
+                    if is_leaving and not self._is_call_running():
+                        LOG.info("this process makes way for a newer version of the program")
+                        return
+                    if not is_leaving:
+                        self._start_sessions()
                     if self._driven or self._is_attached():
                         idle_since = self._context.clock.monotonic()
                     elif self._context.clock.monotonic() - idle_since >= self._linger:
@@ -151,6 +160,10 @@ class Supervisor:
     def _is_workspace_gone(self) -> bool:
         """Return whether the workspace's folder was moved or replaced: nothing may be done there."""
         return not self._context.root.is_in_place()
+
+    def _is_call_running(self) -> bool:
+        with self._context.journal.snapshot() as database:
+            return has_executing_call(database, self._driven)
 
     def _start_sessions(self) -> None:
         self._note_key_variables()

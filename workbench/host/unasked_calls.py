@@ -5,20 +5,19 @@ to agents, that runs automatically, or that is outside the folder.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.changes.diff import FileChange
-from workbench.domain.events import FileChanged
 from workbench.domain.rows import Call
 from workbench.domain.values import GateVerdict, JsonObject
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.host.call_context import gate_call_of, gate_context
 from workbench.host.driver_context import SessionWriter
-from workbench.journal.replay import session_file_changes
+from workbench.journal.replay import last_file_change
 from workbench.policy.autorun_files import autorun_reason
 from workbench.policy.gate import GateContext, ScreenedCall, screen_call
 from workbench.supervised.earlier_bytes import bytes_before_edit
@@ -61,7 +60,7 @@ def _seen_call(
     writer: SessionWriter, screened: ScreenedCall, objection: str, *, has_failed: bool
 ) -> UnaskedCall:
     seen, tool = _SeenFiles(writer, screened), writer.context.tools.get(screened.descriptor.id)
-    if not seen.paths:
+    if not seen.paths or screened.descriptor.capability == "read":
         return UnaskedCall(objection=objection)
     if seen.is_as_before:
         return UnaskedCall(objection="" if has_failed else objection)
@@ -100,7 +99,7 @@ class _SeenFiles:
         calls = (screened, *screened.patched)
         targets = (target for call in calls for target in call.named_paths.values())
         self.paths = tuple(dict.fromkeys(target.relative for target in targets))
-        self._known = _last_changes(writer, self.paths)
+        self._known = {path: last_file_change(writer.journal, writer.session_id, path) for path in self.paths}
 
     @property
     def is_as_before(self) -> bool:
@@ -145,12 +144,10 @@ class _SeenFiles:
         return image.data if image else None
 
     def _known_image(self, path: str) -> FileImage | None:
-        data = self._before(path)
-        return (
-            None
-            if data is None
-            else FileImage(data=data, mode=self._known[path].mode, size=len(data), links=1)
-        )
+        data, body = self._before(path), self._known.get(path)
+        if data is None or body is None:
+            return None
+        return FileImage(data=data, mode=body.mode, size=len(data), links=1)
 
     def _before(self, path: str) -> bytes | None:
         body = self._known.get(path)
@@ -162,11 +159,3 @@ class _SeenFiles:
         if data is None:
             raise _BytesUnknown
         return data
-
-
-def _last_changes(writer: SessionWriter, paths: Sequence[str]) -> dict[str, FileChanged]:
-    """Return the last change of each file that this session knows."""
-    bodies = (
-        [event.body for event in session_file_changes(writer.journal, writer.session_id)] if paths else []
-    )
-    return {body.path: body for body in bodies if isinstance(body, FileChanged) and body.path in paths}

@@ -319,6 +319,12 @@ MIGRATIONS: Final = (
         change="CREATE TABLE agent_hold"
         " (id TEXT PRIMARY KEY, held_at INTEGER, held_by TEXT, released_at INTEGER)",
     ),
+    Migration(
+        version=16,
+        name="agents that are gone, and how their calls were compared",
+        change="ALTER TABLE session ADD COLUMN is_agent_gone INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE call ADD COLUMN grade TEXT",
+    ),
 )
 
 
@@ -413,7 +419,7 @@ def _migrate(
 ) -> None:
     version = database.execute("PRAGMA user_version").get
     if 0 < version < migrations[-1].version:
-        _refuse_while_driven(home)
+        _refuse_while_driven(home, migrations[-1].version)
         _write_backup(database, home.path / f"journal.db.schema-{version}.backup")
     database.execute("BEGIN IMMEDIATE")
     try:
@@ -427,13 +433,31 @@ def _migrate(
         raise
 
 
-def _refuse_while_driven(home: Home) -> None:
+def _refuse_while_driven(home: Home, version: int) -> None:
+    """Refuse to migrate under processes that drive sessions; ask them to end when they can."""
     if drivers := live_drivers(home):
+        _wanted_schema_file(home).write_text(f"{version}\n")
         raise MigrationBlocked(
             f"the journal {home.database} was not migrated",
-            f"sessions are run by {', '.join(drivers)}",
-            "stop the background processes with workbench host stop --all, or wait until they end",
+            f"sessions are run by {', '.join(drivers)}; they were asked to finish their calls and to end",
+            "do it again in a while, or stop the background processes with workbench host stop --all",
         )
+
+
+def _wanted_schema_file(home: Home) -> Path:
+    return home.run / "wanted-schema"
+
+
+def is_newer_schema_wanted(home: Home, since: float) -> bool:
+    """Return whether a newer version of the program waits to migrate the journal.
+
+    `since`: when this process began, in seconds since the epoch; what was asked of earlier ones is over.
+    """
+    path = _wanted_schema_file(home)
+    try:
+        return path.stat().st_mtime >= since and int(path.read_text()) > SCHEMA_VERSION
+    except (OSError, ValueError):
+        return False
 
 
 def copy_database(database: Database, target: Path) -> None:

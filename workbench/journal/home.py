@@ -226,6 +226,14 @@ class BlobStore:
         path = self._path(ref)
         return path is not None and path.is_file()
 
+    def size(self, ref: BlobRef) -> int:
+        """Return the bytes of a blob's file, 0 where there is none."""
+        path = self._path(ref)
+        try:
+            return path.stat().st_size if path is not None else 0
+        except OSError:
+            return 0
+
     def remove(self, ref: BlobRef) -> bool:
         """Remove a blob that nothing refers to; the caller holds the transaction that says so."""
         path = self._path(ref)

@@ -218,7 +218,7 @@ def remove_unused_blobs(
     """
 
     def remove(live: TransactionTables, some: list[BlobRef]) -> int:
-        return sum(journal.blobs.remove(ref) for ref in some if live.value(needed, ref, *values) is None)
+        return sum(journal.blobs.remove(ref) for ref in some if live.value(needed, *values, ref) is None)
 
     waiting = list(refs)
     return sum(
@@ -228,27 +228,40 @@ def remove_unused_blobs(
 
 
 _ENDED_STATUSES: Final = ", ".join(repr(status) for status in sorted(TERMINAL_SESSION_STATES))
+# A supervised session has no end, as its agent can take it up again: it is over while nothing is open.
+_IS_OVER: Final = (
+    f"(status IN ({_ENDED_STATUSES}) OR (session.kind = 'supervised' AND NOT EXISTS (SELECT 1 FROM action"  # noqa: S608
+    " WHERE action.session_id = session.id AND action.state = 'pending') AND NOT EXISTS (SELECT 1 FROM call"
+    " WHERE call.session_id = session.id AND call.state IN ('pending', 'approved', 'executing'))))"
+)
+_OVER_BEFORE: Final = f"({_IS_OVER} AND updated_at <= iif(session.kind = 'supervised', ?2, ?1))"
 _SELECT_EXPIRED: Final = (  # nothing but our own words in it, and so below
     "SELECT DISTINCT ref FROM blob_ref JOIN session ON session.id = blob_ref.session_id"  # noqa: S608
-    f" WHERE ref GLOB 'sealed:*' AND status IN ({_ENDED_STATUSES}) AND updated_at <= ?"
+    f" WHERE ref GLOB 'sealed:*' AND {_OVER_BEFORE}"
 )
 _SELECT_STILL_NEEDED: Final = (
     "SELECT 1 FROM blob_ref LEFT JOIN session ON session.id = blob_ref.session_id"  # noqa: S608
-    f" WHERE ref = ? AND (status IS NULL OR status NOT IN ({_ENDED_STATUSES}) OR updated_at > ?) LIMIT 1"
+    f" WHERE ref = ?3 AND (status IS NULL OR NOT {_OVER_BEFORE}) LIMIT 1"
+)
+_SELECT_MISSED: Final = (
+    "SELECT 1 FROM blob_ref LEFT JOIN session ON session.id = blob_ref.session_id"  # noqa: S608
+    f" WHERE ref = ? AND (status IS NULL OR NOT {_IS_OVER}) LIMIT 1"
 )
 
 
 def remove_expired_blobs(journal: Journal, days: int, older_than: float = SWEEP_AFTER_SECONDS) -> int:
     """Remove sealed bytes that only sessions need which ended so many days ago.
 
-    `days`: whole days since the end; 0 removes them at once. `older_than`: seconds since the bytes were
-    stored last: somebody may be about to refer to newer ones. Returns how many files were removed.
+    `days`: whole days since the end; 0 removes them at once, those of supervised sessions after a day.
+    `older_than`: seconds since the bytes were stored last: somebody may be about to refer to newer ones.
+    Returns how many files were removed.
     """
-    before = journal.now() - days * DAY_MICROS
+    now = journal.now()
+    before, idle_before = now - days * DAY_MICROS, now - max(days, 1) * DAY_MICROS
     with journal.snapshot() as database:
-        over = {row[0] for row in database.execute(_SELECT_EXPIRED, (before,))}
+        over = {row[0] for row in database.execute(_SELECT_EXPIRED, (before, idle_before))}
     stale = [ref for ref in journal.blobs.stale(older_than) if ref in over] if over else []
-    return remove_unused_blobs(journal, stale, _SELECT_STILL_NEEDED, before)
+    return remove_unused_blobs(journal, stale, _SELECT_STILL_NEEDED, before, idle_before)
 
 
 def expired_blobs(journal: Journal, refs: Iterable[BlobRef]) -> set[BlobRef]:
@@ -257,6 +270,5 @@ def expired_blobs(journal: Journal, refs: Iterable[BlobRef]) -> set[BlobRef]:
         return {
             ref
             for ref in refs
-            if ref.startswith("sealed:")
-            and not database.execute(_SELECT_STILL_NEEDED, (ref, journal.now())).fetchall()
+            if ref.startswith("sealed:") and not database.execute(_SELECT_MISSED, (ref,)).fetchall()
         }

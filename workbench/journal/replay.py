@@ -193,15 +193,25 @@ def session_file_changes(journal: Journal, session_id: str) -> list[Event]:
     return list(_select_file_changes(journal, condition, session_id))
 
 
+def last_file_change(journal: Journal, session_id: str, path: str) -> FileChanged | None:
+    """Return the last change of a file in a session, without what a fork or an import brought."""
+    condition = (
+        "session_id = ? AND recorded_at IS NULL AND json_extract(body, '$.path') = ?"
+        " ORDER BY sequence_number DESC LIMIT 1"
+    )
+    bodies = [event.body for event in _select_file_changes(journal, condition, session_id, path)]
+    return next((body for body in bodies if isinstance(body, FileChanged)), None)
+
+
 def file_changes(journal: Journal, session_id: str) -> Iterator[Event]:
     """Return what was written in a session in order, also what an import says of it."""
     return _select_file_changes(journal, "session_id = ? ORDER BY sequence_number", session_id)
 
 
-def _select_file_changes(journal: Journal, condition: str, key: str) -> Iterator[Event]:
+def _select_file_changes(journal: Journal, condition: str, *keys: str) -> Iterator[Event]:
     statement = f"{SELECT_EVENTS} WHERE kind = 'file.changed' AND {condition}"
     with journal.snapshot() as database:
-        yield from map(decode_event, database.execute(statement, (key,)))
+        yield from map(decode_event, database.execute(statement, keys))
 
 
 def session_turns(journal: Journal, session_id: str) -> list[str]:

@@ -18,7 +18,7 @@ from workbench.domain.rows import (
     Session,
     SessionCounts,
 )
-from workbench.domain.values import SYSTEM_SESSION, Usage
+from workbench.domain.values import SYSTEM_SESSION, SessionKind, Usage
 from workbench.journal import storage
 from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
 from workbench.journal.storage import id_chunks, placeholders
@@ -222,6 +222,46 @@ def pending_action_counts(database: Database) -> dict[str, int]:
         " WHERE state = 'pending' GROUP BY 1"
     )
     return {row[0]: row[1] for row in database.execute(statement)}
+
+
+class KindWeight(Struct, frozen=True, kw_only=True):
+    """What the sessions of a kind take: their rows, and the bytes of their events."""
+
+    sessions: int
+    events: int
+    calls: int
+    actions: int
+    event_bytes: int
+    blobs: tuple[str, ...]
+    """What they refer to; others may as well."""
+
+
+def weight_of_kind(database: Database, kind: SessionKind) -> KindWeight:
+    """Return what the sessions of a kind take."""
+    of_kind = "session_id IN (SELECT id FROM session WHERE kind = ?)"
+    events, size = database.execute(
+        f"SELECT count(*), coalesce(sum(length(body)), 0) FROM event WHERE {of_kind}",  # noqa: S608
+        (kind,),
+    ).fetchall()[0]
+    calls, actions = (
+        database.execute(f"SELECT count(*) FROM {table} WHERE {of_kind}", (kind,)).get  # noqa: S608
+        for table in ("call", "action")
+    )
+    refs = database.execute(f"SELECT DISTINCT ref FROM blob_ref WHERE {of_kind}", (kind,))  # noqa: S608
+    return KindWeight(
+        sessions=database.execute("SELECT count(*) FROM session WHERE kind = ?", (kind,)).get,
+        events=events, calls=calls, actions=actions, event_bytes=size, blobs=tuple(row[0] for row in refs),
+    )  # fmt: skip
+
+
+def has_executing_call(database: Database, session_ids: Iterable[str]) -> bool:
+    """Return whether a call runs in some sessions, or in those below them."""
+    statement = (
+        "WITH RECURSIVE tree(id) AS (SELECT value FROM json_each(?)"
+        " UNION SELECT session.id FROM session JOIN tree ON session.parent_id = tree.id)"
+        " SELECT 1 FROM call WHERE state = 'executing' AND session_id IN tree LIMIT 1"
+    )
+    return database.execute(statement, (json.dumps(list(session_ids)),)).fetchone() is not None
 
 
 _COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"

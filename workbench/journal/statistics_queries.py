@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.domain.rows import ActionFact, CallFact, FileFact, SessionFact, UsageFact
-from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL
+from workbench.domain.values import OWN_MODE, SYSTEM_SESSION, UNDO_TOOL
 from workbench.journal.database import Database, SqlValue
 from workbench.journal.session_queries import CALL_NOT_COPIED, IS_FORK
 from workbench.journal.usage_queries import UsageScope, usage_facts
@@ -56,6 +56,7 @@ def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFa
 _ANSWER_NOT_COPIED: Final = f"NOT ({IS_FORK} AND action.created_at < session.created_at)"
 _UNASKED_REASON: Final = (
     f"CASE WHEN session.origin IS NOT NULL OR tool = '{UNDO_TOOL}' OR call.action_id IS NOT NULL THEN ''"
+    f" WHEN verdict_by = '{OWN_MODE}' THEN 'agent'"
     " WHEN approval_method = 'config_rule' THEN 'rule' WHEN approval_method = 'auto' THEN 'grant'"
     " WHEN call.state = 'rejected' AND proposed THEN 'refused' ELSE '' END"
 )
@@ -69,9 +70,9 @@ def _call_facts(database: Database, scope: StatisticsScope) -> list[CallFact]:
         " WHERE call_id IS NOT NULL AND decided_at IS NOT NULL GROUP BY call_id"
     )
     statement = (
-        # How long a call ran that a crash ended is not known.
+        # How long a call ran that a crash ended, or that its agent executed, is not known.
         "SELECT tool, state, CASE WHEN started_at IS NULL OR state = 'interrupted'"  # noqa: S608
-        " OR detail = 'recovered' THEN NULL ELSE duration_ms END,"
+        " OR detail = 'recovered' OR grade IS NOT NULL THEN NULL ELSE duration_ms END,"
         " CASE WHEN session.origin IS NULL THEN waited END,"
         f" {_UNASKED_REASON}"
         f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({waits}) ON call_id = call.id"

@@ -346,9 +346,9 @@ class JournalReader(RowReader):
             f"EXISTS (SELECT 1 FROM call WHERE session_id = session.id AND (state IN (?, ?) OR {is_asked}))"  # noqa: S608
         )
         live = "status NOT IN ('completed', 'failed', 'terminated')"
-        where = (
-            f"WHERE workspace = ? AND kind != 'ask' AND {live} AND ({last} != 'lease.released' OR {is_open})"
-        )
+        is_here = "(session.kind = 'supervised' AND NOT is_agent_gone)"  # as far as is recorded
+        is_due = f"({last} != 'lease.released' OR {is_open} OR {is_here})"
+        where = f"WHERE workspace = ? AND kind != 'ask' AND {live} AND {is_due}"
         return self._rows(Session, f"{where} ORDER BY created_at", workspace, "approved", "executing")
 
     # --- connections ---------------------------------------------------------------------------

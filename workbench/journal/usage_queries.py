@@ -29,7 +29,11 @@ class UsageScope(Struct, frozen=True, kw_only=True):
 
 
 _QUARTER: Final = 900_000_000
-_AGENT: Final = f"coalesce(session.origin, '{OWN_AGENT}')"
+_AGENT: Final = (
+    "CASE session.kind WHEN 'supervised' THEN session.provider"
+    f" ELSE coalesce(session.origin, '{OWN_AGENT}') END"
+)
+"""The same as `Session.agent`."""
 _DAY: Final = "date(token_use.at / 1000000, 'unixepoch', 'localtime')"
 _GROUPS: Final[dict[UsageGroup, tuple[str, str]]] = {
     "time": ("''", "token_use.at"), "day": (_DAY, "min(token_use.at)"), "model": ("token_use.model", "0"),

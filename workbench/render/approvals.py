@@ -137,10 +137,13 @@ def folder_column_cells(names: Iterable[str], width: int) -> int:
     return min(max(map(cell_width, names), default=0), most)
 
 
-def session_column_cells(titles: Iterable[str], width: int) -> int:
-    """Return the width of the column of sessions: none for one of them, else what the longest title needs."""
+def session_column_cells(titles: Iterable[str], width: int, *, is_needed: bool = False) -> int:
+    """Return the width of the column of sessions: what the longest title needs; none for one of them.
+
+    `is_needed`: it is shown of one as well.
+    """
     distinct = {title for title in titles if title}
-    if len(distinct) < 2:
+    if len(distinct) < 2 - is_needed:
         return 0
     return min(max(map(cell_width, distinct)), max(MAX_SESSION_CELLS, width // 4))
 

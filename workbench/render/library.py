@@ -19,8 +19,9 @@ from workbench.views.statistics import Outcome, PreviewFile, SessionPreview
 from workbench.views.status_icons import StatusName
 
 OUTCOME_ICONS: Final[dict[Outcome, StatusName]] = {
-    "by rule": "rule", "by grant": "ok", "approved": "ok", "partly": "partly", "rejected": "rejected",
-    "expired": "expired", "withdrawn": "cancelled", "replaced": "cancelled", "not allowed": "failed",
+    "by rule": "rule", "by grant": "ok", "own mode": "ok", "approved": "ok", "partly": "partly",
+    "rejected": "rejected", "expired": "expired", "withdrawn": "cancelled", "replaced": "cancelled",
+    "not allowed": "failed",
 }  # fmt: skip
 MAX_PREVIEW_FILES: Final = 8
 _FACT_NAME_CELLS: Final = 13

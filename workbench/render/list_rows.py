@@ -31,6 +31,8 @@ _FAR_CELLS: Final = 40
 _SESSION_CELLS: Final = 26
 _SHORT_SESSION_CELLS: Final = 14
 _LABEL_CELLS: Final = 12
+_BY_CELLS: Final = 8
+_RUN_CELLS: Final = 7
 END_COLUMN: Final = Column(content=Content(""), width=0)
 
 
@@ -151,14 +153,23 @@ def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs
         return [Column(content=styled(right, color), align="right")]
     run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else right
     wait = duration_text(round(row.wait_ms / 1000), counts_on=True) if row.wait_ms is not None else ""
-    by = safe_content(glyphs.line(row.by), ink.of("info" if row.by.startswith("§") else "muted"))
+    by_style = ink.of("info" if row.by.startswith("§") else "muted")
+    if row.judged:
+        words = ", ".join(filter(None, ("" if row.by == "auto" else row.by, row.judged)))
+        by_and_run = [
+            Column(content=safe_content(glyphs.line(words), by_style), width=_BY_CELLS + 1 + _RUN_CELLS)
+        ]
+    else:
+        by_and_run = [
+            Column(content=safe_content(glyphs.line(row.by), by_style), width=_BY_CELLS, drop=2),
+            Column(
+                content=styled("" if row.sign in ("waiting", "stale") else run, color),
+                align="right",
+                width=max(_RUN_CELLS, len(run) if row.sign == "running" else 0),
+            ),
+        ]
     return [
-        Column(content=by, width=8, drop=2),
-        Column(
-            content=styled("" if row.sign in ("waiting", "stale") else run, color),
-            align="right",
-            width=max(7, len(run) if row.sign == "running" else 0),
-        ),
+        *by_and_run,
         Column(content=styled(wait, ink.of("waiting")), width=6, align="right", drop=1),
     ]
 
@@ -179,8 +190,8 @@ def tool_head_strip(
     ]
     if width >= WIDE_MIN_CELLS:
         columns += [
-            Column(content=styled("by", faint), width=8, drop=2),
-            Column(content=styled("run", faint), width=7, align="right"),
+            Column(content=styled("by", faint), width=_BY_CELLS, drop=2),
+            Column(content=styled("run", faint), width=_RUN_CELLS, align="right"),
             Column(content=styled("wait", faint), width=6, align="right", drop=1),
         ]
     else:
@@ -209,9 +220,12 @@ def session_strip(
     when = styled(human.clock_time(row.when, now), ink.of("muted"))
     if row.seconds is not None:
         when = styled(human.countdown_text(row.seconds), ink.of("info", bold=True))
-    title = safe_content(row.title, style, ink)
-    if row.folder:
-        title = folder_prefix(row.folder, ink) + title
+    elif row.is_supervised:
+        when = styled(row.word, ink.of("muted"))
+    title = Content.assemble(
+        folder_prefix(row.folder, ink), agent_sign(ink, glyphs, is_supervised=row.is_supervised),
+        safe_content(row.title, style, ink),
+    )  # fmt: skip
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(row.sign, ink, glyphs),
@@ -231,6 +245,11 @@ def shown_mark(ink: Ink, glyphs: Glyphs, *, is_shown: bool) -> Content:
 def folder_prefix(name: str, ink: Ink) -> Content:
     """Return what stands before the title of a session of another folder; empty without a name."""
     return safe_content(f"{name}: ", ink.of("muted"), ink) if name else Content("")
+
+
+def agent_sign(ink: Ink, glyphs: Glyphs, *, is_supervised: bool) -> Content:
+    """Return the sign before the name of an agent that executes its own calls; empty for other sessions."""
+    return styled(f"{glyphs.of('agent')} ", ink.of("info")) if is_supervised else Content("")
 
 
 def changed_file_strip(

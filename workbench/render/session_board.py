@@ -94,6 +94,7 @@ def board_strip(
             list_rows.shown_mark(ink, glyphs, is_shown=row.is_current),
             " " if row.is_current else "",
             list_rows.folder_prefix(row.folder, ink),
+            list_rows.agent_sign(ink, glyphs, is_supervised=row.is_supervised),
             safe_content(row.title, name, ink),
         ),
         "turn": styled(str(row.turn or ""), muted),

@@ -17,7 +17,7 @@ def bytes_before_edit(after: bytes, old: bytes, new: bytes, *, is_everywhere: bo
     if len(places) > (1 if is_everywhere else _MOST_PLACES):
         return None
     made = {after[:place] + old + after[place + len(new) :] for place in places}
-    before = [data for data in made if data.count(old) == 1 and data.replace(old, new) == after]
+    before = [data for data in made if data.replace(old, new) == after]
     return before[0] if len(before) == 1 else None
 
 

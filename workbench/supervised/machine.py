@@ -30,13 +30,17 @@ class IncomingCall(Struct, frozen=True, kw_only=True):
 
 
 class KnownCall(Struct, frozen=True, kw_only=True):
-    """A recorded call that is not settled, or that a connection waits for."""
+    """A recorded call that is not settled, or whose end or answer is awaited."""
 
     id: str
     key: str
+    """The agent's id of the call; empty if it has none."""
     digest: str
+    """Of tool, input and folder."""
     handed_digest: str = ""
-    """Of the input that the agent was given in place of its own; empty if it keeps its own."""
+    """The same of the input that it was allowed with."""
+    is_end_awaited: bool = False
+    """Whether it was settled by its files, and the agent has not said that it ended."""
     state: CallState
     nonces: frozenset[str] = frozenset()
     """The questions that were attached to it."""
@@ -55,15 +59,6 @@ class KnownCall(Struct, frozen=True, kw_only=True):
     @property
     def is_settled(self) -> bool:
         return self.state in SETTLED_CALL_STATES
-
-    def ended_as(self, key: str, digest: str) -> bool:
-        """Return whether the agent may mean this call by the key and input of one that has ended.
-
-        A call that was asked about without a key is known by its input, even if its end has a key.
-        """
-        if key and self.key not in self.nonces:
-            return self.key == key
-        return digest in (self.digest, self.handed_digest)
 
 
 # --- a question arrives -----------------------------------------------------------------------------
@@ -109,28 +104,52 @@ class RanUnanswered(Struct, frozen=True):
     call_id: str
 
 
+class LookAgain(Struct, frozen=True):
+    """The end of a call that counts as interrupted is said after all: look at what it wrote since."""
+
+    call_id: str
+
+
 class AlreadySettled(Struct, frozen=True):
     """The end of this call was recorded before."""
 
+    call_id: str
+
 
 class Unasked(Struct, frozen=True):
-    """The agent made a call without asking: record it."""
+    """The agent made a call without asking: record it; `refused` is the one that it was not allowed."""
+
+    refused: str | None = None
 
 
 def on_done(
     key: str, digest: str, calls: Sequence[KnownCall]
-) -> Compare | RanUnanswered | AlreadySettled | Unasked:
+) -> Compare | RanUnanswered | LookAgain | AlreadySettled | Unasked:
     """Return what the end of a call means; calls of one key end in the order in which they were handed."""
-    same = [call for call in calls if call.ended_as(key, digest)]
-    exact = [call for call in same if digest in (call.digest, call.handed_digest)] or same
+    same = [call for call in calls if _is_end_of(call, key, digest)]
+    equal = [call for call in same if digest in (call.digest, call.handed_digest)]
+    exact = [call for call in equal or same if not call.is_settled]
     handed = [call for call in exact if call.state == "executing"]
     if handed:
         return Compare(min(handed, key=lambda call: call.handed_at).id)
-    for call in exact:
-        if call.state in ("pending", "approved"):
-            return RanUnanswered(call.id)
-    is_known = any(key and call.key == key and call.digest == digest for call in calls)
-    return AlreadySettled() if is_known else Unasked()
+    if exact:
+        return RanUnanswered(exact[0].id)
+    named = [call for call in equal if key and call.key == key]
+    if named and named[-1].state == "interrupted":
+        return LookAgain(named[-1].id)
+    ended = [call for call in equal if call.state in ("succeeded", "failed")]
+    known = next((call for call in ended if call.is_end_awaited or (key and call.key == key)), None)
+    if known is not None:
+        return AlreadySettled(known.id)
+    refused = next((call for call in reversed(equal) if call.state in ("rejected", "expired")), None)
+    return Unasked(refused.id if refused is not None else None)
+
+
+def _is_end_of(call: KnownCall, key: str, digest: str) -> bool:
+    """Return whether an end may be that of a call: by its id, or by what it does where one has no id."""
+    if key and call.key:
+        return call.key == key
+    return digest in (call.digest, call.handed_digest)
 
 
 # --- what is due ----------------------------------------------------------------------------------------
@@ -198,6 +217,22 @@ def _due_move(call: KnownCall, *, is_agent_here: bool, has_returned: bool) -> Mo
     if call.state == "pending":
         return RefreshCall(call.id) if call.is_refresh_asked else None
     return None if "open" in call.base_states else HandOver(call.id)
+
+
+def due_presence(
+    *, is_agent_here: bool, is_recorded_gone: bool, had_agent: bool, since_left: float
+) -> Literal["connected", "gone", "leaving"] | None:
+    """Return what is to be recorded of an agent's connection; None if it is as recorded.
+
+    `had_agent`: a connection was open since the driver was started. `since_left`: seconds since the last one
+    ended, else since the start. `leaving`: it may still come back.
+    """
+    if is_agent_here:
+        return "connected" if is_recorded_gone else None
+    if is_recorded_gone:
+        return None
+    patience = WITHDRAWAL_SECONDS if had_agent else RETURN_SECONDS
+    return "gone" if since_left >= patience else "leaving"
 
 
 def _is_left(call: KnownCall, is_agent_here: bool) -> bool:

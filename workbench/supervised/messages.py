@@ -43,10 +43,10 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """The agent's own id of the call, which it may use again for another; empty if it has none."""
     cwd: Annotated[str, Meta(max_length=4_096)] = ""
     """Absolute path of the folder the call runs in; empty is that of the session."""
+    takes_input: bool = True
+    """Whether the answer may carry another input than the agent's own."""
     waits: Annotated[float, Meta(gt=0, le=86_400)] | None = None
     """Seconds until the agent stops waiting; None if it waits for ever."""
-    is_fixed: bool = False
-    """The agent cannot be given another input."""
 
 
 class Acknowledged(Struct, frozen=True, kw_only=True, tag="ack"):
@@ -85,6 +85,8 @@ class CallAnswer(Struct, frozen=True, kw_only=True, tag="answer"):
     """Why it was denied, for the model."""
     input: JsonObject | None = None
     """The input that the agent has to use in place of its own; None leaves it as it is."""
+    note: str = ""
+    """What the model has to know of that input; it is said after the call as well."""
 
 
 class CallNote(Struct, frozen=True, kw_only=True, tag="note"):

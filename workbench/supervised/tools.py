@@ -16,7 +16,7 @@ from workbench.changes.patch_writer import write_patch
 from workbench.changes.patched_files import LineEnds, patched_files
 from workbench.config.sections import ToolSettings
 from workbench.domain.tools import BuiltInTool
-from workbench.domain.values import JsonObject, ToolDescriptor
+from workbench.domain.values import UNDO_TOOL, JsonObject, ToolDescriptor
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.policy.gate import NAMED_FILES
@@ -352,9 +352,9 @@ class SessionTools(ToolRegistry):
         """Let calls of a tool be judged, whatever it is; False where they are not.
 
         That is where there are too many tools, or where one has the name of a built-in tool: it would replace
-        the descriptor by which denials of that tool are read.
+        the descriptor by which denials of that tool are read, or be run here as an undo.
         """
-        is_free = self._base.get(name) is None and name == one_line(name, 80)
+        is_free = self._base.get(name) is None and name != UNDO_TOOL and name == one_line(name, 80)
         if name not in self._own and is_free and len(self._own) < MOST_TOOLS:
             self._own[name] = OtherTool(name)
         return name in self._own

@@ -337,6 +337,8 @@ class ConversationModel(Struct, frozen=True, kw_only=True):
     """Which part of a long conversation is shown, where it is not the end."""
     is_driven: bool = True
     """Whether a living process drives the session; else nothing of it counts on."""
+    waiting: int = 0
+    """Questions of the session that wait, also those that are about none of its calls."""
 
 
 class ToolsModel(Struct, frozen=True, kw_only=True):

@@ -51,7 +51,17 @@ TAIL_EVENTS: Final = 1_000
 _STEP_EVENTS: Final = 300
 """Events of the session of one step that are read where its run is shown."""
 _MAX_STEP_SESSIONS: Final = 40
-_ROW_KINDS: Final = ("call.", "action.", "session.", "turn.", "reply.", "prompt.", "refresh.", "undo.")
+_ROW_KINDS: Final = (
+    "agent.",
+    "call.",
+    "action.",
+    "session.",
+    "turn.",
+    "reply.",
+    "prompt.",
+    "refresh.",
+    "undo.",
+)
 
 
 class StateChange(Struct):

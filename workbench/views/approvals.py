@@ -14,6 +14,7 @@ from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import StatusName, action_status
+from workbench.views.supervised import agent_title
 
 # --- folders ----------------------------------------------------------------------------------------
 
@@ -128,6 +129,8 @@ class QueueRow(Struct, frozen=True, kw_only=True):
     more_files: int = 0
     session_id: str = ""
     session_title: str = ""
+    names_agent: bool = False
+    """Whether the title names an agent that executes its own calls, which is shown also of a single one."""
     state_word: str = ""
     """`stale`, `! hidden`, `! 3`; of a decided one `2 of 3 hunks`, `approved`, `by rule R3`."""
     left_seconds: float | None = None
@@ -335,6 +338,7 @@ def _action_row(of: _RowInputs) -> QueueRow:
         id=action.id, sign=sign, verb=verb, target=target,
         added=action.added, removed=action.removed, more_files=_more_files(action),
         session_id=action.session_id, session_title=_session_title(of.session),
+        names_agent=of.session is not None and of.session.is_supervised,
         state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
         clock=action.decided_at if of.has_times else None,
         is_pending=is_pending, urgency=urgency_for(left),
@@ -377,7 +381,7 @@ def _rule_decided_row(call: Call, session: Session | None, folder: Folder) -> Qu
 
 
 def _session_title(session: Session | None) -> str:
-    return one_line(session.title, MAX_TITLE_CELLS) if session else ""
+    return agent_title(session, one_line(session.title, MAX_TITLE_CELLS)) if session else ""
 
 
 def _time_sort_key(action: Action) -> tuple[bool, int, int, str]:

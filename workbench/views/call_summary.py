@@ -11,6 +11,7 @@ from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import CALL_STATUSES, StatusName, answer_in_verdict
+from workbench.views.supervised import call_judgement
 
 MAX_QUOTE_CELLS = 400
 _NOT_DONE_IN_TIME = "expired, not done"
@@ -80,6 +81,9 @@ def _pending_summary(call: Call, action: Action | None) -> CallSummary:
 
 def _succeeded_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
     took = duration_text(call.duration_ms / 1000) if call.duration_ms is not None else ""
+    took = call_judgement(call) or took
+    if call.grade == "checked":
+        return CallSummary(right="differs", meaning="risk", note=one_line(call.summary, MAX_QUOTE_CELLS))
     if action is None and call.detail == "partial":
         return CallSummary(right="partly", meaning="partly")
     if action is None or action.selection is None:
@@ -98,7 +102,8 @@ def _failed_summary(call: Call) -> CallSummary:
     if call.exit_code:
         return CallSummary(right=f"exit {call.exit_code}", meaning="failed")
     right = one_line(call.detail, 24) or "failed"
-    return CallSummary(right=right, meaning="failed", note=one_line(call.error, MAX_QUOTE_CELLS))
+    note = one_line(call.error, MAX_QUOTE_CELLS) or call_judgement(call)
+    return CallSummary(right=right, meaning="failed", note=note)
 
 
 def _rejected_summary(call: Call, action: Action | None) -> CallSummary:

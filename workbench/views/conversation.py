@@ -160,6 +160,7 @@ class Transcript:
                     self._blocks.put(block)
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
+                | e.AgentConnected() | e.AgentGone()
                 | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentsListed()
                 | e.IncidentsRequested() | e.IncidentsCancelRequested() | e.IncidentDismissed()
                 | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded() | e.Unknown()

@@ -58,6 +58,7 @@ def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
             | e.HookRan() | e.CommandSuggested() | e.CallExecuting() | e.ProcessStarted() | e.OutputStreamed()
             | e.FileChanged() | e.CallRepeated() | e.SessionCreated() | e.SessionStatusChanged()
             | e.SessionChanged() | e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased()
+            | e.AgentConnected() | e.AgentGone()
             | e.InterruptRequested()
             | e.PromptWithdrawn() | e.PromptsReordered()
             | e.ContinueRequested() | e.CompactionRequested() | e.RefreshRequested()

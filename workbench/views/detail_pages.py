@@ -22,6 +22,7 @@ from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, st
 from workbench.views.run_history import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.stream_buffers import insert_piece
+from workbench.views.supervised import call_judgement, judgement_sentence
 from workbench.views.tools import (
     LineTone,
     PageLine,
@@ -75,7 +76,8 @@ def call_detail(
     ]
     sign, word = call_status(call, action)
     finished = next((event.body for event in mine if isinstance(event.body, e.CallFinished)), None)
-    ended = f"exit {call.exit_code}" if call.exit_code else word
+    words = (f"exit {call.exit_code}" if call.exit_code else word, call_judgement(call))
+    ended = ", ".join(filter(None, words))
     return DetailPage(
         id=call.id, sign=sign, title=f"{one_line(call.tool, 64)} {ended}", facts=_call_facts(call),
         sections=(
@@ -88,7 +90,7 @@ def call_detail(
             _page_section("Raw", [_raw_json(event) for event in mine]),
         ),
         moments=tuple(moment for event in mine if (moment := _page_moment(event, action))),
-        told=_told_sentence(finished),
+        told=judgement_sentence(call) or _told_sentence(finished),
     )  # fmt: skip
 
 

@@ -129,6 +129,10 @@ def _session_words(body: e.SessionBody) -> str:
             return f"run by {'a background process' if body.driver == 'host' else 'workbench run'}"
         case e.LeaseReleased():
             return "given back by its driver"
+        case e.AgentConnected():
+            return "the agent is connected again"
+        case e.AgentGone():
+            return "the agent has ended or lost its connection"
         case _:
             assert_never(body)
 

@@ -223,7 +223,7 @@ _VALUE_OF_KEY: Final[Mapping[str, Callable[[Session], str]]] = {
     "model": lambda session: session.model,
     "provider": lambda session: session.provider,
     "in": lambda session: session.workspace,
-    "origin": lambda session: session.origin or "workbench",
+    "origin": lambda session: session.agent,
     "kind": lambda session: session.kind,
 }
 
@@ -339,7 +339,8 @@ def speaker_and_text(event: e.Event) -> tuple[str, str]:
             | e.TurnEnded() | e.ProgressReported() | e.ErrorRaised() | e.HookRan() | e.CommandSuggested()
             | e.CallExecuting() | e.ProcessStarted() | e.OutputStreamed() | e.CallFinished()
             | e.CallRepeated() | e.SessionStatusChanged() | e.SessionDeleted() | e.LeaseTaken()
-            | e.LeaseReleased() | e.InterruptRequested()
+            | e.LeaseReleased()
+            | e.AgentConnected() | e.AgentGone() | e.InterruptRequested()
             | e.PromptWithdrawn() | e.PromptsReordered()
             | e.ContinueRequested() | e.CompactionRequested()
             | e.RefreshRequested() | e.UndoRequested()
@@ -533,7 +534,7 @@ def _status_note(
     session: Session, waiting: int, glance: SessionCounts | None
 ) -> tuple[StatusName, str, StatusName | None]:
     """Return icon and note of what matters more than how much was changed."""
-    sign, _ = session_status(session, waiting)
+    sign, word = session_status(session, waiting)
     if waiting:
         return sign, f"{waiting} wait{'s' if waiting == 1 else ''}", sign
     if session.status in BUSY_STATUSES:
@@ -548,7 +549,7 @@ def _status_note(
         return sign, f"paused, {session.reason}" if is_named else "paused", None
     if glance is not None and glance.rejected and not glance.files:
         return "rejected", f"{glance.rejected} rejected", "rejected"
-    return sign, "", None
+    return sign, word if session.is_supervised else "", None
 
 
 def _quiet_note(session: Session, glance: SessionCounts | None) -> str:

@@ -15,7 +15,8 @@ from workbench.views.event_text import incident_text, session_settings_text
 
 NoticeBody = (
     e.SessionCreated | e.SessionStatusChanged | e.SessionChanged | e.ContinueRequested | e.CompactionRequested
-    | e.ConversationCompacted | e.MarkAdded | e.WorkspaceTrusted | e.IncidentBody | e.Unknown
+    | e.ConversationCompacted | e.MarkAdded | e.AgentConnected | e.AgentGone | e.WorkspaceTrusted
+    | e.IncidentBody | e.Unknown
 )  # fmt: skip
 """The kinds of events that may be a notice."""
 KeyHints = tuple[tuple[str, str], ...]
@@ -48,10 +49,19 @@ def is_bookkeeping(event: Event) -> bool:
     )
 
 
-def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.ConversationCompacted) -> str:
+_ConversationChange = (
+    e.SessionCreated | e.CompactionRequested | e.ConversationCompacted | e.AgentConnected | e.AgentGone
+)  # fmt: skip
+
+
+def _conversation_change(body: _ConversationChange) -> str:
     match body:
         case e.SessionCreated(configuration=configuration):
             return " ".join(filter(None, (_worktree_text(configuration), _instructions_text(configuration))))
+        case e.AgentConnected():
+            return "The agent is connected again."
+        case e.AgentGone():
+            return "The agent has ended or lost its connection."
         case e.CompactionRequested():
             return "You asked for a summary of the conversation."
         case e.ConversationCompacted():
@@ -112,7 +122,10 @@ def notice_of(
             return ("continued", "You resumed it.", ())
         case e.MarkAdded(label=label):
             return ("mark", one_line(label, 200), ())
-        case e.SessionCreated() | e.CompactionRequested() | e.ConversationCompacted():
+        case (
+            e.SessionCreated() | e.CompactionRequested() | e.ConversationCompacted() | e.AgentConnected()
+            | e.AgentGone()
+        ):  # fmt: skip
             words = _conversation_change(body)
             return ("changed", words, ()) if words else None
         case e.SessionChanged() as changed if words := session_settings_text(changed):

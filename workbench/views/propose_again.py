@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Session
+from workbench.views.supervised import why_not_asked
 
 MAX_ASKED_AGAIN: Final = 50
 """Expired actions that one prompt asks for, the newest ones."""
@@ -28,7 +29,9 @@ def why_not_propose_again(session: Session | None, action: Action) -> str:
     if action.state != "expired":
         state = "waiting still" if action.state == "pending" else action.state
         return f"it is {state}; only what expired can be proposed again"
-    if session is None or session.kind != "chat" or action.kind == "gate":
+    if session is not None and (why := why_not_asked(session)):
+        return f"{why.rstrip('.')}; say there that it is to propose it again"
+    if session is None or not session.takes_prompts or action.kind == "gate":
         return f"no prompt reaches a pipeline run; {_RUN_REMEDY}"
     if session.origin is not None:
         return f"its session came from a file and nobody works in it; {_FORK_REMEDY}"

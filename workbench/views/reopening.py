@@ -8,6 +8,7 @@ from msgspec import Struct
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import REOPENS
+from workbench.views.supervised import why_not_asked
 
 WRITE_VERBS: Final = ("edit", "write")
 """Verbs of actions that change files of the workspace and nothing else."""
@@ -29,7 +30,9 @@ def why_not_reopen(session: Session | None, action: Action, *, is_waiting: bool)
         return "only a change that was approved can be proposed again; ask the agent for anything else"
     if not action.files or action.verb not in WRITE_VERBS:
         return "it changed no file here; ask the agent for it"
-    if session is None or session.kind != "chat":
+    if session is not None and (why := why_not_asked(session, "changes")):
+        return f"{why.rstrip('.')}; ask it in its own terminal to make this one"
+    if session is None or not session.takes_prompts:
         return "its agent works in a step of a run; 4 shows the run, R there tries the step again"
     if session.status in TERMINAL_SESSION_STATES:
         return f"its session has ended; {_FORK_REMEDY}"

@@ -96,7 +96,8 @@ class _ActivityFold:
                 self._note_step(event, is_running=state == "running")
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
-                | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested()
+                | e.LeaseTaken() | e.LeaseReleased()
+                | e.AgentConnected() | e.AgentGone() | e.InterruptRequested()
                 | e.PromptWithdrawn() | e.PromptsReordered() | e.ContinueRequested()
                 | e.CompactionRequested() | e.RefreshRequested() | e.UndoRequested()
                 | e.PatchRequested() | e.MarkAdded()
@@ -266,6 +267,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     tokens: int = 0
     run: RunProgress | None = None
     folder: str = ""
+    is_supervised: bool = False
 
 
 def board_row(
@@ -303,7 +305,7 @@ def board_row(
         id=row.id, sign=row.sign, title=row.title, is_current=row.is_current, is_muted=row.is_muted,
         activity=shown, counts=counts, waiting=row.waiting, run=run, does=does, what=what, left=left,
         turn=counts.turns + (session.open_turn is not None), tokens=session.usage.total_tokens,
-        urgency=urgency_for(left), elapsed=elapsed, folder=row.folder,
+        urgency=urgency_for(left), elapsed=elapsed, folder=row.folder, is_supervised=row.is_supervised,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, NO_FOLDER, Folder, FolderNames, Urgency, queue_summary
 from workbench.views.status_icons import StatusName, session_status, told_status
 from workbench.views.sub_agents import SubAgent
+from workbench.views.supervised import agent_name, agent_title, why_not_asked
 
 MAX_STRIP_TITLE_CELLS: Final = 24
 
@@ -36,6 +37,8 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     is_muted: bool = False
     folder: str = ""
     """The name of its folder where that is not the folder of the screen."""
+    is_supervised: bool = False
+    """Whether its agent executes its own calls: then the sign of such an agent and its state are shown."""
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
@@ -129,13 +132,17 @@ def _session_row(
         id=session.id, sign=sign, word=word, title=session_title(session), waiting=waiting,
         when=session.updated_at if is_quiet else None, is_current=is_current, is_muted=is_quiet,
         seconds=seconds if session.status in BUSY_STATUSES else None,
-        folder=folder.name if folder.is_other else "",
+        folder=folder.name if folder.is_other else "", is_supervised=session.is_supervised,
     )  # fmt: skip
 
 
 def session_title(session: Session) -> str:
-    """Return a session's title as one safe line; without one its kind and the start of its id."""
-    title = one_line(session.title, MAX_TITLE_CELLS) or f"{session.kind} {session.id[:8]}"
+    """Return a session's title as one safe line; without one its kind and the start of its id.
+
+    That of a supervised session begins with the name of its agent.
+    """
+    own = one_line(session.title, MAX_TITLE_CELLS)
+    title = agent_title(session, own) or f"{session.kind} {session.id[:8]}"
     number = f"#{session.number}" if session.number else ""
     return f"{title} {number}" if number and not title.endswith(f" {number}") else title
 
@@ -171,7 +178,7 @@ def fitting_strip_rows(rows: Sequence[SessionRow], room: int) -> tuple[tuple[Ses
 
 def _strip_cells(row: SessionRow) -> int:
     count = len(str(row.waiting)) + 1 if row.waiting else 0
-    around = (cell_width(row.folder) + 2 if row.folder else 0) + (2 if row.is_current else 0)
+    around = (cell_width(row.folder) + 2 if row.folder else 0) + 2 * (row.is_current + row.is_supervised)
     return 2 + min(cell_width(row.title), MAX_STRIP_TITLE_CELLS) + around + count + 3
 
 
@@ -196,9 +203,13 @@ def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tup
     return tuple(reversed(files.values()))
 
 
-def session_facts(session: Session, *, turns: int, asks: str, rules: int, money: str = "") -> SidebarFacts:
+def session_facts(
+    session: Session, *, turns: int, asks: str, rules: int, money: str = "", waiting: int = 0
+) -> SidebarFacts:
     """Return the facts of the session on show; `asks` is what the settings say, `money` may be empty."""
     facts = [
+        ("agent", agent_name(session)),
+        ("state", session_status(session, waiting)[1] if session.is_supervised else ""),
         ("model", one_line(session.model, 64)),
         ("turns", str(turns)),
         ("tokens", human.token_text(session.usage.total_tokens)),
@@ -207,6 +218,17 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
         ("rules", f"{rules} on" if rules else ""),
     ]
     return SidebarFacts(facts=tuple((label, words) for label, words in facts if words))
+
+
+def waiting_in(session: Session, actions: Iterable[Action]) -> int:
+    """Return how many actions of a session wait."""
+    return sum(action.state == "pending" and action.session_id == session.id for action in actions)
+
+
+def agent_state(session: Session, waiting: int) -> str:
+    """Return name and state of a supervised agent: `Claude Code, idle`; empty for other sessions."""
+    name = agent_name(session)
+    return f"{name}, {session_status(session, waiting)[1]}" if name else ""
 
 
 def session_slug(session: Session) -> str:
@@ -235,6 +257,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     """How long the turn of the session on show has worked; None while it does not."""
     failed: int = 0
     model: str = ""
+    agent: str = ""
+    """Name and state of the agent on show that executes its own calls."""
     tokens: int | None = None
     money: str = ""
     clock: int = 0
@@ -269,6 +293,7 @@ def header_facts(
 
     `seconds` is how long the turn of `current` has worked.
     """
+    actions = list(actions)
     waits = queue_summary(actions, now)
     statuses = [
         told_status(session) for session in sessions if not session.archived and session.kind != "step"
@@ -282,6 +307,7 @@ def header_facts(
         tokens=current.usage.total_tokens if current else None, money=one_line(money, 40),
         clock=now - now % MINUTE_MICROS, trouble=one_line(trouble, 200), elsewhere=elsewhere,
         are_agents_held=are_agents_held,
+        agent=agent_state(current, waiting_in(current, actions)) if current else "",
     )  # fmt: skip
 
 
@@ -303,9 +329,9 @@ _WHY_NO_MESSAGE: Final[Mapping[str, str]] = {
 }
 
 
-def why_kind_takes_no_message(kind: str) -> str:
-    """Return why the sessions of a kind take no message, as a sentence; empty where they do."""
-    return _WHY_NO_MESSAGE.get(kind, "")
+def why_takes_no_message(session: Session) -> str:
+    """Return why a session takes no message, as a sentence; empty where it does."""
+    return _WHY_NO_MESSAGE.get(session.kind, "") or why_not_asked(session)
 
 
 def leave_notice(working: int, waiting: int, *, is_wide: bool) -> str:

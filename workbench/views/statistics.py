@@ -33,17 +33,21 @@ from workbench.views.tools import shown_tool
 from workbench.views.usage import NOTHING_USED, UsageSum, cost_text
 
 Outcome = Literal[
-    "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn", "replaced"
-]
+    "approved", "partly", "rejected", "by rule", "by grant", "own mode", "not allowed", "expired",
+    "withdrawn", "replaced",
+]  # fmt: skip
 OUTCOMES: Final[tuple[Outcome, ...]] = (
-    "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn",
-    "replaced",
+    "approved", "partly", "rejected", "by rule", "by grant", "own mode", "not allowed", "expired",
+    "withdrawn", "replaced",
 )  # fmt: skip
 """Each call decided without a question and each closed question is exactly one of them."""
-UNASKED_OUTCOMES: Final[frozenset[Outcome]] = frozenset({"by rule", "by grant", "not allowed"})
+UNASKED_OUTCOMES: Final[frozenset[Outcome]] = frozenset({
+    "by rule", "by grant", "own mode", "not allowed",
+})  # fmt: skip
 _OUTCOME_OF_UNASKED: Final[dict[str, Outcome]] = {
     "rule": "by rule",
     "grant": "by grant",
+    "agent": "own mode",
     "refused": "not allowed",
 }
 DECISION_BUCKETS: Final = (1, 2, 5, 10, 20, 60, 120, 300, 900)

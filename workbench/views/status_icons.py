@@ -11,6 +11,7 @@ from msgspec import Struct
 from workbench.domain.incidents import IncidentState
 from workbench.domain.machines import (
     COMPLETED_STEP_STATES,
+    TERMINAL_SESSION_STATES,
     ActionState,
     CallState,
     RunStatus,
@@ -26,7 +27,7 @@ StatusName = Literal[
 GlyphName = Literal[
     "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "prompt", "gap",
     "typing", "caret", "playing", "paused", "new", "thumb", "change", "unseen",
-    "shown",
+    "shown", "agent",
 ]  # fmt: skip
 """Glyphs that are no state of a row."""
 IconName = StatusName | GlyphName
@@ -84,6 +85,7 @@ ICONS: Final[Mapping[IconName, Icon]] = {
     "change": _icon("▐", "]", "change"),
     "unseen": _icon("▒", "&", "unseen"),
     "shown": _icon("◄", "<", "on show"),
+    "agent": _icon("◎", "A", "supervised agent"),
 }
 """Every glyph is one cell wide, has no emoji form and one meaning, in ASCII too.
 
@@ -199,6 +201,8 @@ def call_status(call: Call, action: Action | None = None) -> Status:
     is_partly = call.detail == "partial" if action is None else action.selection is not None
     if call.state == "succeeded" and is_partly:
         return "partly", "partly"
+    if call.state == "succeeded" and call.grade == "checked":
+        return "risk", "differs"
     if call.state == "pending" and call.action_id is None:
         return "todo", "todo"
     if call.state == "pending" and action is not None and action.stale_paths:
@@ -225,11 +229,21 @@ def answer_in_verdict(call: Call) -> Literal["rejected", "expired"] | None:
 
 def session_status(session: Session, waiting: int = 0) -> Status:
     """Return the status of a session; whatever waits for a human comes first."""
+    if session.is_supervised and session.status not in TERMINAL_SESSION_STATES:
+        return _supervised_status(session, waiting)
     if waiting:
         return "waiting", "waiting"
     if session.reason == "unattended" and session.status == "paused":
         return "expired", "expired"
     return SESSION_STATUSES[told_status(session)]
+
+
+def _supervised_status(session: Session, waiting: int) -> Status:
+    if waiting:
+        return "waiting", "waits for you"
+    if session.is_agent_gone:
+        return "cancelled", "gone"
+    return ("running", "working") if session.status == "processing" else ("ok", "idle")
 
 
 def told_status(session: Session) -> str:

@@ -8,6 +8,7 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Session
 from workbench.text.safe import one_line
+from workbench.views.supervised import agent_title
 
 SESSIONS_PANE, CONVERSATION_PANE, APPROVALS_PANE = "sessions", "conversation", "approvals"
 """Names of places of the screen."""
@@ -67,7 +68,9 @@ def _error_toast(body: e.ErrorRaised, session: Session | None, *, is_current: bo
     if session is None:
         return Toast(what=_toast_line(body.message), why=why)
     return Toast(
-        what=one_line(f"{session.title}: {body.message}", _MAX_TOAST_CELLS), why=why, place=SESSIONS_PANE
+        what=one_line(f"{agent_title(session, session.title)}: {body.message}", _MAX_TOAST_CELLS),
+        why=why,
+        place=SESSIONS_PANE,
     )
 
 

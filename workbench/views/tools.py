@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import GateVerdict, Hunk, Json
+from workbench.domain.values import OWN_MODE, GateVerdict, Hunk, Json
 from workbench.text.human import SECOND_MICROS, duration_text, sentence
 from workbench.text.safe import one_line
 from workbench.views.action_detail import json_text
@@ -20,6 +20,7 @@ from workbench.views.conversation_blocks import Block, ThoughtBlock
 from workbench.views.file_changes import FileDetail, change_details
 from workbench.views.status_icons import ICONS, StatusName, answer_in_verdict, call_status
 from workbench.views.stream_buffers import OutputBuffer
+from workbench.views.supervised import call_judgement
 
 FRESH_WAIT_SECONDS: Final = 300
 """Up to this age a waiting time is counted by the second, then in steps of ten."""
@@ -79,6 +80,11 @@ class ToolRow(Struct, frozen=True, kw_only=True):
     def by(self) -> str:
         """Return who let it pass: `§ R3`, `you`, `auto`, `asks`, `denied`."""
         return decided_by_text(self.call)
+
+    @property
+    def judged(self) -> str:
+        """Return how far a call that its agent executed was judged: `bound`; empty for other calls."""
+        return call_judgement(self.call)
 
     @property
     def right(self) -> str:
@@ -208,6 +214,8 @@ def decided_by_text(call: Call) -> str:
     """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
     if call.rule is not None:
         return f"§ {call.rule}"
+    if call.verdict_by == OWN_MODE:
+        return ""  # its row says so at its end
     if call.approval_method == "auto":
         return "auto"
     if call.action_id is not None:
@@ -220,7 +228,7 @@ def decided_by_text(call: Call) -> str:
 
 def _tool_row(call: Call, action: Action | None, now: int) -> ToolRow:
     sign, word = call_status(call, action)
-    run_ms = call.duration_ms
+    run_ms = None if call_judgement(call) else call.duration_ms
     if call.state == "executing":
         run_ms = max(0, now - (call.started_at or now)) // 1000
     waited_from = action.created_at if action is not None else None
@@ -242,6 +250,8 @@ def _prepared_seconds(call: Call, now: int) -> int | None:
 
 
 def _shown_time(call: Call, run_ms: int | None, wait_ms: int | None) -> str:
+    if judged := call_judgement(call):
+        return judged
     if call.state == "pending" and wait_ms is not None:
         return duration_text(wait_ms // 1000, counts_on=True)
     if call.state == "executing":

@@ -9,6 +9,7 @@ from msgspec import Struct
 from workbench.domain.events import Event, RunChanged, TurnEnded
 from workbench.domain.rows import Session
 from workbench.text.safe import one_line
+from workbench.views.supervised import agent_title
 
 EndState = Literal["ended", "paused", "failed"]
 _STATE_OF_OUTCOME: Final[dict[str, EndState]] = {
@@ -46,7 +47,7 @@ def session_end(event: Event, session: Session | None) -> UnseenEnd | None:
     state = _STATE_OF_OUTCOME.get(word)
     if state is None:
         return None
-    title = one_line(session.title, _MAX_TITLE_CELLS)
+    title = agent_title(session, one_line(session.title, _MAX_TITLE_CELLS))
     return UnseenEnd(session_id=event.session_id, what=what, state=state, title=title, at=event.at)
 
 

@@ -18,6 +18,7 @@ from workbench.bridge.agents import AGENTS, HookEvent, hooked_agent
 from workbench.bridge.hook_command import CLIENT, HookSetup, hook_arguments
 from workbench.bridge.hook_input import (
     MAX_HOOK_BYTES,
+    MAX_OUTPUT_CHARACTERS,
     HookHeader,
     HookRefused,
     decode_header,
@@ -88,9 +89,9 @@ def test_a_recorded_call_is_judged_as_one_of_our_tools(name):
     found = said(agent, event, document(), pid=7, waits=60)
     session = document().get("session_id") or document()["input"]["sessionID"]
     origin = hooked_agent(agent).origin
-    is_fixed = agent == "qwen"
+    takes = agent != "qwen"  # it ignores another input
     assert found.said == Ask(
-        nonce="n", tool=tool, input=given, call=key, cwd=RECORDED_FOLDER, waits=60, is_fixed=is_fixed
+        nonce="n", tool=tool, input=given, call=key, cwd=RECORDED_FOLDER, waits=60, takes_input=takes
     )
     model = document().get("model", "")
     assert found.hello == Hello(agent=origin, session=session, cwd="/home/dev/shop", pid=7, model=model)
@@ -284,6 +285,17 @@ def test_the_model_is_told_after_a_call_where_its_agent_has_a_channel():
     assert json.loads(note.stdout) == {"note": "left out"}
 
 
+def test_the_model_is_told_with_the_answer_where_no_event_follows_the_call():
+    answer = CallAnswer(nonce="n", outcome="allow", note="left out")
+    outputs = {
+        name: decision_output(hooked_agent(name), hooked_agent(name).event("PreToolUse"), answer, EDITED)
+        for name in ("codex", "claude")
+    }
+    said = {name: json.loads(each.stdout)["hookSpecificOutput"] for name, each in outputs.items()}
+    assert said["codex"]["additionalContext"] == "left out"
+    assert "additionalContext" not in said["claude"]
+
+
 def test_a_call_that_cannot_be_read_is_denied_by_its_exit_code():
     assert (blocked("why").code, blocked("why").stderr, blocked("why").stdout) == (2, b"why", b"")
 
@@ -313,11 +325,13 @@ def test_an_event_of_opencode_without_a_session_is_refused(event):
         said("opencode", "session.idle", {"event": event})
 
 
-def test_an_input_that_is_too_large_to_judge_is_refused_and_its_end_is_not():
+def test_an_input_that_is_too_large_is_refused_and_what_a_call_printed_is_cut():
     large = command_input("Write", {"file_path": "a", "content": "x" * 16_000_000})
     with pytest.raises(HookRefused, match="too large"):
         said("claude", "PreToolUse", large)
-    assert isinstance(said("claude", "PostToolUse", large).said, Done)
+    assert said("claude", "PostToolUse", large).said is None
+    printed = command_input("Bash", {"command": "ls"}, tool_response={"stdout": "x" * 16_000_000})
+    assert len(said("claude", "PostToolUse", printed).said.output) == MAX_OUTPUT_CHARACTERS
 
 
 JSON = st.recursive(

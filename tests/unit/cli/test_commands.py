@@ -1,12 +1,16 @@
 """The smaller commands: trust, config, host, tools, doctor, and the shapes of their JSON."""
 
+import contextlib
 import json
 import os
 import sqlite3
 
 import pytest
 
+from workbench.domain.events import PromptSubmitted, SessionCreated
+from workbench.domain.values import Actor
 from workbench.journal.home import Home
+from workbench.journal.journal import Journal
 
 DOCTORS = [
     "data folder",
@@ -15,6 +19,7 @@ DOCTORS = [
     "schema",
     "tables",
     "stored bytes",
+    "supervised sessions",
     "processes",
     "hold",
     "SQLite",
@@ -155,6 +160,21 @@ def test_tools_are_listed_as_the_settings_offer_them(shell, monkeypatch):
 def test_a_healthy_home(shell):
     found = shell.json("doctor", "--json")
     assert (found["ok"], [check["name"] for check in found["checks"]]) == (True, DOCTORS)
+
+
+def test_the_weight_of_supervised_sessions_is_told(shell):
+    assert shell("doctor") == 0 and "supervised sessions: none" in shell.out
+    with contextlib.closing(Journal.open(Home.open())) as journal:
+        ref, gone = journal.blobs.record(b"x" * 2_048), journal.blobs.record(b"gone")
+        created = SessionCreated(workspace="/w", session_kind="supervised")
+        prompts = [PromptSubmitted(text="x", text_ref=kept) for kept in (ref, gone)]
+        journal.append([journal.event(body, "s", Actor(kind="user")) for body in (created, *prompts)])
+        journal.blobs.remove(gone)
+    (check,) = [
+        one for one in shell.json("doctor", "--json")["checks"] if one["name"] == "supervised sessions"
+    ]
+    assert (check["sessions"], check["events"], check["stored_bytes"]) == (1, 3, 2_048)
+    assert check["event_bytes"] > 0 and "1 with 3 events" in check["fact"] and "2 KB" in check["fact"]
 
 
 def test_settings_that_cannot_be_used_are_found(shell):

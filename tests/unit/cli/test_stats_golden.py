@@ -23,9 +23,15 @@ def milliseconds(begin, end):
     return int(round(microseconds) // 1000)
 
 
+WORDS = {"Bash": "shell", "Edit": "edit", "Write": "write"}
+"""Of tools that several agents have under other names."""
+
+
 def unasked(verdict):
     """Return who decided a call that asked nobody; None where somebody was asked."""
     if verdict["outcome"] == "allowed":
+        if verdict["by"] == "its own mode":
+            return "own mode"
         return "by rule" if verdict.get("rule") else "by grant"
     return None if verdict["outcome"] == "ask" else "not allowed"
 
@@ -49,11 +55,11 @@ class Count:
             self.tokens.update(body.get("usage", {}))
             for one in body.get("calls", ()):
                 self.calls.append(one["call_id"])
-                self.tools[one["call_id"]] = one["tool"]
+                self.tools[one["call_id"]] = WORDS.get(one["tool"], one["tool"])
         elif kind == "call.proposed":
             self.replaced.add(body.get("replaces"))
             self.calls.append(call)  # an undo is proposed and was in no reply
-            self.tools[call] = body["tool"]
+            self.tools[call] = WORDS.get(body["tool"], body["tool"])
             self.verdicts[call] = body["verdict"]
         elif kind == "call.executing":
             self.began.add(call)
@@ -68,7 +74,13 @@ class Count:
 
     def finish(self, call, body):
         self.state[call] = body["state"]
-        if call in self.began and body["state"] != "interrupted" and body.get("detail") != "recovered":
+        is_measured = "grade" not in body.get("metadata", {})
+        if (
+            call in self.began
+            and is_measured
+            and body["state"] != "interrupted"
+            and body.get("detail") != "recovered"
+        ):
             self.run[call] = body.get("duration_ms", 0)
 
     def end(self, line, action, kind, body):

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from tests.support import golden
 from tests.support.tables import each_row
+from workbench.backend.session_export import foreign_descriptors
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import Session
@@ -24,7 +25,8 @@ DECIDED = {"approved": "succeeded", "rejected": "failed", "expired": "aborted"}
 def lines_of(session, events, tables):
     calls = [call for call in tables.calls.values() if call.session_id == session.id]
     actions = [action for action in tables.actions.values() if action.session_id == session.id]
-    document = assistant.assistant_session(session, events, actions, TOOLS, "ollama")
+    tools = foreign_descriptors(call.tool for call in calls) if session.is_supervised else TOOLS
+    document = assistant.assistant_session(session, events, actions, tools, "ollama")
     return [document, *assistant.invocation_records(session, events, calls, actions)]
 
 
@@ -99,7 +101,8 @@ def test_every_golden_session_leaves_by_the_rules_of_s4(name):
         problems = [why for _, why in assistant.turn_order_violations(roles)]
         assert problems == ([] if has_system else ["the first turn is not a system turn"]), session.id
         assert list(assistant.session_violations(document)) == []
-        assert [tool["id"] for tool in document["activeTools"]] == [tool.id for tool in TOOLS]
+        offered = ["Edit", "Write", "Bash"] if session.is_supervised else [tool.id for tool in TOOLS]
+        assert [tool["id"] for tool in document["activeTools"]] == offered
         assert all(
             turn["metadata"]["streaming"]["chunks"] >= 0
             for turn in document["messages"]

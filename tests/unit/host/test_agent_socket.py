@@ -360,8 +360,8 @@ def test_a_session_appears_and_its_commands_are_answered_by_a_background_process
         staged(recording(), config={"approvals": {"allow": ["Bash(true)"]}}), [[call]], "hook"
     )
     try:
-        place.start_host(linger=0.1)
         place.start_agent()
+        place.start_host(linger=1.0)
         until(lambda: place.agent.poll() is not None, place.words)
         assert place.agent.returncode == 0, place.words()
         assert [line["ran"] for line in place.ran()] == [{"command": "true"}]

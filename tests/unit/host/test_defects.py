@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.stage import Stage, call, exchange, recording
 from tests.support.waits import PATIENCE
+from workbench.domain.machines import IllegalMoveError
+from workbench.host import session_driver
 from workbench.host.session_driver import SessionRunner, running_clock, session_log_name
 from workbench.host.supervisor import Supervisor
 from workbench.journal.errors import JournalError
@@ -85,3 +87,21 @@ def test_the_log_names_the_session_whose_clock_could_not_be_read(tmp_path, caplo
     )
     assert told in [record.getMessage() for record in caplog.records]
     stage.close()
+
+
+def test_an_answer_that_comes_before_a_tick_does_not_stop_the_clock(monkeypatch):
+    monkeypatch.setattr(session_driver, "CLOCK_TICK_SECONDS", 0)
+
+    async def run():
+        ticks, again = [], asyncio.Event()
+
+        async def tick():
+            ticks.append(1)
+            if len(ticks) == 1:
+                raise IllegalMoveError("action", "approved", "expired")
+            again.set()
+
+        async with running_clock("a session", tick):
+            await asyncio.wait_for(again.wait(), PATIENCE)
+
+    asyncio.run(run())

@@ -10,11 +10,12 @@ from tests.support.fake_agent import settled_calls, supervise, waiting_row
 from tests.support.stage import USER, recording
 from tests.support.waits import until_true
 from workbench.changes.decision import action_hunks
-from workbench.domain.events import CallFinished, ErrorRaised, FileChanged
+from workbench.domain.events import CallFinished, ErrorRaised, FileChanged, UndoRequested
 from workbench.domain.values import Decision, SelectedHunk
 from workbench.formats.kaiak_export import kaiak_messages
 from workbench.formats.session_markdown import markdown_blocks
 from workbench.journal.decisions import decide_action
+from workbench.supervised import machine
 from workbench.tui.approvals import approval_selection as selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, approval_key_label
 from workbench.tui.pane import DecisionReported
@@ -149,8 +150,12 @@ def test_only_what_differs_is_asked_about_and_put_back(stage):
         await until_true(lambda: stage.read("b.txt") == BASE)
         await settled_calls(stage)
 
+    async def later(agent):
+        await run_one_by_one(stage, agent, ("Bash", {"command": "ls"}))
+
     supervise(stage, scenario)
-    assert stage.read("a.txt") == b"A\n"
+    supervise(stage, later)
+    assert stage.read("a.txt") == b"A\n" and len(stage.bodies(UndoRequested)) == 1
 
 
 def test_a_patch_that_was_written_in_part_can_be_put_back_whole(stage):
@@ -180,6 +185,30 @@ def test_a_file_that_cannot_be_read_is_named_and_nothing_is_put_back(stage):
 
     supervise(stage, scenario)
     assert stage.bodies(ErrorRaised) == [] and not (stage.workspace / "b.txt").is_file()
+
+
+@pytest.mark.parametrize("data", [FOUND, b"one\n2\nthree\n", BASE])
+def test_what_a_call_writes_after_it_counted_as_interrupted_is_looked_at(stage, monkeypatch, data):
+    """Its agent seemed to be gone, and says later that the call has ended; it says so twice."""
+    monkeypatch.setattr(machine, "RETURN_SECONDS", 0.0)
+    seen = []
+
+    async def leaves(agent):
+        agent.ask("n1", "Edit", CHANGE, "c1")
+        stage.approve(await waiting_row(stage))
+        await agent.answer("n1")
+        agent.disconnect()
+        await until_true(lambda: stage.calls()["c1"].state == "interrupted")
+        agent.connect(agent.link)
+        write(stage, b_txt=data)()
+        for _ in range(2):
+            agent.done("Edit", CHANGE, "c1")
+        await run_one_by_one(stage, agent, ("Bash", {"command": "ls"}))
+        seen.extend(stage.waiting())
+
+    supervise(stage, leaves)
+    assert len(stage.bodies(FileChanged)) == (data != BASE)
+    assert [row.target.partition(":")[0] for row in seen] == (["b.txt"] if data == FOUND else [])
 
 
 # --- calls that were made without asking -----------------------------------------------------------------
@@ -229,6 +258,19 @@ def test_a_denied_command_that_ran_unasked_is_a_row_that_names_the_denial(stage)
 
     supervise(stage, scenario)
     assert len(stage.waiting()) == 1
+
+
+def test_a_denied_file_that_was_read_unasked_is_a_row_and_others_are_not(stage):
+    deny(stage, "Read(b.txt)")
+
+    async def scenario(agent):
+        agent.done("Read", {"file_path": "a.txt"}, "c1")
+        agent.done("Read", {"file_path": str(stage.workspace / "b.txt")}, "c2")
+        row = await waiting_row(stage)
+        assert "Read(b.txt)" in stage.opened(row).prompt and stage.opened(row).files == ()
+
+    supervise(stage, scenario)
+    assert [body.files_affected for body in stage.bodies(CallFinished)] == [(), ()]
 
 
 def test_the_files_of_a_patch_in_an_unasked_command_are_looked_at(stage):
@@ -309,3 +351,21 @@ def test_an_unasked_call_that_failed_and_left_its_file_alone_is_no_row(stage):
     supervise(stage, scenario)
     assert [row.state for row in stage.journal.calls(stage.session_id)] == ["succeeded", "failed"]
     assert stage.waiting() == [] and len(stage.bodies(FileChanged)) == 1
+
+
+def test_what_another_wrote_in_between_is_part_of_the_bytes_before(stage):
+    async def scenario(agent):
+        await run_one_by_one(stage, agent, edit("a.txt", "a", "1"))
+        (stage.workspace / "a.txt").write_bytes(b"of a human: 1\n")
+        await run_one_by_one(stage, agent, edit("a.txt", "1", "2"))
+
+    supervise(stage, scenario)
+    assert changed_bytes(stage)[-1] == (b"of a human: 1\n", b"of a human: 2\n")
+
+
+def test_an_edit_that_failed_has_changed_nothing_though_its_new_text_is_there(stage):
+    async def scenario(agent):
+        await run_one_by_one(stage, agent, edit("b.txt", "not there", "two"))
+
+    supervise(stage, scenario)
+    assert changed_bytes(stage) == []

@@ -23,8 +23,9 @@ pytestmark = pytest.mark.skipif(not RECORDED.is_dir(), reason="recorded inputs a
 def placed(staged):
     made = []
 
-    def make(**more):
-        stage = staged(recording(), files={"note.txt": NOTE}).trust()
+    def make(*, is_trusted=True, **more):
+        stage = staged(recording(), files={"note.txt": NOTE})
+        stage = stage.trust() if is_trusted else stage
         made.append(HookPlace(stage, **more))
         return made[-1]
 
@@ -78,12 +79,12 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     code, said, _ = hook.output()
     given = said["hookSpecificOutput"]["updatedInput"]
     assert (
-        given["command"].startswith("apply_patch <<'EOF'\n*** Begin Patch\n") and "27" not in given["command"]
+        given["command"].startswith("apply_patch <<'EOF'\n*** Begin Patch\n")
+        and "line 27" not in given["command"]
     )
     patched(place, given["command"])
     ended = {**codex[0], "hook_event_name": "PostToolUse", "tool_input": given, "tool_response": "Done!"}
-    _, said, _ = place.output("codex", "PostToolUse", ended)
-    assert "left out: note.txt line 2" in said["hookSpecificOutput"]["additionalContext"]
+    assert place.output("codex", "PostToolUse", ended) == (0, None, "")
     call = place.last_call()
     assert (call.state, call.detail) == ("succeeded", "partial")
     assert stage.read("note.txt").decode() == NOTE.replace("line 3\n", "line three\n")
@@ -94,6 +95,19 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     code, said, _ = hook.output()
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "keep line 27" in said["hookSpecificOutput"]["permissionDecisionReason"]
+
+    # An agent that ignores another input makes a change as a whole, or is told what to leave out.
+    (folder / "note.txt").write_text(NOTE)
+    asked = {**first(qwen, "PreToolUse", "write_file"), "tool_call_id": "call_7"}
+    hook, action = place.hook("qwen", "PreToolUse", asked), place.row()
+    stage.approve(action, hunks=[2])
+    said = hook.output()[1]["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    assert "again without this: note.txt line 3" in said["permissionDecisionReason"]
+    hook, action = place.hook("qwen", "PreToolUse", {**asked, "tool_call_id": "call_8"}), place.row()
+    stage.approve(action, edited={"note.txt": b"mine\n"})
+    said = hook.output()[1]["hookSpecificOutput"]
+    assert "other bytes than these" in said["permissionDecisionReason"]
 
     # The end of a turn withdraws what it left.
     hook, action = place.hook("claude", "PreToolUse", first(claude, "PreToolUse", "Bash")), place.row()
@@ -166,6 +180,23 @@ def test_a_question_outlives_the_background_process_and_is_answered_once(placed)
             ]
         )
         == 1
+    )
+
+
+def test_a_folder_that_is_not_trusted_holds_no_agent_and_its_reads_ask(placed):
+    place = placed(is_trusted=False)
+    place.start_host()
+    until(place.socket.exists, place.words)
+    claude = recorded_inputs("claude", place.stage.workspace)
+    hook, action = place.hook("claude", "PreToolUse", first(claude, "PreToolUse", "Read")), place.row()
+    assert (action.verb, action.target) == ("read", "note.txt")
+    place.stage.approve(action)
+    assert hook.output()[1]["hookSpecificOutput"]["permissionDecision"] == "allow"
+    # A folder that is not here, as in a container, is refused and not taken for another.
+    elsewhere = {**first(claude, "PreToolUse", "Bash"), "cwd": "/no/such/folder"}
+    said = place.output("claude", "PreToolUse", elsewhere)[1]["hookSpecificOutput"]
+    assert (
+        said["permissionDecision"] == "deny" and "not the absolute path" in said["permissionDecisionReason"]
     )
 
 

@@ -12,6 +12,8 @@ from tests.support.waits import PATIENCE, until
 from workbench.effects.file_locks import FileLock, is_lock_held
 from workbench.host import host_stop, session_requests
 from workbench.host.host_locks import host_lock_path, live_host, workspace_hash
+from workbench.journal.database import MIGRATIONS, SCHEMA_VERSION, Migration, live_drivers, prepare_database
+from workbench.journal.errors import MigrationBlocked
 from workbench.journal.leases import take_lease
 
 SERVE = """
@@ -29,6 +31,14 @@ def looked_for_a_screen(home, workspace):
             file.write("x")
     return has_screen(home, workspace)
 
+def looked_for_a_newer_version(home, since):
+    is_wanted = look_for_it(home, since)
+    if is_wanted:
+        with (Path(sys.argv[1]) / "wanted-looks").open("a") as file:
+            file.write("x")
+    return is_wanted
+
+look_for_it, supervisor.is_newer_schema_wanted = supervisor.is_newer_schema_wanted, looked_for_a_newer_version
 supervisor.has_screen = looked_for_a_screen
 sys.exit(serve_workspace(Home.open(Path(sys.argv[1])), sys.argv[2], linger=float(sys.argv[3])))
 """
@@ -107,6 +117,29 @@ def test_a_host_ends_by_itself_unless_a_screen_is_attached(staged, hosted):
     assert process.poll() is None, "its time was over, it has looked for a screen, and gone on"
     screen.release()
     assert process.wait(PATIENCE) == 0
+
+
+def test_a_host_finishes_its_call_and_ends_when_a_newer_version_waits_to_migrate_the_journal(staged, hosted):
+    newer = (*MIGRATIONS, Migration(version=SCHEMA_VERSION + 1, name="more", change="CREATE TABLE more (x)"))
+    run = call("c1", "run_in_terminal", command="cat go")
+    stage = staged(recording(exchange(run), exchange(text("ok")))).begin()
+    os.mkfifo(stage.workspace / "go")
+    screen = FileLock(stage.home.run / f"{workspace_hash(str(stage.workspace))}.screen-1.lock")
+    assert screen.try_acquire()
+    process = hosted(stage)
+    stage.approve(until(stage.waiting)[0])
+    until(lambda: stage.calls()["c1"].state == "executing")
+    with pytest.raises(MigrationBlocked, match="asked to finish their calls"):
+        prepare_database(stage.home, newer)
+    looks = stage.home.path / "wanted-looks"
+    until(lambda: process.poll() is not None or (looks.exists() and looks.stat().st_size >= 2))
+    assert (process.poll(), stage.calls()["c1"].state) == (None, "executing")
+    with (stage.workspace / "go").open("w") as pipe:
+        pipe.write("on")
+    assert process.wait(PATIENCE) == 0
+    assert stage.calls()["c1"].state == "succeeded"
+    assert live_drivers(stage.home) == []
+    screen.release()
 
 
 def test_a_host_survives_the_hangup_of_its_terminal(staged, hosted):

@@ -7,11 +7,29 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.agent_tools import run_tool
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
-from tests.support.stage import recording
-from tests.support.waits import until_true
-from workbench.domain.events import ActionApproved, ActionOpened, CallExecuting, CallFinished, FileChanged
+from tests.support.stage import USER, recording
+from tests.support.waits import PATIENCE, until_true
+from workbench.domain.events import (
+    ActionApproved,
+    ActionCancelled,
+    ActionOpened,
+    AgentConnected,
+    AgentGone,
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    FileChanged,
+    TurnEnded,
+)
 from workbench.effects.fault_points import arm_fault
+from workbench.host import supervised_answers
+from workbench.host.agent_link import AgentLink
+from workbench.host.supervised_calls import UNNAMED
+from workbench.host.supervised_driver import drive_supervised
+from workbench.journal.agent_hold import hold_agents
+from workbench.journal.errors import GuardFailed, LeaseLost
 from workbench.supervised import machine
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
@@ -62,6 +80,32 @@ def test_a_rejection_reaches_the_agent_with_its_reason(staged):
 
     supervise(stage, scenario)
     assert not (stage.workspace / "new.txt").exists()
+
+
+def test_an_allowed_command_is_announced_and_handed_over_in_one_transaction_unless_agents_are_held_by_then(
+    staged, monkeypatch
+):
+    stage = stage_of(staged)
+    allow(stage, "Bash(true)")
+    judged = supervised_answers.judge_and_propose
+
+    async def held_a_moment_later(writer, *about):
+        found = await judged(writer, *about)
+        hold_agents(writer.journal, USER)
+        return found
+
+    async def scenario(agent):
+        assert (await agent.call("n1", "Bash", {"command": "true"})).outcome == "allow"
+        (event,) = [e for e in stage.journal.events(stage.session_id) if isinstance(e.body, CallExecuting)]
+        (proposed,) = [e for e in stage.journal.events(stage.session_id) if isinstance(e.body, CallProposed)]
+        assert event.position == proposed.position + 1
+        monkeypatch.setattr(supervised_answers, "judge_and_propose", held_a_moment_later)
+        asking = asyncio.create_task(agent.call("n2", "Bash", {"command": "true"}))
+        stage.reject(await waiting_row(stage), "held")
+        assert (await asking).outcome == "deny"
+
+    supervise(stage, scenario)
+    assert len(stage.bodies(CallExecuting)) == 1
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "apply_patch"])
@@ -115,12 +159,12 @@ def test_an_agent_that_takes_no_other_input_is_told_which_call_to_make_instead(s
     async def scenario(agent):
         for nonce, version in versions.items():
             asking = asyncio.create_task(
-                agent.call(nonce, "Write", {"file_path": "a.txt", "content": FAR}, nonce, is_fixed=True)
+                agent.call(nonce, "Write", {"file_path": "a.txt", "content": FAR}, nonce, takes_input=False)
             )
             stage.approve(await waiting_row(stage), **version)
             reasons.append((await asking).reason)
         asking = asyncio.create_task(
-            agent.call("n3", "Write", {"file_path": "a.txt", "content": first}, "n3", is_fixed=True)
+            agent.call("n3", "Write", {"file_path": "a.txt", "content": first}, "n3", takes_input=False)
         )
         stage.approve(await waiting_row(stage))
         assert (await asking).input is None
@@ -128,7 +172,7 @@ def test_an_agent_that_takes_no_other_input_is_told_which_call_to_make_instead(s
     supervise(stage, scenario)
     exact, cut = reasons
     assert json.loads(exact[exact.index("{") :]) == {"content": first, "file_path": "a.txt"}
-    assert "make smaller changes" in cut and "AKIA" not in cut
+    assert "Ask the user" in cut and "AKIA" not in cut
     assert stage.read("a.txt").decode() == first
 
 
@@ -152,6 +196,23 @@ def test_a_command_is_judged_by_rules_in_its_folder_and_taken_on_its_word(staged
     assert {body.metadata["grade"] for body in stage.bodies(CallFinished)} == {"on its word"}
     here, there = stage.bodies(CallExecuting)
     assert here.digest != there.digest
+
+
+def test_reads_are_judged_by_what_is_said_of_reading_and_a_denial_wins(staged):
+    stage = stage_of(staged)
+    config = {"approvals": {"read_only": "auto", "deny": ["Read(b.txt)"]}}
+    (stage.root / "home" / "config.json").write_text(json.dumps({"config_version": 1, **config}))
+
+    async def scenario(agent):
+        assert (
+            await agent.call("n1", "Read", {"file_path": str(stage.workspace / "a.txt")})
+        ).outcome == "allow"
+        denied = await agent.call("n2", "Read", {"file_path": "b.txt"})
+        assert (denied.outcome, "Read(b.txt)" in denied.reason) == ("deny", True)
+        agent.ask("n3", "Read", {"file_path": "/etc/hostname"})
+        assert (await waiting_row(stage)).tool == "Read"
+
+    supervise(stage, scenario)
 
 
 @pytest.mark.parametrize("tool", ["Edit", "Bash", "mcp__files__write"])
@@ -244,6 +305,48 @@ def test_a_question_that_nobody_waits_for_is_withdrawn(staged, monkeypatch):
     supervise(stage, scenario)
 
 
+def presence(stage):
+    names = (AgentConnected, AgentGone, TurnEnded)
+    return [type(e.body) for e in stage.journal.events(stage.session_id) if isinstance(e.body, names)]
+
+
+def test_an_agent_that_disconnects_is_recorded_as_gone_and_ends_its_turn(staged, monkeypatch):
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.run("Bash", {"command": "ls"}, "c1")
+        await settled_calls(stage)
+        assert (stage.session().status, stage.session().is_agent_gone) == ("processing", False)
+        agent.disconnect()
+        await until_true(lambda: stage.session().is_agent_gone)
+        assert stage.session().status == "ready"
+        agent.connect(agent.link)
+        await until_true(lambda: not stage.session().is_agent_gone)
+        agent.disconnect()
+        await until_true(lambda: stage.session().is_agent_gone)
+
+    supervise(stage, scenario)
+    assert presence(stage) == [TurnEnded, AgentGone, AgentConnected, AgentGone]
+
+
+def test_a_driver_that_finds_no_agent_waits_for_it_and_records_that_it_is_gone(staged, monkeypatch):
+    """The driver before it was killed, and recorded nothing."""
+    stage = stage_of(staged)
+
+    async def connected(agent):
+        agent.run("Bash", {"command": "ls"}, "c1")
+        await settled_calls(stage)
+
+    supervise(stage, connected)
+    assert presence(stage) == []
+    drive = drive_supervised(stage.context(), stage.driver(), stage.session_id, AgentLink())
+    monkeypatch.setattr(machine, "RETURN_SECONDS", 0.5)
+    asyncio.run(asyncio.wait_for(drive, PATIENCE))
+    stage.lock.close()
+    assert presence(stage) == [TurnEnded, AgentGone]
+
+
 def test_the_row_ends_before_the_agent_stops_waiting_however_often_it_is_extended(staged):
     from workbench.journal.decisions import extend_action
 
@@ -265,11 +368,12 @@ def supervised_user():
     return USER
 
 
-def test_a_tool_with_the_name_of_a_built_in_one_is_not_judged_as_it(staged):
+@pytest.mark.parametrize("tool", ["create_file", "undo"])
+def test_a_tool_with_the_name_of_a_built_in_one_is_not_judged_as_it(staged, tool):
     stage = stage_of(staged)
 
     async def scenario(agent):
-        agent.ask("n1", "create_file", {"path": "c.txt", "content": "c"})
+        agent.ask("n1", tool, {"path": "c.txt", "content": "c"})
         assert (await agent.answer("n1")).outcome == "deny"
 
     supervise(stage, scenario)
@@ -419,7 +523,8 @@ def test_two_equal_questions_without_an_id_are_two_decisions_that_end_in_their_o
         agent.ask("n1", "Bash", given)
         agent.ask("n2", "Bash", given)
         await until_true(lambda: len(stage.waiting()) == 2)
-        by_call = {stage.journal.call(action.call_id).provider_call_id: action for action in stage.waiting()}
+        named = {action.id: stage.journal.call(action.call_id).provider_call_id for action in stage.waiting()}
+        by_call = {named[action.id].removeprefix(UNNAMED): action for action in stage.waiting()}
         nonces = ["n1", "n2"] if first == 0 else ["n2", "n1"]
         stage.approve(by_call[nonces[0]])
         assert (await agent.answer(nonces[0])).outcome == "allow"
@@ -430,7 +535,7 @@ def test_two_equal_questions_without_an_id_are_two_decisions_that_end_in_their_o
         agent.done("Bash", given, output="two")
         await settled_calls(stage)
         rows = stage.calls()
-        ended = [stage.journal.call_events(rows[nonce].id)[-1].body.preview for nonce in nonces]
+        ended = [stage.journal.call_events(rows[UNNAMED + nonce].id)[-1].body.preview for nonce in nonces]
         assert ended == ["one", "two"]
 
     supervise(stage, scenario)
@@ -470,3 +575,87 @@ def test_a_call_whose_end_is_not_reported_is_settled_when_its_files_are_as_appro
     (finished,) = stage.bodies(CallFinished)
     assert stage.calls()["c1"].state == "succeeded"
     assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))
+
+
+@pytest.mark.parametrize("key", ["", "c1"])
+def test_an_end_that_comes_after_its_files_were_seen_is_not_another_call(staged, key):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, key)
+        stage.approve(await waiting_row(stage))
+        await agent.answer("n1")
+        run_tool(stage.workspace, "Edit", EDIT)
+        await settled_calls(stage)
+        agent.done("Edit", EDIT, key)
+        agent.run("Bash", {"command": "ls"}, "c2")
+        await until_true(lambda: len(stage.journal.calls(stage.session_id)) == 2)
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+    assert [row.tool for row in stage.journal.calls(stage.session_id)] == ["Edit", "Bash"]
+
+
+@pytest.mark.parametrize("key", ["", "c1"])
+@pytest.mark.parametrize("tool", ["Write", "Bash"])
+def test_a_call_that_was_rejected_and_made_all_the_same_is_a_row(staged, key, tool):
+    stage = stage_of(staged)
+    given = {"Write": {"file_path": "b.txt", "content": "all the same\n"}, "Bash": {"command": "make"}}[tool]
+
+    async def scenario(agent):
+        agent.ask("n1", tool, given, key)
+        stage.reject(await waiting_row(stage))
+        await agent.answer("n1")
+        agent.run(tool, given, key)
+        (found,) = await until_true(stage.waiting)
+        assert (found.kind, "rejected before" in stage.opened(found).prompt) == ("files", True)
+
+    supervise(stage, scenario)
+    assert [row.state for row in stage.journal.calls(stage.session_id)] == ["rejected", "succeeded"]
+
+
+def intercepting(stage, monkeypatch, act):
+    """Have something done once, just before the driver cancels a question."""
+    real, done = stage.journal.submit, []
+
+    def submit(events, **more):
+        if not done and any(isinstance(event.body, ActionCancelled) for event in events):
+            done.append(True)
+            act()
+        return real(events, **more)
+
+    monkeypatch.setattr(stage.journal, "submit", submit)
+    monkeypatch.setattr(machine, "WITHDRAWAL_SECONDS", 0.0)
+
+
+def test_an_answer_that_comes_first_does_not_end_the_driver(staged, monkeypatch):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        action = await waiting_row(stage)
+        intercepting(stage, monkeypatch, lambda: stage.approve(action))
+        agent.disconnect()
+        await until_true(lambda: stage.calls()["c1"].state == "cancelled")
+        assert stage.journal.action(action.id).state == "approved"
+
+    supervise(stage, scenario)
+    assert stage.bodies(CallExecuting) == []
+
+
+@pytest.mark.parametrize("kind", [GuardFailed, LeaseLost])
+def test_a_driver_whose_append_is_refused_without_any_news_ends(staged, monkeypatch, kind):
+    stage = stage_of(staged)
+
+    def refuse():
+        raise kind("nothing was written", "it does not hold", "look")
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1")
+        await waiting_row(stage)
+        intercepting(stage, monkeypatch, refuse)
+        agent.disconnect()
+        await asyncio.Event().wait()
+
+    with pytest.raises(kind):
+        supervise(stage, scenario)

@@ -2,9 +2,11 @@
 
 import pytest
 
-from tests.unit.journal.scenes import USER, assert_sound, start
-from workbench.domain.events import PromptSubmitted, SessionStatusChanged
+from tests.unit.journal.scenes import USER, SettableClock, assert_sound, question, start
+from workbench.domain.events import PromptSubmitted, SessionCreated, SessionStatusChanged
+from workbench.domain.values import Decision
 from workbench.effects import fault_points
+from workbench.journal.decisions import decide_action
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import expired_blobs, remove_expired_blobs
 from workbench.text.human import DAY_MICROS
@@ -52,6 +54,27 @@ def test_they_go_not_before_their_days_are_over_nor_just_after_they_were_stored(
     late = journal.event(PromptSubmitted(text="x"), "later", USER, at=journal.now() + DAY_MICROS + 1)
     journal.append([late])
     assert remove_expired_blobs(journal, 1, older_than=-1) == 1
+
+
+def test_bytes_of_a_supervised_session_go_when_nothing_was_open_in_it_for_so_long(
+    journal: Journal, clock: SettableClock
+) -> None:
+    created = SessionCreated(workspace="/w", session_kind="supervised")
+    journal.append([journal.event(created, "s", USER)])
+    ref = said(journal, "s", b"a")
+    question(journal, "a", "s", expires_at=None, action_kind="files")
+    clock.advance(40 * 86_400)
+    assert remove_expired_blobs(journal, 0, older_than=-1) == 0 and expired_blobs(journal, [ref]) == set()
+    assert decide_action(journal, Decision(action_id="a", verdict="approve"), "d", USER).ok
+    clock.advance(3_600)
+    assert remove_expired_blobs(journal, 0, older_than=-1) == 0
+    clock.advance(86_400)
+    assert expired_blobs(journal, [ref]) == {ref}
+    assert remove_expired_blobs(journal, 2, older_than=-1) == 0
+    assert remove_expired_blobs(journal, 0, older_than=-1) == 1
+    said(journal, "s", b"its agent has come back")
+    assert expired_blobs(journal, [ref]) == {ref}
+    assert_sound(journal)
 
 
 @pytest.mark.parametrize("step", ["journal.before_commit", "journal.after_commit"])

@@ -17,6 +17,7 @@ from workbench.journal.database import (
     MIGRATIONS,
     SCHEMA_VERSION,
     Migration,
+    is_newer_schema_wanted,
     prepare_database,
 )
 from workbench.journal.errors import JournalCorrupt, JournalNewer, MigrationBlocked
@@ -123,6 +124,22 @@ def test_migrating_waits_for_every_driver_to_be_gone_and_names_them(tmp_path: Pa
         with pytest.raises(MigrationBlocked, match=r"h7 \(pid \d+\)"):
             prepare_database(home, (*MIGRATIONS, SECOND))
     prepare_database(home, (*MIGRATIONS, SECOND))
+
+
+def test_only_drivers_that_were_there_are_asked_to_make_way_for_a_newer_version(tmp_path: Path) -> None:
+    home = Home.open(tmp_path)
+    prepare_database(home)
+    assert not is_newer_schema_wanted(home, since=0)
+    with FileLock(home.driver_lock("h7")) as lock:
+        assert lock.try_acquire()
+        with pytest.raises(MigrationBlocked):
+            prepare_database(home, (*MIGRATIONS, SECOND))
+    asked_at = (home.run / "wanted-schema").stat().st_mtime
+    # Whoever starts later is an older version that its human went back to.
+    assert is_newer_schema_wanted(home, since=asked_at) and not is_newer_schema_wanted(home, asked_at + 1)
+    for text in (str(SCHEMA_VERSION), "x"):
+        (home.run / "wanted-schema").write_text(text)
+        assert not is_newer_schema_wanted(home, since=0)
 
 
 def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:

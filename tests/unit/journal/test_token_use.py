@@ -93,6 +93,15 @@ def test_a_fork_counts_only_what_it_asked_itself(filled):
     ]
 
 
+def test_tokens_of_a_supervised_agent_are_its_own_and_not_of_this_program(filled):
+    create(filled, "theirs", BEGIN, session_kind="supervised", provider="codex", model="x")
+    reply(filled, "theirs", BEGIN + 1, TOLD)
+    by_agent = {fact.group: fact.usage for fact in facts(filled, "agent") if fact.usage == TOLD}
+    assert by_agent["codex"] == TOLD
+    assert {fact.group for fact in facts(filled, "agent")} == {row.agent for row in filled.sessions()}
+    assert "theirs" not in {fact.group for fact in facts(filled, "session", origin="workbench")}
+
+
 def test_the_table_is_what_the_events_say_and_can_be_made_anew(filled):
     before = rows(filled)
     assert index_table_differences(filled) == []
@@ -109,7 +118,9 @@ def test_a_home_of_an_older_version_is_counted_once(filled):
     with contextlib.closing(journal_database.connect(home.database)) as database:
         database.execute(
             "DROP TABLE token_use; DROP TABLE imported_file; DROP TABLE paid_request; DROP TABLE agent_hold;"
-            "ALTER TABLE call DROP COLUMN cwd; ALTER TABLE call DROP COLUMN paths; PRAGMA user_version = 8"
+            "ALTER TABLE call DROP COLUMN cwd; ALTER TABLE call DROP COLUMN paths;"
+            "ALTER TABLE session DROP COLUMN is_agent_gone; ALTER TABLE call DROP COLUMN grade;"
+            "PRAGMA user_version = 8"
         )
     told = []
     journal_database.prepare_database(home, on_progress=told.append)

@@ -27,8 +27,18 @@ def sources(after, old, new, *, is_everywhere):
     ]
 
 
-@given(before=st.text("ab", max_size=6).map(str.encode), old=SHORT, new=SHORT, is_everywhere=st.booleans())
-def test_the_bytes_before_are_those_that_were_there_or_unknown(before, old, new, is_everywhere):
+@st.composite
+def edits(draw):
+    """Draw some bytes with a part of them that is replaced; each letter of either."""
+    before = draw(st.text("ab", min_size=1, max_size=6)).encode()
+    start = draw(st.integers(0, len(before) - 1))
+    old = before[start : draw(st.integers(start + 1, len(before)))]
+    return before, old, draw(SHORT)
+
+
+@given(edit=edits(), is_everywhere=st.booleans())
+def test_the_bytes_before_are_those_that_were_there_or_unknown(edit, is_everywhere):
+    before, old, new = edit
     after = edited(before, old, new, is_everywhere=is_everywhere)
     if after is not None:
         found = bytes_before_edit(after, old, new, is_everywhere=is_everywhere)
@@ -39,4 +49,5 @@ def test_the_bytes_before_are_those_that_were_there_or_unknown(before, old, new,
 
 def test_one_edit_of_a_text_is_computed_back():
     assert bytes_before_edit(b"x = 2\ny = 1\n", b"x = 1", b"x = 2", is_everywhere=False) == b"x = 1\ny = 1\n"
+    assert bytes_before_edit(b"aa", b"b", b"a", is_everywhere=False) is None
     assert bytes_before_edit(b"aa" * 400, b"b", b"a", is_everywhere=False) is None

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.support.fake_agent import run_tool
+from tests.support.agent_tools import run_tool
 from workbench.changes.decision import decided_changes
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import SelectedHunk

@@ -60,13 +60,13 @@ def test_a_call_without_a_result_did_not_fail():
 
 def test_every_outcome_has_its_own_count():
     counts = session_statistics(
-        [call(unasked="rule"), call(unasked="grant"), call(unasked="refused"), call()],
+        [call(unasked=why) for why in ("rule", "grant", "agent", "refused", "")],
         [answer(), answer(is_partly=True), answer("rejected"), answer("expired", None), answer("cancelled", None),
          answer("superseded", None)],
         [], [],
     )  # fmt: skip
     assert dict(counts.outcomes) == {
-        "by rule": 1, "by grant": 1, "not allowed": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1,
+        "by rule": 1, "by grant": 1, "own mode": 1, "not allowed": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1,
         "withdrawn": 1, "replaced": 1,
     }  # fmt: skip
     assert (counts.deciding.answers, counts.deciding.p50_ms) == (3, 1000)

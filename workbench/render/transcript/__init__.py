@@ -246,6 +246,7 @@ class _SessionPage:
                 return self._line(event)
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
+                | e.AgentConnected() | e.AgentGone()
                 | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentsListed()
                 | e.IncidentsRequested() | e.IncidentsCancelRequested() | e.IncidentDismissed()
                 | e.IncidentStarted() | e.IncidentChecked() | e.IncidentEnded()

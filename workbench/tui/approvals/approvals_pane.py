@@ -165,6 +165,7 @@ class QueueList(RowList):
         """The ids of rows as they are shown."""
         self._waiting = 0
         self._titles: frozenset[str] = frozenset()
+        self._names_agent = False
         self._folders: frozenset[str] = frozenset()
         self._now = 0
         self.is_zoomed = False
@@ -192,7 +193,9 @@ class QueueList(RowList):
             shown = [views_approvals.with_countdown_in_minutes(row) for row in shown]
         before, self.rows = self.rows, {row.id: row for row in shown}
         changed = {row.id for row in shown if before.get(row.id) is not row and before.get(row.id) != row}
-        titles = frozenset(row.session_title for row in shown if is_zoomed or row.is_pending)
+        named = [row for row in shown if is_zoomed or row.is_pending]
+        titles = frozenset(row.session_title for row in named)
+        self._names_agent = any(row.names_agent for row in named)
         folders = frozenset(row.folder for row in shown if is_wide)
         waiting = sum(row.is_pending for row in shown)
         if (waiting, is_zoomed) != (self._waiting, self.is_zoomed):
@@ -270,7 +273,7 @@ class QueueList(RowList):
     def column_cells(self, width: int) -> approvals.ColumnCells:
         """Return the width of the columns that tell rows apart."""
         return {
-            "session": approvals.session_column_cells(self._titles, width),
+            "session": approvals.session_column_cells(self._titles, width, is_needed=self._names_agent),
             "folder": approvals.folder_column_cells(self._folders, width) if self._folders else 0,
         }
 

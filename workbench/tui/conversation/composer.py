@@ -45,7 +45,7 @@ from workbench.tui.pane import (
     StatusMessage,
     StopAgent,
 )
-from workbench.views.sessions import why_kind_takes_no_message
+from workbench.views.sessions import why_takes_no_message
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.completion import Completions, TypedWord
@@ -112,9 +112,6 @@ _AROUND: Final = 7
 """Cells of a row that are neither the title nor the words around it: sign, quotes, blanks."""
 _MIN_TITLE_CELLS: Final = 12
 """Cells of the title that are shown, whatever else is."""
-_NOBODY_READS: Final = (
-    "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n starts a session."
-)
 _LOST_EDIT: Final = "That message is not queued any more."
 _TAKE_BACK_HINT: Final = "\u2191 takes it back"
 _EDITED_NAME: Final = "message.md"
@@ -332,8 +329,8 @@ class Composer(Vertical, KeyOwner):
         folder = f" in {safe_content(view.folder).plain}" if view.folder else ""
         if view.session is None:
             return Content(f"Say what you want done{folder}, @file, /command")
-        if why := why_kind_takes_no_message(view.session.kind):
-            short = why.partition(":")[0]
+        if why := why_takes_no_message(view.session):
+            short = why.partition(":")[0].rstrip(".")
             room = self.screen.size.width - self._hint_text().cell_length - _AROUND
             whole = f"{short}; ctrl+n starts a session, /command"
             return Content(whole if len(whole) <= room else short)
@@ -506,23 +503,22 @@ class Composer(Vertical, KeyOwner):
         if why := mistyped_command_hint(self.text):
             self.post_message(StatusMessage(why, is_error=True))
             return
-        text = self.text.strip()
+        text, command = self.text.strip(), parse_slash_command(self.text.strip())
         if not text or command_words(self.text):
             self._ask_for_command(text)
             return
+        session = self._shown.session
+        if session is not None and command is None and (why := why_takes_no_message(session)):
+            self.post_message(StatusMessage(f"Not sent. {why}", is_error=True))
+            return
         if not self._shown.has_model:
             self.post_message(StatusMessage("Nothing was sent: no model is set up.", is_error=True))
-            return
-        session = self._shown.session
-        if session is not None and session.kind == "pipeline" and parse_slash_command(text) is None:
-            self.post_message(StatusMessage(_NOBODY_READS, is_error=True))
             return
         broken = self._pastes.broken(text)
         if broken is not None:
             why = f"Nothing was sent: {broken} was changed, so it stands for nothing."
             self.post_message(StatusMessage(f"{why} ctrl+z brings it back, or delete it.", is_error=True))
             return
-        command = parse_slash_command(text)
         if command is not None and command[0] in COMMANDS_WITH_VALUE and not command[1]:
             self.begin(f"/{command[0]} ")
             return

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.render.cells import safe_content
-from workbench.render.list_rows import folder_prefix
+from workbench.render.list_rows import agent_sign, folder_prefix
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.tui import render_context, transcript_window
@@ -52,6 +52,7 @@ from workbench.views.conversation_blocks import (
 from workbench.views.data_source import DataSource
 from workbench.views.sessions import session_title
 from workbench.views.status_icons import session_status
+from workbench.views.supervised import Subject, why_not_asked
 
 if TYPE_CHECKING:
     from workbench.tui.state import ScreenState
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 
 _WHOLE_SESSION: Final = 1_000_000
 
+_TURN_AND_STATE_CELLS: Final = 60
+"""Cells of the pane from which its title has the turn behind the state of a supervised agent."""
 _NEXT_MESSAGE_LINES: Final = ("Write below what you want done;", "enter sends it.")
 
 
@@ -98,7 +101,7 @@ class ConversationPane(Pane):
         self._transcript: Transcript | None = None
         self._session: Session | None = None
         self._part = ""
-        self._folder = NO_FOLDER
+        self._folder, self._waiting = NO_FOLDER, 0
         self.turns = TurnNavigation(self.view)
         self._is_asked = False
         self._folding = CompactView()
@@ -125,6 +128,7 @@ class ConversationPane(Pane):
         if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
             self.end_finding()
         self._session, self._transcript, self._folder = view.session, view.transcript, view.folder
+        self._waiting = view.waiting
         self.turns.transcript = view.transcript
         self._is_asked = False
         unread, was, self._part = self.view.unread, self._part, view.part
@@ -223,6 +227,10 @@ class ConversationPane(Pane):
         is_end = block is not None and not self._part and block is blocks[-1]
         return None if is_end or isinstance(block, ProgressBlock) else block
 
+    def why_not_asked(self, subject: Subject) -> str:
+        """Return why the agent on show is not asked for something from here; empty where it can be."""
+        return why_not_asked(self._session, subject) if self._session is not None else ""
+
     @property
     def agent_id(self) -> str:
         """Return the session of the agent that the call under the cursor began; empty where it began none."""
@@ -235,6 +243,8 @@ class ConversationPane(Pane):
         ink = render_context.ink(self)
         session = self._session
         title = safe_content(session_title(session), ink.of("muted"), ink) if session else Content("")
+        if session is not None and session.is_supervised:
+            title = agent_sign(ink, render_context.glyphs(self), is_supervised=True) + title
         if self._folder.is_other:
             title = folder_prefix(self._folder.name, ink) + title
         if self.view.find:
@@ -254,6 +264,12 @@ class ConversationPane(Pane):
             # The waiting sign is for what waits for a human to answer, and the header counts that.
             sign, _ = session_status(self._session, facts.waiting if facts else 0)
             return new, Content.assemble((glyphs.of(sign), ink.sign(sign)), " paused")
+        if self._session is not None and self._session.is_supervised:
+            sign, word = session_status(self._session, self._waiting)
+            state = Content.assemble((glyphs.of(sign), ink.sign(sign)), f" {word}")
+            if facts is None or not facts.turns or self.size.width < _TURN_AND_STATE_CELLS:
+                return new, state
+            return new, state, Content(f"turn {facts.turns}")
         if facts is None or not facts.turns:
             return (new,)
         turn = Content(f"turn {facts.turns}")
@@ -266,7 +282,8 @@ class ConversationPane(Pane):
     def _empty_lines(self, view: ConversationModel) -> list[Content]:
         ink = render_context.ink(self)
         sentence = "Nothing was said yet." if view.session else "A new session."
-        rest = () if self.is_past else ("", *_NEXT_MESSAGE_LINES)
+        is_read = not self.is_past and not (view.session and view.session.is_supervised)
+        rest = ("", *_NEXT_MESSAGE_LINES) if is_read else ()
         bold, muted = ink.of("foreground", bold=True), ink.of("muted")
         return [Content(""), Content.styled(sentence, bold), *(Content.styled(line, muted) for line in rest)]
 

@@ -38,7 +38,7 @@ def why_no_undo(pane: "ConversationPane") -> str:
     session, turn = main.state.current, pane.turns.in_view
     if session is None:
         return _NO_SESSION
-    if session.kind != "chat":
+    if not session.is_conversation:
         return _NOT_A_CHAT
     if turn is None or not turn.id:
         return "there is no turn in view"

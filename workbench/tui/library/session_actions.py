@@ -23,6 +23,7 @@ from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, Sessio
 from workbench.tui.places import place_number
 from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
+from workbench.views.supervised import why_not_asked
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -103,6 +104,8 @@ class SessionActions:
     def _why_not_on(self, session: Session) -> str:
         if session.origin is not None:
             return "It was imported: nothing runs it. F starts a session from its end."
+        if why := why_not_asked(session, "turn"):
+            return f"{why} F starts a session from its end."
         if session.status in TERMINAL_SESSION_STATES:
             return f"It is {session.status}: it cannot continue. F starts a session from its end."
         if not self._context.folders.is_of_here(session):

@@ -43,7 +43,7 @@ class FirstPage:
         """Return the id of the demo's own session once its agent is done; empty before, and in no demo."""
         if not self._opening or self._state.pending:
             return ""
-        chats = [session for session in self._state.sessions.values() if session.kind == "chat"]
+        chats = [session for session in self._state.sessions.values() if session.takes_prompts]
         own = min(chats, key=lambda session: session.created_at, default=None)
         if own is None or own.status != "ready" or own.open_turn is not None:
             return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
-from workbench.views.sessions import why_kind_takes_no_message
+from workbench.views.sessions import why_takes_no_message
 
 if TYPE_CHECKING:
     from workbench.tui.backend import Backend
@@ -81,7 +81,7 @@ class FolderController:
 
     def why_no_message(self, session: Session) -> str:
         """Return why a session takes no message now, as sentences; empty when it does. In a thread."""
-        if why := why_kind_takes_no_message(session.kind):
+        if why := why_takes_no_message(session):
             return why
         return self._context.backend.folder_problem(self.of_session(session))
 

@@ -18,6 +18,8 @@ from workbench.views.sessions import HeaderFacts, hold_notice
 _MIN_PATH_CELLS = 12
 NARROW_HEADER: Final = 80
 """Columns below which the header says less."""
+_WHOLE_AGENT: Final = 100
+"""Columns from which the state of an agent is behind its name."""
 _GAPS = ("  ", "   ", "   ")
 """Between the facts of each group."""
 
@@ -114,7 +116,7 @@ class Header(Widget):
     def _waiting(self, facts: HeaderFacts) -> Content:
         colours, signs = ink(self), glyphs(self)
         if not facts.waiting:
-            if not self._has_model:
+            if not (self._has_model or facts.agent):
                 return Content("")
             return _sign_with_count(signs.of("ok"), colours.of("added"), "nothing waits")
         sign = Content.styled(
@@ -131,10 +133,13 @@ class Header(Widget):
     def _right(self, facts: HeaderFacts) -> list[Content]:
         colours = ink(self)
         parts: list[Content] = []
-        if not self._has_model:
-            parts.append(Content.styled("no model yet", colours.of("muted")))
-        elif facts.model:
+        if facts.model and (self._has_model or facts.agent):
             parts.append(cells.safe_content(facts.model, colours.of("muted")))
+        if facts.agent:
+            words = facts.agent if self.size.width >= _WHOLE_AGENT else facts.agent.rpartition(", ")[0]
+            parts.append(cells.safe_content(f"{glyphs(self).of('agent')} {words}", colours.of("muted")))
+        elif not self._has_model:
+            parts.append(Content.styled("no model yet", colours.of("muted")))
         if facts.tokens:
             parts.append(Content.styled(f"{human.token_text(facts.tokens)} tok", colours.of("muted")))
         if facts.money:

@@ -108,6 +108,7 @@ class SessionPresenter:
                 now=state.source.now(),
                 welcome=None if state.sessions else self.welcome(),
                 folder=self.folder,
+                waiting=0 if state.current is None else sessions.waiting_in(state.current, state.pending),
             )
         )
 
@@ -370,7 +371,7 @@ class Presenter(SessionPresenter):
         if changed.actions or changed.has_sessions:
             self.queue(changed)
             self.rail()
-        if changed.blocks or changed.has_sessions:
+        if changed.blocks or changed.has_sessions or changed.actions:
             # An earlier part stands still while the end goes on.
             is_end = self.state.window is None
             self.conversation(frozenset(changed.blocks if is_end else ()))
@@ -495,7 +496,9 @@ class Presenter(SessionPresenter):
                 workspace=state.workspace_of(state.current) if folder.is_other else "",
                 folder=_OWN_WORKTREE if in_worktree else name,
                 has_model=self.has_model,
-                is_working=state.current is not None and state.current.status == "processing",
+                is_working=state.current is not None
+                and state.current.status == "processing"
+                and not state.current.is_supervised,
                 queue=[
                     (block.id.removeprefix("prompt:"), block.text) for block in state.transcript.facts.queue
                 ],
@@ -552,8 +555,12 @@ class Presenter(SessionPresenter):
         return [FooterKey(keys=keys, label="this folder" if self.status.worktrees else "own worktree")]
 
     def _label_in_composer(self, key: keymap.Key[Any]) -> str:
-        is_idle = self._widgets.composer.is_empty and bool(self.state.pending)
-        return "to what waits" if is_idle and key.id == "composer.send" else key.label
+        if key.id != "composer.send":
+            return key.label
+        if self._widgets.composer.is_empty and self.state.pending:
+            return "to what waits"
+        current = self.state.current
+        return "/command" if current is not None and current.is_supervised else key.label
 
     def _urgent_keys(self) -> Sequence[FooterKey]:
         """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
@@ -604,7 +611,7 @@ class Presenter(SessionPresenter):
         It stands behind answers; beside rows about something else, behind what is about them.
         """
         current, queue, rail = self.state.current, self._widgets.approvals, self._widgets.rail
-        if current is None or current.status != "processing":
+        if current is None or current.status != "processing" or current.is_supervised:
             return []
         rank = 73 if pane is queue and self.state.pending else 45 if pane in (queue, rail) else 15
         label = "stop the agent" if self._widgets.footer.size.width >= NARROW_LABEL_COLUMNS else "stop"
@@ -630,7 +637,7 @@ _OWN_WORKTREE = "its own worktree"
 
 def _resume_keys(session: Session | None) -> list[FooterKey]:
     """Return what continues a paused agent from the composer, where the keys of its notice are text."""
-    if session is None or session.status != "paused" or session.kind != "chat":
+    if session is None or session.status != "paused" or not session.takes_prompts:
         return []
     is_held = session.reason in HUMAN_ENDED_PAUSES
     return [FooterKey(keys="/continue", label="the paused agent")] if is_held else []

@@ -38,6 +38,7 @@ from workbench.tui.tools.tools_pane import ToolsPane
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.hold_view import HoldView
 from workbench.tui.widgets.pane_frame import Divider, PaneRule, PaneTitle
+from workbench.views.supervised import why_not_asked
 
 if TYPE_CHECKING:
     from workbench.domain.rows import Action
@@ -577,14 +578,18 @@ class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
 
     def stop_agent(self) -> bool:
         current = None if self.is_recording else self.state.current
-        if current is None or current.status != "processing":
+        if current is None or current.status != "processing" or current.is_supervised:
             return False
         self.post_message(tui_pane.StopAgent())
         return True
 
     def compose_message(self) -> None:
-        """Give the composer the focus."""
-        if not self.presenter.has_model:
+        """Give the composer the focus; say so where nothing can be sent to the agent on show."""
+        if self.state.current is not None and (why := why_not_asked(self.state.current)):
+            self.say(f"{why} Nothing can be sent to it from here; ctrl+n starts a session.")
+            if not self.presenter.has_model:
+                return
+        elif not self.presenter.has_model:
             self.say("There is no model yet that could read it: p says how one is set up.")
             return
         if self.places.is_away:
@@ -616,6 +621,9 @@ class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
             return
         if self.state.current is None or self.state.current.status != "processing":
             self.say("No agent works here. q q leaves.")
+            return
+        if why := why_not_asked(self.state.current, "turn"):
+            self.say(why)
             return
         self._interrupt()
         self.composer.focus_input()

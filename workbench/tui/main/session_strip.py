@@ -52,6 +52,7 @@ class SessionStrip(Widget):
                 (signs.of(row.sign), colours.sign(row.sign)),
                 " ",
                 list_rows.folder_prefix(row.folder, colours),
+                list_rows.agent_sign(colours, signs, is_supervised=row.is_supervised),
                 cells.shorten_line(cells.safe_content(row.title, tone), _TITLE_CELLS, signs),
             )
             if row.is_current:

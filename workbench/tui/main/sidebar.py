@@ -189,7 +189,10 @@ class Sidebar(Pane):
         files = tuple(view.changed_files[:_MAX_CHANGED_FILES])
         facts = SidebarFacts()
         if view.current is not None:
-            facts = sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
+            waiting = sessions.waiting_in(view.current, view.actions)
+            facts = sessions.session_facts(
+                view.current, turns=view.turns, asks=view.asks, rules=view.rules, waiting=waiting
+            )
         below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)
         room = (self.size.height or self.screen.size.height - _ROWS_AROUND) - 2
         self.list.is_spaced = _SPACED_LINES * rows < room
