@@ -22,7 +22,7 @@ const commands = COMMANDS
 const denies = DENIES
 const gone = "workbench cannot be asked, and was connected with --without-workbench deny."
 
-// Returns what the client answers about an event; nothing where workbench is not there any more.
+// Returns what the client answers about an event; nothing if workbench was uninstalled.
 function ask(event, data) {
   const [python, ...words] = commands[event]
   if (!existsSync(words[2])) return Promise.resolve({})

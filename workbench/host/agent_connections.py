@@ -33,9 +33,9 @@ from workbench.effects.files import Root
 from workbench.effects.own_processes import workbench_command_line
 from workbench.host.agent_settings_files import (
     LARGEST_SETTINGS,
-    ConnectionRefused,
     SettingsFile,
     SettingsImage,
+    SettingsRefused,
     broken_settings,
     read_settings,
     refusal,
@@ -111,7 +111,7 @@ def plan_connection(
 ) -> ConnectionPlan:
     """Return the change that connects an agent, or connects it again with other choices.
 
-    Raises ConnectionRefused: its settings cannot be read, or are not to be changed.
+    Raises SettingsRefused: its settings cannot be read, or are not to be changed.
     """
     image = read_settings(settings_file(agent, env, choice.project))
     if agent.dialect == "opencode":
@@ -140,7 +140,7 @@ def plan_connection(
 
 
 def plan_removal(home: Home, agent: HookedAgent, file: SettingsFile) -> ConnectionPlan:
-    """Return the change that takes our hooks out of an agent's settings. Raises ConnectionRefused.
+    """Return the change that takes our hooks out of an agent's settings. Raises SettingsRefused.
 
     An untouched file gets the bytes that it had before; a file that was made for the hooks is deleted.
     """
@@ -202,7 +202,7 @@ def _plugin_plan(
 ) -> ConnectionPlan:
     if image.data is not None and not parse_plugin(settings_text(image)):
         why = f"{image.file.path} is a plugin of another program."
-        raise ConnectionRefused(_NOT_CHANGED, why, "Rename it, then do this again.")
+        raise SettingsRefused(_NOT_CHANGED, why, "Rename it, then do this again.")
     data = plugin_text(agent, _setup(home, agent, choice)).encode("utf-8")
     earlier = read_records(home).get(image.file.path)
     record = ConnectionRecord(
@@ -234,7 +234,7 @@ def _has_hooks(config: object) -> bool:
 def _require_fitting(file: SettingsFile, data: bytes) -> None:
     if len(data) > LARGEST_SETTINGS:
         why = f"{file.path} would be over {LARGEST_SETTINGS:,} bytes."
-        raise ConnectionRefused(_NOT_CHANGED, why, "Remove what is not needed there.")
+        raise SettingsRefused(_NOT_CHANGED, why, "Remove what is not needed there.")
 
 
 def _digest(home: Home, data: bytes) -> str:
@@ -245,7 +245,7 @@ def _digest(home: Home, data: bytes) -> str:
 
 
 def apply_plan(home: Home, plan: ConnectionPlan) -> None:
-    """Write a plan, and note what takes it back. Raises ConnectionRefused: nothing was changed.
+    """Write a plan, and note what takes it back. Raises SettingsRefused: nothing was changed.
 
     The record is written first: hooks without a record are still found, but their bytes are not known.
     """
@@ -254,18 +254,18 @@ def apply_plan(home: Home, plan: ConnectionPlan) -> None:
         with FileLock(home.run / "connections.lock") as lock, Root(plan.image.file.root) as root:
             if not lock.acquire_within(_LOCK_SECONDS):
                 why = "Another workbench is connecting an agent."
-                raise ConnectionRefused(_NOT_CHANGED, why, "Do this again in a moment.")
+                raise SettingsRefused(_NOT_CHANGED, why, "Do this again in a moment.")
             if plan.after is None or plan.record is None:
                 _take_back(home, root, plan, plan.after)
             else:
                 _write(home, root, plan, plan.record, plan.after)
     except NotDurable as error:
-        raise ConnectionRefused(f"{plan.path} was changed.", sentence(error.why), error.remedy) from None
+        raise SettingsRefused(f"{plan.path} was changed.", sentence(error.why), error.remedy) from None
     except FileRefused as error:
         raise refusal(plan.image.file, error) from None
     except BaseMoved:
         why = f"{plan.path} was changed by something else at the same moment."
-        raise ConnectionRefused(_NOT_CHANGED, why, "Look at it, then do this again.") from None
+        raise SettingsRefused(_NOT_CHANGED, why, "Look at it, then do this again.") from None
 
 
 def _write(home: Home, root: Root, plan: ConnectionPlan, record: ConnectionRecord, data: bytes) -> None:
@@ -342,7 +342,7 @@ def _lines_in(agent: HookedAgent, file: SettingsFile) -> Iterator[tuple[str, Hoo
 def _plugin_lines(file: SettingsFile) -> Mapping[str, HookLine]:
     try:
         return parse_plugin(settings_text(read_settings(file)))
-    except ConnectionRefused:
+    except SettingsRefused:
         return {}
 
 

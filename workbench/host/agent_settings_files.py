@@ -26,7 +26,7 @@ LARGEST_SETTINGS: Final = 4_000_000
 NEW_FILE_MODE: Final = 0o600
 
 
-class ConnectionRefused(Refused):
+class SettingsRefused(Refused):
     """Settings of another agent were not changed."""
 
 
@@ -75,7 +75,7 @@ def _expanded(path: str, env: Mapping[str, str]) -> str:
 
 
 def read_settings(file: SettingsFile) -> SettingsImage:
-    """Read a settings file. Raises ConnectionRefused: it is a link, read-only, or cannot be read."""
+    """Read a settings file. Raises SettingsRefused: it is a link, read-only, or cannot be read."""
     try:
         with Root(file.root) as root:
             image = root.image(file.name, LARGEST_SETTINGS)
@@ -85,31 +85,31 @@ def read_settings(file: SettingsFile) -> SettingsImage:
         return SettingsImage(file=file, data=None)
     if not image.mode & stat.S_IWUSR:
         why = f"{file.path} is read-only, so something else looks after it."
-        raise ConnectionRefused("Nothing was changed.", why, f"chmod u+w {file.path} allows it.")
+        raise SettingsRefused("Nothing was changed.", why, f"chmod u+w {file.path} allows it.")
     if image.links > 1:
         why = f"{file.path} has other names (hard links), and they would keep the old content."
-        raise ConnectionRefused("Nothing was changed.", why, "Make it a file of its own.")
+        raise SettingsRefused("Nothing was changed.", why, "Make it a file of its own.")
     return SettingsImage(file=file, data=image.data, mode=image.mode)
 
 
-def refusal(file: SettingsFile, error: FileRefused) -> ConnectionRefused:
+def refusal(file: SettingsFile, error: FileRefused) -> SettingsRefused:
     """Return why a settings file is not used, by the whole path."""
-    return ConnectionRefused("Nothing was changed.", f"{file.path}: {error.why}.", sentence(error.remedy))
+    return SettingsRefused("Nothing was changed.", f"{file.path}: {error.why}.", sentence(error.remedy))
 
 
 def settings_text(image: SettingsImage) -> str:
-    """Return the text of a settings file, a byte order mark included. Raises ConnectionRefused."""
+    """Return the text of a settings file, a byte order mark included. Raises SettingsRefused."""
     try:
         return (image.data or b"").decode("utf-8")
     except UnicodeDecodeError:
         why = f"{image.file.path} is not UTF-8 text."
-        raise ConnectionRefused("Nothing was changed.", why, "Save it as UTF-8.") from None
+        raise SettingsRefused("Nothing was changed.", why, "Save it as UTF-8.") from None
 
 
-def broken_settings(file: SettingsFile, error: JsonError) -> ConnectionRefused:
+def broken_settings(file: SettingsFile, error: JsonError) -> SettingsRefused:
     """Return where a settings file cannot be read as JSON."""
     why = f"{file.path}, line {error.line}, column {error.column}: {one_line(error.reason, 200)}."
-    return ConnectionRefused("Nothing was changed.", why, "Correct the file, then do this again.")
+    return SettingsRefused("Nothing was changed.", why, "Correct the file, then do this again.")
 
 
 def settings_values(agent: HookedAgent, file: SettingsFile) -> dict[SettingsSource, object]:

@@ -17,8 +17,8 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.process_environment import scrubbed_environment
 from workbench.host.agent_connections import ConnectedFile, connected_file, connection_files
 from workbench.host.agent_settings_files import (
-    ConnectionRefused,
     SettingsFile,
+    SettingsRefused,
     read_settings,
     settings_file,
     settings_values,
@@ -79,7 +79,7 @@ def find_agent(
 def _file_obstacles(file: SettingsFile) -> Iterator[str]:
     try:
         read_settings(file)
-    except ConnectionRefused as error:
+    except SettingsRefused as error:
         yield f"{error.why} {error.remedy}"
 
 

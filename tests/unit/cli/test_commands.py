@@ -26,6 +26,7 @@ DOCTORS = [
     "settings",
     "grants",
     "limits",
+    "connected agents",
     "providers",
 ]
 

@@ -7,7 +7,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from workbench.bridge.agent_modes import AGENT_SETTINGS
 from workbench.bridge.agents import AGENTS, hooked_agent
 from workbench.effects.file_locks import FileLock
 from workbench.effects.file_primitives import FileRefused, NotDurable
@@ -23,7 +25,7 @@ from workbench.host.agent_connections import (
     plan_connection,
     plan_removal,
 )
-from workbench.host.agent_settings_files import ConnectionRefused, settings_file
+from workbench.host.agent_settings_files import SettingsRefused, settings_file
 from workbench.host.connection_records import read_records
 from workbench.host.found_agents import find_agent, find_agents, with_versions
 from workbench.journal.home import Home
@@ -167,7 +169,7 @@ def test_a_secret_next_to_the_change_is_not_shown(home, user):
 
 
 def refused(home, agent=CLAUDE, env=os.environ):
-    with pytest.raises(ConnectionRefused) as error:
+    with pytest.raises(SettingsRefused) as error:
         plan_connection(home, agent, CHOICE, env)
     assert not read_records(home)
     return f"{error.value.why} {error.value.remedy}"
@@ -224,13 +226,13 @@ def test_a_change_after_the_question_is_not_lost(home, user):
     path = put(user / ".claude/settings.json", "{}")
     plan = plan_connection(home, CLAUDE, CHOICE)
     path.write_text('{"new": 1}')
-    with pytest.raises(ConnectionRefused, match="at the same moment"):
+    with pytest.raises(SettingsRefused, match="at the same moment"):
         apply_plan(home, plan)
     assert path.read_text() == '{"new": 1}' and not read_records(home)
     plan = connect(home, CLAUDE)
     removal = plan_removal(home, CLAUDE, plan.image.file)
     path.write_text("{}")
-    with pytest.raises(ConnectionRefused, match="at the same moment"):
+    with pytest.raises(SettingsRefused, match="at the same moment"):
         apply_plan(home, removal)
     assert path.read_text() == "{}" and read_records(home)
 
@@ -243,13 +245,13 @@ def test_a_disk_that_fails_leaves_settings_and_record_as_they_were(home, user, m
         raise FileRefused(".claude/settings.json", "no room is left", "make room")
 
     monkeypatch.setattr(connection_records, "write_atomic", fail)
-    with pytest.raises(ConnectionRefused, match="no room is left"):
+    with pytest.raises(SettingsRefused, match="no room is left"):
         apply_plan(home, plan)
     assert tree(user) == {".claude": None, ".claude/settings.json": b"{}"}
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(user))
     monkeypatch.setattr(Root, "commit", fail)
-    with pytest.raises(ConnectionRefused, match="no room is left"):
+    with pytest.raises(SettingsRefused, match="no room is left"):
         apply_plan(home, plan)
     assert tree(user) == {".claude": None, ".claude/settings.json": b"{}"} and not read_records(home)
 
@@ -264,7 +266,7 @@ def test_a_write_that_the_disk_did_not_confirm_keeps_its_record(home, user, monk
             raise NotDurable(staged.path, "it is in place, but the disk did not confirm it", "check the disk")
 
     monkeypatch.setattr(Root, "commit", unsure)
-    with pytest.raises(ConnectionRefused, match="was changed"):
+    with pytest.raises(SettingsRefused, match="was changed"):
         connect(home, CLAUDE)
     assert read_records(home)
 
@@ -286,7 +288,7 @@ def test_two_connects_at_once_lose_nothing(home, user):
         try:
             apply_plan(home, plan)
             ends.append("written")
-        except ConnectionRefused as error:
+        except SettingsRefused as error:
             ends.append(error.why)
 
     threads = [threading.Thread(target=write, args=(plan,)) for plan in plans]
@@ -306,7 +308,7 @@ def test_a_connect_waits_for_another_one_only_so_long(home, monkeypatch):
     monkeypatch.setattr(agent_connections, "_LOCK_SECONDS", 0.05)
     with FileLock(home.run / "connections.lock") as lock:
         assert lock.try_acquire()
-        with pytest.raises(ConnectionRefused, match="Another workbench"):
+        with pytest.raises(SettingsRefused, match="Another workbench"):
             connect(home, CLAUDE)
 
 
@@ -369,6 +371,16 @@ def test_problems_of_a_connection_are_named(home, user, tmp_path):
     assert connected_file(home, CLAUDE, file, 15.0) is None
 
 
+def test_hooks_of_another_agent_and_a_linked_plugin_are_no_connection(home, user):
+    connect(home, CLAUDE)
+    put(user / ".codex/hooks.json", (user / ".claude/settings.json").read_text())
+    assert connected_file(home, CODEX, settings_file(CODEX, os.environ, None), 15.0) is None
+    path = Path(connect(home, OPENCODE).path)
+    path.rename(user / "plugin.js")
+    path.symlink_to(user / "plugin.js")
+    assert connected_file(home, OPENCODE, settings_file(OPENCODE, os.environ, None), 15.0) is None
+
+
 def test_the_scope_of_a_connection_is_read_from_its_hooks(home):
     connect(home, CLAUDE, ConnectionChoice(scope="asked", otherwise="deny", window_minutes=1.001))
     found = connected_file(home, CLAUDE, settings_file(CLAUDE, os.environ, None), 1.001)
@@ -396,6 +408,14 @@ def test_agents_are_found_by_their_programs_and_say_their_versions(home, user, t
     Path(claude).unlink()
     assert with_versions(found[:1], env)[0].version == ""
     assert with_versions(()) == ()
+
+
+def test_what_an_administrator_keeps_from_running_is_said(home, user, tmp_path, monkeypatch):
+    managed = put(tmp_path / "managed-settings.json", '{"allowManagedHooksOnly": true}')
+    known = replace(AGENT_SETTINGS["claude"], managed=("/nowhere/settings.json", str(managed)))
+    monkeypatch.setitem(AGENT_SETTINGS, "claude", known)
+    (obstacle,) = find_agent(home, CLAUDE, 15.0, str(user)).obstacles
+    assert obstacle == "Its administrator: allowManagedHooksOnly is true, so no hook of ours runs."
 
 
 def test_what_keeps_hooks_from_running_is_said(home, user):

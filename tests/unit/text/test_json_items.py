@@ -148,3 +148,18 @@ def test_a_comment_in_a_container_that_was_made_keeps_it():
     commented = added.text.replace("[\n", "[ // mine\n")
     rest = remove_item(commented, ("hooks", "Before", 0), inserted=added.inserted, made=added.made)
     assert "// mine" in rest and parse_commented_json(rest).value == {"hooks": {"Before": []}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"a": [1, // one\n  "ours" ]}', '{"a": [1 // one\n   ]}'),
+        ('{"a": [1, // one\n  "ours"\n]}', '{"a": [1 // one\n]}'),
+        ('{"a": [1, /* one */ "ours" ]}', '{"a": [1 /* one */ ]}'),
+        ('{"a": [1, "ours" // two\n, 2]}', '{"a": [1, // two\n 2]}'),
+    ],
+)
+def test_comments_around_an_item_stay_and_swallow_nothing(before, after):
+    rest = remove_item(before, ("a", 1))
+    assert rest.split() == after.split()
+    assert parse_commented_json(rest).value == {"a": [1, 2] if ", 2" in before else [1]}

@@ -55,14 +55,13 @@ class ConnectionDialog(Dialog, inherit_bindings=False):
     def decided(self) -> object:
         return None if self._change.why_not else self._change.number
 
-    @property
-    def page(self) -> int:
-        """Return half the lines on the screen."""
-        return max(1, self._view.size.height // 2)
-
     def scroll_lines(self, lines: int) -> None:
         """Scroll the diff."""
         self._view.scroll_to_line(self._view.first_line + lines)
+
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll the diff by halves of what is on the screen."""
+        self.scroll_lines(pages * max(1, self._view.size.height // 2))
 
     def _show_change(self) -> None:
         change, colours = self._change, ink(self)
