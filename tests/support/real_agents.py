@@ -1,6 +1,6 @@
 """Real agents as npm installs them, each against a scripted model of ours on loopback.
 
-WORKBENCH_AGENTS names the folder with their `node_modules`. An agent has a home of its own, and only the
+WORKBENCH_AGENTS names the folder with their `node_modules`, or with the programs. An agent has a home of its own, and only the
 environment that is named here; the model makes its calls, so that each run does the same.
 """
 
@@ -24,10 +24,10 @@ FOLDER = os.environ.get(VARIABLE, "")  # read before tests lose the environment
 
 def program(name):
     """Return the path of an agent's program; skips the test where it is not there."""
-    path = Path(FOLDER, PROGRAMS, name)
-    if not FOLDER or not path.exists():
-        pytest.skip(f"{name} is not here: {VARIABLE} names no folder with {PROGRAMS}/{name}")
-    return str(path)
+    for path in (Path(FOLDER, PROGRAMS, name), Path(FOLDER, name)):
+        if FOLDER and path.exists():
+            return str(path)
+    pytest.skip(f"{name} is not here: {VARIABLE} names no folder with {PROGRAMS}/{name}")
 
 
 # --- what a model says ----------------------------------------------------------------------------------
@@ -347,10 +347,13 @@ class OpenCode(RealAgent):
     own_settings = (".config/opencode/plugins/mine.js", "export const Mine = async () => ({})\n")
 
     def variables(self):
+        # It fetches a package for plugins when it starts: nothing answers there, so that it gives up at once.
+        npm = {"NPM_CONFIG_REGISTRY": "http://127.0.0.1:9", "NPM_CONFIG_FETCH_RETRIES": "0"}
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")
         return {
             "XDG_CONFIG_HOME": str(self.home / ".config"),
             **{f"OPENCODE_DISABLE_{name}": "1" for name in off},
+            **npm,
         }
 
     def set_up(self):
