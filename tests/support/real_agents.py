@@ -140,6 +140,10 @@ class RealAgent:
     """A settings file of its user, and what is in it."""
     runs_without_hook = True
     """Whether it makes a call whose hook was killed."""
+    read_tool, edit_tool, write_tool = "read_file", "edit", "write_file"
+    parameters = ("file_path", "content", "old_string", "new_string", "replace_all")
+    edit_needs = ()
+    """Further members of an edit, by name."""
     takes_other_input = True
     """Whether its hook may replace the input of a call."""
 
@@ -223,12 +227,19 @@ class RealAgent:
         return []
 
     def replace(self, name, old, new, *, every=False):
-        """Return replies that replace a text in a file."""
-        raise NotImplementedError
+        """Return replies that replace a text in a file, after the model has read it."""
+        path, _, was, now, everywhere = self.parameters
+        given = {path: str(self.folder / name), was: old, now: new, **dict(self.edit_needs)}
+        return [*self._read(name), [Call(self.edit_tool, {**given, everywhere: True} if every else given)]]
 
     def put(self, name, text):
         """Return replies that write a whole file."""
-        raise NotImplementedError
+        path, content, *_ = self.parameters
+        made = [Call(self.write_tool, {path: str(self.folder / name), content: text})]
+        return [*(self._read(name) if (self.folder / name).exists() else []), made]
+
+    def _read(self, name):
+        return [[Call(self.read_tool, {self.parameters[0]: str(self.folder / name)})]]
 
     def shell(self, line):
         """Return replies that run a command line."""
@@ -324,26 +335,14 @@ class Qwen(RealAgent):
     def shell(self, line):
         return [[Call("run_shell_command", {"command": line, "is_background": False})]]
 
-    def replace(self, name, old, new, *, every=False):
-        given = {"file_path": self._path(name), "old_string": old, "new_string": new}
-        return [self._read(name), [Call("edit", {**given, "replace_all": True} if every else given)]]
-
-    def put(self, name, text):
-        made = [Call("write_file", {"file_path": self._path(name), "content": text})]
-        return [self._read(name), made] if (self.folder / name).exists() else [made]
-
     def as_told(self):
         return [_call_as_told]
-
-    def _read(self, name):
-        return [Call("read_file", {"file_path": self._path(name)})]
-
-    def _path(self, name):
-        return str(self.folder / name)
 
 
 class OpenCode(RealAgent):
     id, config = "opencode", ".config/opencode"
+    read_tool, edit_tool, write_tool = "read", "edit", "write"
+    parameters = ("filePath", "content", "oldString", "newString", "replaceAll")
     own_settings = (".config/opencode/plugins/mine.js", "export const Mine = async () => ({})\n")
 
     def variables(self):
@@ -372,23 +371,11 @@ class OpenCode(RealAgent):
     def shell(self, line):
         return [[Call("bash", {"command": line, "description": "Runs a command"})]]
 
-    def replace(self, name, old, new, *, every=False):
-        given = {"filePath": self._path(name), "oldString": old, "newString": new}
-        return [self._read(name), [Call("edit", {**given, "replaceAll": True} if every else given)]]
-
-    def put(self, name, text):
-        made = [Call("write", {"filePath": self._path(name), "content": text})]
-        return [self._read(name), made] if (self.folder / name).exists() else [made]
-
-    def _read(self, name):
-        return [Call("read", {"filePath": self._path(name)})]
-
-    def _path(self, name):
-        return str(self.folder / name)
-
 
 class Gemini(RealAgent):
-    id, wire, config = "gemini", "gemini", ".gemini"
+    id, wire, config, edit_tool = "gemini", "gemini", ".gemini", "replace"
+    parameters = ("file_path", "content", "old_string", "new_string", "allow_multiple")
+    edit_needs = (("instruction", "As asked."),)
     own_settings = (
         ".gemini/settings.json",
         '{\n  // mine\n  "security": {"auth": {"selectedType": "gemini-api-key"}},\n'
@@ -413,25 +400,6 @@ class Gemini(RealAgent):
 
     def shell(self, line):
         return [[Call("run_shell_command", {"command": line})]]
-
-    def replace(self, name, old, new, *, every=False):
-        given = {
-            "file_path": self._path(name),
-            "old_string": old,
-            "new_string": new,
-            "instruction": "As asked.",
-        }
-        return [self._read(name), [Call("replace", {**given, "allow_multiple": True} if every else given)]]
-
-    def put(self, name, text):
-        made = [Call("write_file", {"file_path": self._path(name), "content": text})]
-        return [self._read(name), made] if (self.folder / name).exists() else [made]
-
-    def _read(self, name):
-        return [Call("read_file", {"file_path": self._path(name)})]
-
-    def _path(self, name):
-        return str(self.folder / name)
 
 
 AGENTS = (Codex, Qwen, OpenCode, Gemini)
