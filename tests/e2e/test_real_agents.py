@@ -1,4 +1,4 @@
-"""Codex, Qwen Code and OpenCode as npm installs them, each with a scripted model, and one queue.
+"""Codex, Qwen Code, OpenCode and Gemini CLI as npm installs them, each with a scripted model, and one queue.
 
 They are connected by the installed program, and their hooks start its background process.
 """
@@ -91,6 +91,7 @@ def test_a_rule_lets_a_command_pass_without_a_row(placed_agent):
     place, agent = placed_agent
     place.workbench(agent, "rules", "add", "Bash", "Bash(make shoes)", "--glob", "-d", "harmless")
     (place.workspace / "Makefile").write_text("shoes:\n\t@echo two shoes\n")
+    assert place.host(agent) is None  # the hook starts it
     agent.start(*agent.shell("make shoes"))
     assert "two shoes" in agent.end()
     (call,) = place.settled(agent)
@@ -193,10 +194,10 @@ def test_removing_the_connection_leaves_the_settings_as_they_were(placed, make):
     assert times_it_ran(place) == 2 and len(place.handed(agent)) == 1
 
 
-# --- three agents ------------------------------------------------------------------------------------------
+# --- all agents ------------------------------------------------------------------------------------------
 
 
-def test_three_agents_wait_in_one_queue(placed):
+def test_all_agents_wait_in_one_queue(placed):
     for make in AGENTS:
         program(make.id)
     place = placed()
