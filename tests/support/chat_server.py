@@ -161,15 +161,19 @@ class ChatServer:
                     self._say(connection, whole({"models": models}, OK if found else "404 Not Found"))
                     return
                 self.asked.append(asked)
-                path = asked.path.partition("?")[0]
-                routed = [answer for end, answer in self.routes.items() if path.endswith(end)]
-                if not routed:
-                    routed = [self.answers.pop(0)] if self.answers else [self.otherwise]
-                answer = routed[0]
+                answer = self.answer_to(asked)
                 if answer is not None:
                     self._say(connection, answer)
             except OSError:
                 self.gone.release()
+
+    def answer_to(self, asked):
+        """Return the answer to a request; None: none."""
+        path = asked.path.partition("?")[0]
+        for end, answer in self.routes.items():
+            if path.endswith(end):
+                return answer
+        return self.answers.pop(0) if self.answers else self.otherwise
 
     def _say(self, connection, answer):
         if answer.raw is not None:

@@ -15,8 +15,8 @@ from workbench.text.safe import one_line
 LineEnds = Literal["normalized", "preserved"]
 """Codex's two ways to put a file together again.
 
-`normalized`, its default, writes context lines as the patch has them, ends every line that it writes in a
-line feed, and drops one of several empty lines at the end of the file. `preserved` leaves context lines and
+`normalized` writes context lines as the patch has them, ends every line that it writes in a line feed, and
+drops one of several empty lines at the end of the file. `preserved`, found in 0.171, leaves context lines and
 line ends as they are in the file.
 """
 MAX_FILE_BYTES: Final = 16_000_000

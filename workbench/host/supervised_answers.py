@@ -13,6 +13,7 @@ from workbench.domain.rows import Call
 from workbench.domain.values import JsonObject
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
+from workbench.host import redaction
 from workbench.host.approved_change import (
     HELD,
     HELD_WHY,
@@ -39,9 +40,12 @@ from workbench.policy.gate import ScreenedCall
 from workbench.supervised.machine import IncomingCall
 from workbench.supervised.messages import Ask, CallAnswer
 from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, named_files
+from workbench.text import canonical
 
 MOST_OPEN_CALLS: Final = 64
 """Calls of one session that may be open at once; further ones are denied."""
+_MOST_INPUT_CHARACTERS: Final = 3_000
+"""Characters of an input that a denial names as the one to make instead."""
 
 
 def attach(calls: AgentCalls, call_id: str, asked: IncomingCall, waiter: Waiter) -> None:
@@ -150,7 +154,7 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
         changes = approved_changes(calls.writer, record)
         new_input = None if screened is None else _chosen_input(calls, record, screened, exact, changes)
         if new_input is not None and not calls.waiting[call_id].waiters[-1].takes_input:
-            await _cancel(calls, record, _needs_own_input(calls, record))
+            await _cancel(calls, record, _needs_own_input(calls, record, new_input))
             return
     except (CallBytesMissing, SealedBytesMissing) as error:
         await _cancel(calls, record, ExecutionRefusal(detail="sealed bytes gone", error=str(error)))
@@ -214,13 +218,18 @@ def _chosen_input(
     return chosen
 
 
-def _needs_own_input(calls: AgentCalls, record: CallRecord) -> ExecutionRefusal:
+def _needs_own_input(calls: AgentCalls, record: CallRecord, chosen: JsonObject) -> ExecutionRefusal:
     """Return why a call is not made that its agent cannot make in part; told to its model."""
+    exact = canonical.dumps(chosen)
+    is_whole = redaction.redact_line(exact, _MOST_INPUT_CHARACTERS) == exact
     if record.approved is not None and record.approved.edited:
-        why = "The user wants other bytes than these, and a change can only be made as a whole. Ask the user"
+        why = "The user wants other bytes than these, and a change can only be made as a whole."
+        why = why if is_whole else f"{why} Ask the user"
     else:
         left = ", ".join(left_out_hunks(calls.writer, record))
         why = f"The user approved only a part of this. Make the change again without this: {left}"
+    if is_whole:
+        why = f"{why} Make it with exactly this input: {exact}"
     return ExecutionRefusal(detail="not possible", error=why)
 
 

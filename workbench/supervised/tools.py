@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from workbench.changes.begin_patch import PatchRefused, read_patch
 from workbench.changes.diff import FileChange
 from workbench.changes.patch_writer import write_patch
-from workbench.changes.patched_files import patched_files
+from workbench.changes.patched_files import LineEnds, patched_files
 from workbench.config.sections import ToolSettings
 from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import UNDO_TOOL, JsonObject, ToolDescriptor
@@ -261,6 +261,10 @@ class WriteFileTool:
         return {**given, "content": _decoded(change.after, change.path)}
 
 
+_LINE_ENDS: Final[LineEnds] = "preserved"
+"""How Codex 0.171 puts a patched file together, tried with files whose lines end with CR and LF."""
+
+
 class PatchTool:
     """Applies a patch in the `*** Begin Patch` format to several files."""
 
@@ -284,7 +288,9 @@ class PatchTool:
 
         try:
             sections = read_patch(str(parameters["patch"]).encode())
-            files = patched_files(sections, read, resolve=lambda path: names.get(path, path))
+            files = patched_files(
+                sections, read, line_ends=_LINE_ENDS, resolve=lambda path: names.get(path, path)
+            )
         except (PatchRefused, UnicodeEncodeError) as error:
             raise ToolRefused(f"The patch cannot be applied: {error}.") from None
         return tuple(
@@ -306,7 +312,7 @@ class PatchTool:
             for change in chosen
         ]  # fmt: skip
         try:
-            return {**given, "patch": write_patch(named).decode()}
+            return {**given, "patch": write_patch(named, (_LINE_ENDS,)).decode()}
         except (PatchRefused, UnicodeDecodeError) as error:
             raise InputNotPossible(str(error)) from None
 

@@ -149,6 +149,33 @@ def test_a_version_that_the_agents_tool_cannot_write_is_not_handed_over(staged):
     assert stage.read("a.txt").decode() == TWELVE
 
 
+def test_an_agent_that_takes_no_other_input_is_told_which_call_to_make_instead(staged):
+    """As Qwen Code, whose hook before a call ignores an input; a secret is not said."""
+    stage = stage_of(staged)
+    first = TWELVE.replace("line 2\n", "line two\n")
+    versions = {"n1": {"hunks": [1]}, "n2": {"edited": {"a.txt": b"key = AKIA" + b"ABCD2345" * 2 + b"\n"}}}
+    reasons = []
+
+    async def scenario(agent):
+        for nonce, version in versions.items():
+            asking = asyncio.create_task(
+                agent.call(nonce, "Write", {"file_path": "a.txt", "content": FAR}, nonce, takes_input=False)
+            )
+            stage.approve(await waiting_row(stage), **version)
+            reasons.append((await asking).reason)
+        asking = asyncio.create_task(
+            agent.call("n3", "Write", {"file_path": "a.txt", "content": first}, "n3", takes_input=False)
+        )
+        stage.approve(await waiting_row(stage))
+        assert (await asking).input is None
+
+    supervise(stage, scenario)
+    exact, cut = reasons
+    assert json.loads(exact[exact.index("{") :]) == {"content": first, "file_path": "a.txt"}
+    assert "Ask the user" in cut and "AKIA" not in cut
+    assert stage.read("a.txt").decode() == first
+
+
 def test_a_command_is_judged_by_rules_in_its_folder_and_taken_on_its_word(staged):
     stage = stage_of(staged, **{"sub/x": "x"})
     allow(stage, "Bash(cat *)")

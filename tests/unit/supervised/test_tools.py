@@ -158,6 +158,17 @@ def test_a_file_with_windows_line_ends_is_edited_as_agents_see_it():
         TOOLS["Edit"].input_for(given_input, [replace(change, after=None)], {})
 
 
+def test_a_patch_leaves_windows_line_ends_as_codex_does():
+    """Tried with Codex 0.171: context lines of its patches have no CR, and the file keeps them."""
+    before = b"".join(b"%c\r\n" % letter for letter in b"abcdefghijklmno")
+    patch = "*** Begin Patch\n*** Update File: f.txt\n@@\n a\n-b\n+B\n c\n@@\n m\n-n\n+N\n*** End Patch"
+    change = proposed("apply_patch", {"patch": patch}, before)
+    assert change.after == before.replace(b"b", b"B").replace(b"n", b"N")
+    chosen = decided_changes([change], make_hunks([change]), [SelectedHunk(hunk=2)])
+    cut = TOOLS["apply_patch"].input_for({"patch": patch}, chosen, {})
+    assert proposed("apply_patch", cut, before).after == before.replace(b"n", b"N")
+
+
 @pytest.mark.parametrize(
     ("tool", "given_input", "files"),
     [
