@@ -94,7 +94,11 @@ def test_a_recorded_call_is_judged_as_one_of_our_tools(name):
         nonce="n", tool=tool, input=given, call=key, cwd=RECORDED_FOLDER, waits=60, takes_input=takes
     )
     model = document().get("model", "")
-    assert found.hello == Hello(agent=origin, session=session, cwd="/home/dev/shop", pid=7, model=model)
+    file = document().get("transcript_path", "")
+    assert found.hello == Hello(
+        agent=origin, session=session, cwd="/home/dev/shop", pid=7, model=model,
+        format=origin if file else "", transcript=file,
+    )  # fmt: skip
 
 
 def command_input(tool, given, **more):

@@ -259,7 +259,7 @@ def test_a_call_with_the_name_of_a_built_in_tool_is_not_shown_as_that(stage):
 
 def test_a_call_whose_exact_input_is_gone_is_matched_by_nothing(stage):
     file = followed(stage, "claude-code")
-    gone = ReplyCall(call_id="c1", provider_call_id="t1", tool="Bash", arguments_ref="sealed:" + "0" * 64)
+    gone = ReplyCall(call_id="c1", provider_call_id="t9", tool="Bash", arguments_ref="sealed:" + "0" * 64)
     file.follower.note(file.writer.event(ReplyCompleted(calls=(gone,)), turn_id="t"))
     rows = [line(0, "user", "look"), asks(1, "t1", "Bash", command="ls"), answers(2, "t1", "a.txt")]
     assert counts(file.grow(data_of(rows)))[1] == 1

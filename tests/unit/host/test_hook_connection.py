@@ -71,7 +71,7 @@ def test_a_hook_asks_and_is_answered_once_by_the_words_of_its_agent(served):
     async def scenario(folder, link):
         client = await hook(folder, waits=60, pid=7)
         _, hello = await next_message(link)
-        assert hello == Hello(agent="claude-code", session="s-1", cwd="/w", pid=7)
+        assert hello == Hello(agent="claude-code", session="s-1", cwd="/w", pid=7, format="claude-code")
         connection, ask = await next_message(link)
         assert ask == Ask(nonce="n1", tool="Bash", input={"command": "ls"}, call="c1", cwd="/w", waits=60)
         assert connection.send(CallAnswer(nonce="n1", outcome="allow"))
