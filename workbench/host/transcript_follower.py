@@ -73,7 +73,7 @@ LOOK_BYTES: Final = 1 << 20
 _MOST_STORED: Final = 200
 """Events of one transaction."""
 _OTHER_INPUTS: Final = frozenset({"claude-code", "codex", "qwen"})
-"""Formats in which tools or inputs may have another form than on the wire: there the id alone names a call."""
+"""Formats whose tools or inputs may have another form than on the wire: there the id alone names a call."""
 _USER: Final = Actor(kind="user", via="import")
 _AGENT: Final = Actor(kind="agent")
 _SYSTEM: Final = Actor(kind="system", via="import")
