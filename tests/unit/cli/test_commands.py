@@ -26,6 +26,7 @@ DOCTORS = [
     "settings",
     "grants",
     "limits",
+    "notices",
     "providers",
 ]
 
@@ -114,7 +115,7 @@ def test_the_command_for_notices_is_tried_with_a_sample_and_named_by_doctor(shel
     config, received = Home.open().path / "config.json", shell.folder / "received"
     assert check() == (True, "no notify.command is set", [])
     assert shell("notify", "test") == 1
-    assert "set notify.command in config.json of the data folder" in shell.err
+    assert "Set notify.command in config.json of the data folder." in shell.err
     config.write_text(json.dumps({"config_version": 1, "notify": {"command": f"cat >> {received}"}}))
     assert shell("notify", "test") == 0
     notice = json.loads(received.read_text())
