@@ -50,7 +50,7 @@ def notice_json(notice: CommandNotice) -> bytes:
     agent: Who asks: `workbench`, `Claude Code`, `Codex` and so on.
     folder: The workspace, an absolute path.
     row: The id of the row, as `workbench approvals show` takes it; null for ends, as are kind, target and
-        expires_at.
+        expires_at, and null in the sample.
     kind: What would be done: `edit`, `write`, `move`, `del`, `run`, `read`, `fetch`, `gate`, `ask`, `trust`.
     target: What it would be done to: a path, a command, an address, a question.
     risks: What the row is marked with, such as `deletes`; a list, empty for none.

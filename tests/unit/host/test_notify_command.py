@@ -142,6 +142,8 @@ def test_a_row_that_has_less_than_two_minutes_or_has_expired_is_not_about_to_exp
     scenes.question(place.journal, "late", "s", target="late", expires_at=now + 100_000_000)
     scenes.question(place.journal, "slept", "s", target="slept", expires_at=now + 130_000_000)
     scenes.question(place.journal, "for ever", "s", target="for ever", expires_at=None)
+    place.session("other", workspace="/src/other")
+    scenes.question(place.journal, "elsewhere", "other", target="b", expires_at=now + 200_000_000)
     place.begin()
     place.pass_time(150)
     assert until(place.said) == [("row_expiring", "known")]
