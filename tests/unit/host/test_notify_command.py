@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import threading
 
 import msgspec
 import pytest
@@ -135,15 +136,30 @@ def test_a_row_that_stands_in_for_another_is_the_same_notice_with_a_new_end(plac
     assert place.said()[1] == ("row_expiring", "b.py")
 
 
-def test_a_row_that_has_less_than_two_minutes_or_has_expired_is_not_about_to_expire(place):
+def test_a_row_with_less_than_two_minutes_at_the_start_or_without_an_end_is_not_about_to_expire(place):
     place.session()
-    now = place.clock.now()
-    scenes.question(place.journal, "known", "s", target="known", expires_at=now + 200_000_000)
-    scenes.question(place.journal, "late", "s", target="late", expires_at=now + 100_000_000)
-    scenes.question(place.journal, "slept", "s", target="slept", expires_at=now + 130_000_000)
-    scenes.question(place.journal, "for ever", "s", target="for ever", expires_at=None)
     place.session("other", workspace="/src/other")
-    scenes.question(place.journal, "elsewhere", "other", target="b", expires_at=now + 200_000_000)
+    now = place.clock.now()
+    for session, key, end in (
+        ("s", "known", now + 200_000_000),
+        ("s", "late", now + 100_000_000),
+        ("s", "for ever", None),
+        ("other", "elsewhere", now + 200_000_000),
+    ):
+        scenes.question(place.journal, key, session, target=key, expires_at=end)
+    place.begin()
+    place.pass_time(81)
+    until(place.said)
+    place.end_turn()
+    until(lambda: len(place.notices()) == 2)
+    assert place.said() == [("row_expiring", "known"), ("turn_ended", "rename")]
+
+
+def test_a_row_that_ended_before_its_turn_came_is_not_about_to_expire(place):
+    place.session()
+    for key, seconds in (("slept", 130), ("known", 200)):
+        end = place.clock.now() + seconds * 1_000_000
+        scenes.question(place.journal, key, "s", target=key, expires_at=end)
     place.begin()
     place.pass_time(150)
     assert until(place.said) == [("row_expiring", "known")]
@@ -215,18 +231,19 @@ def test_the_queue_is_bounded_and_what_fails_only_logs(place, caplog, monkeypatc
 
 
 def test_closing_ends_a_command_that_runs(place, monkeypatch, caplog):
-    monkeypatch.setattr(notify_command, "COMMAND_SECONDS", PATIENCE)
-    place.command = f"cat >> {place.received}; echo $$ > {place.received}.pid; exec sleep {int(PATIENCE)}"
+    monkeypatch.setattr(notify_command, "COMMAND_SECONDS", 2 * PATIENCE)
+    place.command = f"cat >> {place.received}; echo $$ > {place.received}.pid; exec sleep {2 * int(PATIENCE)}"
     place.session()
     place.begin()
     place.end_turn()
-    pid = until(lambda: (place.received.parent / "received.pid").exists()) and int(
-        until((place.received.parent / "received.pid").read_text)
-    )
-    place.watch.close()
-    place.watch = None
+    told = place.received.with_suffix(".pid")
+    until(lambda: told.exists() and told.read_text().strip())
+    watch, place.watch = place.watch, None
+    closing = threading.Thread(target=watch.close, daemon=True)
+    closing.start()
+    until(lambda: not closing.is_alive())
     with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+        os.kill(int(told.read_text()), 0)
     assert "notify.command" not in caplog.text
 
 
