@@ -25,6 +25,7 @@ from workbench.journal.proposals import ProposalMissing, proposal_of, recorded_h
 from workbench.text.human import SECOND_MICROS, duration_text, size_text
 from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, one_line, safe_text
 from workbench.views.action_detail import DIFF_PARAMETERS, WARNING_SENTENCES
+from workbench.views.approvals import queue_rows
 
 _NEVER = 1 << 62
 
@@ -95,12 +96,27 @@ def _hunk_count(journal: Journal, action: Action) -> int:
         return 0
 
 
-LIST_EXAMPLE = "workbench approvals list --json"
+def filter_actions(journal: Journal, actions: Sequence[Action], words: str) -> list[Action]:
+    """Return the actions whose rows pass a filter as the queue of the screen takes it."""
+    found = {action.session_id: journal.session(action.session_id) for action in actions}
+    sessions = {key: session for key, session in found.items() if session is not None}
+    kept = {row.id for row in queue_rows(actions, sessions, journal.now(), text_filter=words)}
+    return [action for action in actions if action.id in kept]
+
+
+LIST_EXAMPLE = """workbench approvals list --json
+workbench approvals list --filter 'agent:codex folder:shop -risk:any'"""
 
 
 def configure_list(parser: ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument("--decided", action="store_true", help="decided actions too, newest first")
+    parser.add_argument(
+        "--filter",
+        default="",
+        metavar="WORDS",
+        help="only with these words; agent:NAME, folder:NAME, risk:NAME (or any) narrow, with - leave out",
+    )
     add_json_option(parser, "print a JSON array")
 
 
@@ -110,10 +126,13 @@ def execute_list(options: Namespace, console: Console) -> int:
         actions = waiting_actions(journal, workspace)
         if options.decided:
             actions += decided_actions(journal, workspace)
-        now = journal.now()
+        now, words = journal.now(), options.filter
+        actions = filter_actions(journal, actions, words) if words else actions
         rows = [action_line(read_action_row(journal, action), console.signs, now) for action in actions]
         facts = [action_json(action) for action in actions]
-    return console.result(facts, rows or ["Nothing waits."], is_json=options.json)
+    return console.result(
+        facts, rows or ["Nothing that waits matches." if words else "Nothing waits."], is_json=options.json
+    )
 
 
 SHOW_EXAMPLE = "workbench approvals show 3f2a"

@@ -402,6 +402,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
         example="workbench host status",
     ),
     "connect": _command("connect", "have the edits and commands of Claude Code, Codex and others come here"),
+    "notify": CommandEntry(
+        summary="notices by a command of yours, such as to a phone",
+        below={"test": _command("notify:test", "run notify.command once with a sample")},
+        example="workbench notify test",
+    ),
     "trust": _command("trust:trust", "trust a workspace, or revoke that"),
     "hold": _command("hold:hold", "have every call of every agent ask, whatever is allowed"),
     "release": _command("hold:release", "end a hold: rules, modes and trust count again"),

@@ -96,6 +96,7 @@ def execute(options: Namespace, console: Console) -> int:
         loaded = load_workspace_config(journal, workspace)
     checks += [_check_settings(loaded), _check_grants(loaded), _check_limits(loaded.config)]
     checks.append(_check_connections(home, loaded.config, workspace))
+    checks.append(_check_notices(home.path, loaded.config))
     checks += _check_model_servers(options, loaded.config, console)
     is_well = not any(check.problems for check in checks)
     if options.json:
@@ -265,6 +266,23 @@ def _check_grants(loaded: LoadedConfig) -> Check:
     count = len(loaded.config.approvals.allow)
     fact = f"{count} pattern{'' if count == 1 else 's'} in approvals.allow"
     return Check(name="grants", fact="; ".join((fact, *wide)), more={"notes": list(wide)})
+
+
+def _check_notices(home: Path, config: Config) -> Check:
+    """Return which command carries notices, and what it names that is not there."""
+    from workbench.policy.hooks import UnresolvedHookPath, resolved_hook_command
+    from workbench.secrets.scrubber import scrub
+
+    command = config.notify.command
+    if command is None:
+        return Check(name="notices", fact="no notify.command is set")
+    try:
+        resolved_hook_command(command, str(home))
+        problems: tuple[str, ...] = ()
+    except UnresolvedHookPath as error:
+        problems = (f"notify.command: {error}",)
+    shown = one_line(scrub(command).text, 120)
+    return Check(name="notices", fact=f"{shown} (workbench notify test tries it)", problems=problems)
 
 
 def _check_limits(config: Config) -> Check:

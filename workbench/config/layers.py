@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import fields, replace
@@ -88,6 +88,11 @@ def _provider_problem(values: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 USER_CONFIG_FILE = "config.json"
+_ONLY_OF_USER: Final[Mapping[str, str]] = {
+    "approvals.allow": "Only your own configuration can allow calls.",
+    "notify.command": "Only your own configuration names the command that carries notices.",
+}
+"""Settings that no workspace has, trusted or not, and why."""
 
 
 def load_config(
@@ -159,8 +164,8 @@ class _LayerFold:
     def _refusal(self, layer: LayerName, path: str, layer_value: LayerValue) -> str | None:
         if layer != "workspace":
             return None
-        if path == "approvals.allow":
-            return "Only your own configuration can allow calls."
+        if path in _ONLY_OF_USER:
+            return _ONLY_OF_USER[path]
         if self.trusted:
             return None
         key = config_key_at(path)

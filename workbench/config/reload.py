@@ -36,7 +36,7 @@ _IMMEDIATE_KEYS: Final = frozenset(
         "retention.sealed_days",
     }
 )  # fmt: skip
-_IMMEDIATE_SECTIONS: Final = ("ui.", "limits.", "sessions.")
+_IMMEDIATE_SECTIONS: Final = ("ui.", "limits.", "sessions.", "notify.")
 
 
 class ReloadResult(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from workbench.config.keys import (
     FOLDER_NAME,
     LARGEST_INTEGER,
+    ShellCommand,
     Text,
     is_smaller,
     is_smaller_limit,
@@ -193,6 +194,21 @@ class NotifySettings(Struct, frozen=True, kw_only=True):
     desktop: Annotated[Literal["off", "away", "always"], setting("When a desktop notification is sent.")] = (
         "off"
     )
+
+
+class NoticeCommandSettings(Struct, frozen=True, kw_only=True):
+    """The command that carries notices to where the user is, whether or not a screen is open."""
+
+    command: (
+        Annotated[
+            ShellCommand,
+            setting(
+                "Shell command of yours that gets each notice as one JSON object on its input; only in your "
+                "own configuration."
+            ),
+        ]
+        | None
+    ) = None
 
 
 class FetchSettings(Struct, frozen=True, kw_only=True):

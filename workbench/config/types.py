@@ -33,6 +33,7 @@ from workbench.config.sections import (
     FetchSettings,
     IncidentSettings,
     LimitSettings,
+    NoticeCommandSettings,
     NotifySettings,
     RetentionSettings,
     SessionSettings,
@@ -470,6 +471,7 @@ class Config(Struct, frozen=True, kw_only=True):
     approvals: ApprovalSettings = ApprovalSettings()
     limits: LimitSettings = LimitSettings()
     ui: UiSettings = UiSettings()
+    notify: NoticeCommandSettings = NoticeCommandSettings()
     hooks: ToolHooks = ToolHooks()
     fetch: FetchSettings = FetchSettings()
     retention: RetentionSettings = RetentionSettings()

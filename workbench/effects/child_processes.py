@@ -293,11 +293,12 @@ def run_hook(
     grace: float = GRACE_SECONDS,
     keep: int = HOOK_OUTPUT_LIMIT,
     errors: int | None = None,
+    cancel: int | None = None,
 ) -> HookExit:
     """Run a short command: feed it, take `keep` bytes of output at the most, end it after `timeout` seconds.
 
-    Standard error goes to the descriptor `errors`, else to the output. What the command leaves running is
-    ended. Raises ProcessNotStarted.
+    Standard error goes to the descriptor `errors`, else to the output. The command is ended earlier when the
+    descriptor `cancel` becomes readable. What the command leaves running is ended. Raises ProcessNotStarted.
     """
     argv = ("/bin/sh", "-c", command) if isinstance(command, str) else command
     mark = f"hook-{uuid.uuid4()}"
@@ -309,7 +310,8 @@ def run_hook(
         opened.pop_all()
     os.close(hook_in)
     os.close(hook_out)
-    return _follow_hook(child, _Exchange(child, our_in, our_out, stdin, keep), mark, timeout, grace)
+    exchange = _Exchange(child, our_in, our_out, stdin, keep, cancel)
+    return _follow_hook(child, exchange, mark, timeout, grace)
 
 
 def _follow_hook(
@@ -343,7 +345,13 @@ def _exit_status(child: subprocess.Popen[bytes]) -> int | None:
 
 class _Exchange:
     def __init__(
-        self, child: subprocess.Popen[bytes], stdin: int, stdout: int, data: bytes, keep: int
+        self,
+        child: subprocess.Popen[bytes],
+        stdin: int,
+        stdout: int,
+        data: bytes,
+        keep: int,
+        cancel: int | None = None,
     ) -> None:
         self.output = bytearray()
         self._keep = keep
@@ -357,6 +365,9 @@ class _Exchange:
             os.set_blocking(file, False)
         self._selector.register(stdin, selectors.EVENT_WRITE, self._feed)
         self._selector.register(stdout, selectors.EVENT_READ, self._take)
+        self._cancel = cancel
+        if cancel is not None:
+            self._selector.register(cancel, selectors.EVENT_READ)
 
     def __enter__(self) -> "_Exchange":
         if self._ended is not None:
@@ -378,6 +389,8 @@ class _Exchange:
             for key, _ in ready:
                 if key.data is not None:
                     key.data()
+            if any(key.fd == self._cancel for key, _ in ready):
+                return False
             if self._has_ended([key.fd for key, _ in ready]):
                 return True
         return False

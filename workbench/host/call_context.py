@@ -334,14 +334,15 @@ def _hook_rule(
 
 
 def files_named_by_hooks(context: DriverContext, config: Config) -> tuple[str, ...]:
-    """Return the real paths that hooks and key commands name: they are closed to agents."""
+    """Return the real paths that hooks, key commands and `notify.command` name: they are closed to agents."""
     path = hooks.absolute_search_path(context.environment.get("PATH", ""))
-    keys = [provider.key_command for provider in config.providers.values() if provider.key_command]
+    own = [provider.key_command for provider in config.providers.values() if provider.key_command]
+    own += [config.notify.command] if config.notify.command else []
     home = str(context.home.path)
     commands = [
         (hook.command, hook.folder or context.governing_workspace) for hook in hook_rules(context, config)
     ]
-    commands += [(command, home) for command in keys]
+    commands += [(command, home) for command in own]
     paths = (
         name for command, folder in commands
         for name in hooks.hook_protected_paths(command, folder, context.governing_workspace, path)

@@ -49,6 +49,7 @@ from workbench.host.host_locks import driver_identity, has_screen, host_lock_pat
 from workbench.host.import_watch import ImportWatch
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
+from workbench.host.notify_command import CommandNotices
 from workbench.host.pipeline_watch import PipelineWatch, log_pipeline_change
 from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, session_log_name, set_on_change
@@ -361,6 +362,9 @@ async def _supervise(context: DriverContext, driver: DriverIdentity, linger: flo
     loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents keep working"))
     watching = PipelineWatch(context.journal, context.workspace, log_pipeline_change, WATCH_DELAY_SECONDS)
     imports = ImportWatch(context.home, context.journal, context.workspace, WATCH_DELAY_SECONDS)
+    notices = CommandNotices(
+        context.journal, context.workspace, lambda: context.settings.loaded(trusted=True).config
+    )
     try:
         with following_config_changes(context):
             supervisor = Supervisor(
@@ -371,6 +375,7 @@ async def _supervise(context: DriverContext, driver: DriverIdentity, linger: flo
     finally:
         watching.close()
         imports.close()
+        notices.close()
 
 
 MAX_LOG_BYTES: Final = 4_000_000

@@ -166,6 +166,12 @@ class JournalReader(RowReader):
         where = "+session_id = ? AND position > ? ORDER BY position LIMIT ?"
         return self._events(where, session_id, after, most)
 
+    def events_of_kinds(self, kinds: Iterable[str], after: int) -> list[Event]:
+        """Return the events of some kinds, of any session, after a position."""
+        names = tuple(kinds)
+        where = f"position > ? AND +kind IN ({', '.join('?' * len(names))}) ORDER BY position"
+        return self._events(where, after, *names)
+
     def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
         """Return events of a session by their number, from `first_sequence` on."""
         where = "session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"

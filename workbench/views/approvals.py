@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import ceil
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +15,10 @@ from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import StatusName, action_status
-from workbench.views.supervised import agent_title
+from workbench.views.supervised import agent_name, agent_title
+
+if TYPE_CHECKING:
+    from workbench.views.library import SearchQuery
 
 # --- folders ----------------------------------------------------------------------------------------
 
@@ -146,6 +150,10 @@ class QueueRow(Struct, frozen=True, kw_only=True):
     """Gates, questions, trust and what carries a warning are answered one by one."""
     folder: str = ""
     """The name of its folder, where the rows name their folders."""
+    agent: str = ""
+    """Whose session it is, for the filter: `workbench`, `Claude Code`."""
+    workspace: str = ""
+    """The path of its folder, for the filter."""
     in_decided: bool = False
     """Stands below the line; a row decided a moment ago still stands among the waiting ones."""
 
@@ -199,7 +207,7 @@ def queue_rows(
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
-    `text_filter` holds words that a row must all have. Rows in `lingering` were decided a moment ago and keep
+    `text_filter` is what `matches_filter` takes. Rows in `lingering` were decided a moment ago and keep
     their place. `ruled` are calls that a rule let pass. `blocked` are approved actions whose calls wait for
     one before them. `folders` maps the id of a row to its folder, where the rows name one. `cache` is
     filled again; a row whose inputs are those of the cache is taken from it. Without recorded times
@@ -300,11 +308,47 @@ def with_countdown_in_minutes(row: QueueRow) -> QueueRow:
 
 
 def matches_filter(row: QueueRow, text_filter: str) -> bool:
-    """Return whether a row holds every word of a filter, whatever the case."""
+    """Return whether a row passes a filter in the grammar of the library, whatever the case.
+
+    Words and “phrases” are looked for in the row. `agent:codex`, `folder:shop` and `risk:deletes` narrow,
+    with a hyphen before them they leave out; `risk:any` is any risk.
+    """
     if not text_filter:
         return True
+    query = _parsed_filter(text_filter)
     text = f"{row.verb} {row.target} {row.state_word} {row.session_title} {row.folder}".casefold()
-    return all(word in text for word in text_filter.casefold().split())
+    has_words = all((term.text.casefold() in text) != term.is_excluded for term in query.terms)
+    return (
+        has_words
+        and all(_has_facts(row, key, values) for key, values in query.narrowed.items())
+        and not any(
+            _has_facts(row, key, (value,)) for key, values in query.excluded.items() for value in values
+        )
+    )
+
+
+FILTER_KEYS: Final = ("agent", "folder", "risk")
+"""What may stand before a colon in a filter of the queue."""
+
+
+@lru_cache(maxsize=16)
+def _parsed_filter(text_filter: str) -> "SearchQuery":
+    from workbench.views.library import parse_query  # loaded with the first filter, not with the screen
+
+    return parse_query(text_filter, keys=FILTER_KEYS)
+
+
+def _has_facts(row: QueueRow, key: str, values: Sequence[str]) -> bool:
+    if key == "agent":
+        agent = row.agent.casefold().replace(" ", "-")
+        return any(agent.startswith(value.replace(" ", "-")) for value in values)
+    if key == "folder":
+        folder = f"{row.workspace}\n{row.folder}".casefold()
+        return all(value.rstrip("/") in folder for value in values)
+    risks = [warning.casefold() for warning in row.warnings]
+    return all(
+        any(risk.startswith(value) for risk in risks) or (value == "any" and bool(risks)) for value in values
+    )
 
 
 def urgency_for(left_seconds: float | None) -> Urgency:
@@ -344,6 +388,7 @@ def _action_row(of: _RowInputs) -> QueueRow:
         is_pending=is_pending, urgency=urgency_for(left),
         warnings=risks, mark=of.is_marked,
         can_batch=is_pending and action.kind == "tool" and not action.warnings, folder=of.folder.name,
+        agent=_agent_of(of.session), workspace=_workspace_of(action, of.session),
     )  # fmt: skip
 
 
@@ -377,7 +422,17 @@ def _rule_decided_row(call: Call, session: Session | None, folder: Folder) -> Qu
         state_word=f"by rule {call.rule}" if call.rule else "by the settings", is_pending=False,
         is_action=False,
         can_batch=False, folder=folder.name,
+        agent=_agent_of(session), workspace=session.workspace if session else "",
     )  # fmt: skip
+
+
+def _agent_of(session: Session | None) -> str:
+    return "" if session is None else agent_name(session) or session.agent
+
+
+def _workspace_of(action: Action, session: Session | None) -> str:
+    named = action.subject.get("workspace")
+    return named if isinstance(named, str) else session.workspace if session else ""
 
 
 def _session_title(session: Session | None) -> str:

@@ -81,8 +81,10 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
         return tuple(term.text for term in self.terms if term.is_option)
 
 
-def parse_query(text: str, now: int = 0) -> SearchQuery:
+def parse_query(text: str, now: int = 0, keys: Collection[str] = QUERY_KEYS) -> SearchQuery:
     """Parse a query such as `rename "by hand" status:paused since:oct -"draft"`; `now` is in microseconds.
+
+    `keys`: what may stand before a colon; other lists than the library have keys of their own.
 
     A hyphen directly before a quotation mark, or before a known key and its colon, excludes. Before all else
     it belongs to the word, because commands are full of words such as `-la`.
@@ -94,7 +96,7 @@ def parse_query(text: str, now: int = 0) -> SearchQuery:
     problems: list[str] = []
     for match in _QUERY_WORD.finditer(text):
         key, value = match["key"], match["quoted"] if match["quoted"] is not None else match["plain"]
-        if key is None or key not in QUERY_KEYS:
+        if key is None or key not in keys:
             terms += _search_terms(match)
         elif key in ("since", "until"):
             moment = parse_moment(value, now, is_end=key == "until")

@@ -27,6 +27,7 @@ DOCTORS = [
     "grants",
     "limits",
     "connected agents",
+    "notices",
     "providers",
 ]
 
@@ -105,6 +106,28 @@ def test_patterns_that_are_too_wide_are_said_and_used(shell):
     assert wide in shell.out
     (check,) = [one for one in shell.json("doctor", "--json")["checks"] if one["name"] == "grants"]
     assert (check["ok"], len(check["notes"])) == (True, 4)
+
+
+def test_the_command_for_notices_is_tried_with_a_sample_and_named_by_doctor(shell):
+    def check():
+        (found,) = [one for one in shell.json("doctor", "--json")["checks"] if one["name"] == "notices"]
+        return found["ok"], found["fact"], found["problems"]
+
+    config, received = Home.open().path / "config.json", shell.folder / "received"
+    assert check() == (True, "no notify.command is set", [])
+    assert shell("notify", "test") == 1
+    assert "Set notify.command in config.json of the data folder." in shell.err
+    config.write_text(json.dumps({"config_version": 1, "notify": {"command": f"cat >> {received}"}}))
+    assert shell("notify", "test") == 0
+    notice = json.loads(received.read_text())
+    assert (notice["event"], notice["folder"]) == ("row_opened", str(shell.workspace))
+    assert shell.out.splitlines() == [f"Sent: {received.read_text().rstrip()}", "notify.command took it."]
+    assert check()[:2] == (True, f"cat >> {received} (workbench notify test tries it)")
+    config.write_text(json.dumps({"config_version": 1, "notify": {"command": "./notify.sh"}}))
+    found = shell.json("notify", "test", "--json")
+    assert found["ok"] is False and f"{config.parent}/notify.sh, which is not there" in found["problem"]
+    is_ok, _, (problem,) = check()
+    assert not is_ok and problem.startswith("notify.command: the hook names")
 
 
 def test_a_configuration_in_order(shell):

@@ -91,6 +91,22 @@ def test_deny_answers_questions_from_before(shell):
     assert row["state"] == "rejected"
 
 
+def test_the_list_of_what_waits_is_filtered_as_the_queue_of_the_screen(shell):
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}, SAY), "--on-approval", "park")
+    (row,) = waiting(shell)
+
+    def kept(words):
+        return row["id"] in [
+            one["id"] for one in shell.json("approvals", "list", "--json", "--filter", words)
+        ]
+
+    folder = shell.workspace.name
+    assert kept(f"agent:workbench folder:{folder} new.txt") and kept("-risk:any")
+    assert not kept("risk:any") and not kept(f"-folder:{folder}") and not kept("agent:codex")
+    assert shell("approvals", "list", "--filter", "agent:codex") == 0
+    assert shell.out == "Nothing that waits matches.\n"
+
+
 def test_stream_json_is_every_event_of_the_session_and_nothing_else(shell):
     assert shell("run", "-p", "x", "--recording", shell.recording(SAY), "--output-format", "stream-json") == 0
     events = [json.loads(line) for line in shell.out.splitlines()]

@@ -149,6 +149,7 @@ WIDENING = {
     "approvals.require_seen": False,
     "approvals.single_press": "edits",
     "approvals.allow": ["*"],
+    "notify.command": "cat",
     "limits.tool_output_bytes": 10_241,
     "limits.context_file_bytes": 102_401,
     "limits.command_seconds": 61,
@@ -257,7 +258,10 @@ def test_every_key_is_in_one_of_the_two_tables():
     assert missing == set()
 
 
-@pytest.mark.parametrize("path", [path for path in WIDENING if path != "approvals.allow"])
+ONLY_OF_USER = ("approvals.allow", "notify.command")
+
+
+@pytest.mark.parametrize("path", [path for path in WIDENING if path not in ONLY_OF_USER])
 def test_a_trusted_workspace_has_its_say(home: Path, workspace: Path, path: str):
     own = write_workspace(workspace, as_file(path, WIDENING[path]))
     result = loaded(home, workspace, trusted=True)
@@ -272,6 +276,15 @@ def test_even_a_trusted_workspace_allows_nothing(home: Path, workspace: Path):
     assert [pattern.text for pattern in result.config.approvals.allow] == ["Read"]
     reason = "Only your own configuration can allow calls."
     assert result.ignored == (IgnoredValue(key="approvals.allow", file=str(own), line=3, reason=reason),)
+
+
+def test_even_a_trusted_workspace_names_no_command_for_notices(home: Path, workspace: Path):
+    write(home, {"notify": {"command": "own"}})
+    own = write_workspace(workspace, {"notify": {"command": "theirs"}})
+    result = loaded(home, workspace, trusted=True)
+    assert result.config.notify.command == "own"
+    reason = "Only your own configuration names the command that carries notices."
+    assert result.ignored == (IgnoredValue(key="notify.command", file=str(own), line=3, reason=reason),)
 
 
 def test_narrowing_is_measured_by_the_users_value(home: Path, workspace: Path):

@@ -34,6 +34,7 @@ AT_ONCE = [
     ("ui.theme", {"ui": {}}, {"ui": {"theme": "x"}}, "x"),
     ("ui.keymap", {}, {"ui": {"keymap": {"a.b": "x"}}}, {"a.b": "x"}),
     ("ui.notify.bell", {}, {"ui": {"notify": {"bell": False}}}, False),
+    ("notify.command", {}, {"notify": {"command": "cat"}}, "cat"),
     ("limits.max_turns", {}, {"limits": {"max_turns": 500}}, 500),
     ("max_session_messages", {}, {"max_session_messages": 20}, 20),
     ("retention.sealed_days", {}, {"retention": {"sealed_days": 1}}, 1),

@@ -53,6 +53,16 @@ def test_a_hook_that_takes_too_long_never_counts_as_passed(tmp_path: Path, trap:
     assert not is_running(int((tmp_path / "pid").read_text()))
 
 
+def test_a_hook_ends_when_it_is_cancelled(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    try:
+        done = run_hook("exec sleep 600", b"", str(tmp_path), ENV, PATIENCE, grace=0.1, cancel=reading)
+    finally:
+        os.close(reading)
+    assert done == HookExit(code=None, output=b"", timed_out=True)
+
+
 @pytest.mark.parametrize(
     "how",
     [

@@ -74,6 +74,18 @@ def test_an_agent_cannot_write_what_a_hook_of_the_user_names_in_the_workspace(st
     assert (state, "named by a hook" in error) == ("rejected", True)
 
 
+def test_an_agent_cannot_write_what_the_command_for_notices_names(staged):
+    writing = call("c1", "create_file", path="tools/notify.sh", content="exit 0")
+    stage = staged(
+        recording(exchange(writing), exchange(text("done"))), files={"tools/notify.sh": "#!/bin/sh\nexit 0\n"}
+    )
+    config = {**OWN, "notify": {"command": f"sh {stage.workspace}/tools/notify.sh"}}
+    (stage.home.path / "config.json").write_text(json.dumps({"config_version": 1, **config}))
+    stage.begin().drive()
+    ((state, error),) = outcomes(stage)
+    assert (state, "named by a hook" in error) == ("rejected", True)
+
+
 def test_a_workspaces_own_hooks_lie_in_the_workspace(staged):
     hook = {"hooks": {"PreToolUse": [{"matcher": "Bash", "command": "sh check.sh"}]}}
     stage = staged(

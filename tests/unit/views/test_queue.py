@@ -30,7 +30,7 @@ def test_a_row_says_everything():
         QueueRow(
             id="a1", sign="waiting", verb="edit", target="src/shop/router.py", added=6, removed=3, more_files=2,
             session_id="s1", session_title="rename handler", state_word="! deletes", left_seconds=292.0,
-            urgency="soon", warnings=("deletes",), mark=True, can_batch=False,
+            urgency="soon", warnings=("deletes",), mark=True, can_batch=False, agent="workbench",
         ),
     )  # fmt: skip
 
@@ -139,6 +139,43 @@ def test_filter_finds(text):
 
 def test_filter_leaves_out():
     assert shown([action()], text_filter="router renmae") == ()
+
+
+AGENTS = {
+    "s1": session(workspace="/src/shop"),
+    "s2": session("s2", kind="supervised", provider="claude", workspace="/src/blog"),
+    "s3": session("s3", origin="codex", workspace="/src/shop-old"),
+}
+OF_AGENTS = [
+    action("own", warnings=("runs net",), verb="run", target="pip install x"),
+    action("claude", session_id="s2", warnings=("deletes", "stale")),
+    action("codex", session_id="s3", target="codex.toml"),
+    action("trust", session_id="system", kind="trust", subject={"workspace": "/src/blog"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("agent:claude", {"claude"}), ('agent:"Claude Code"', {"claude"}), ("agent:claude-code", {"claude"}),
+        ("agent:workbench agent:cod", {"own", "codex"}), ("-agent:workbench", {"claude", "codex", "trust"}),
+        ("folder:shop", {"own", "codex"}), ("folder:SRC folder:/shop/", {"own", "codex"}),
+        ("folder:blog", {"claude", "trust"}), ("-folder:blog -folder:old", {"own"}),
+        ("risk:any", {"own", "claude"}), ("risk:del", {"claude"}), ('risk:"runs net"', {"own"}),
+        ("risk:any risk:del", {"claude"}), ("risk:stale", set()), ("-risk:any", {"codex", "trust"}),
+        ("codex", {"codex"}), ('-"codex"', {"own", "claude", "trust"}), ("folder:shop pip", {"own"}),
+        ("status:ready", set()),
+    ],
+)  # fmt: skip
+def test_agent_folder_and_risk_narrow(text, found):
+    rows = approvals.queue_rows(OF_AGENTS, AGENTS, NOW, text_filter=text)
+    assert set(ids(rows)) == found
+
+
+def test_what_a_rule_let_pass_is_filtered_by_agent_and_folder():
+    ruled = [call("c1"), call("c2", session_id="s2"), call("c3", session_id="gone")]
+    rows = approvals.queue_rows([], AGENTS, NOW, ruled=ruled, text_filter="agent:claude folder:blog")
+    assert ids(rows) == ["c2"]
 
 
 def test_hostile_text_is_one_safe_line():

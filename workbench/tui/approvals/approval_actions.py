@@ -405,6 +405,16 @@ class ApprovalActions(AnswerActions):
         pane.choosing.marks = set() if markable <= pane.choosing.marks else markable
         pane.marks_changed()
 
+    def mark_rule(self) -> None:
+        """Mark all shown edits for findings of the rule under the cursor, or unmark them if they are."""
+        pane, rule_of = self._pane, self._pane.main.presenter.fixed_rule
+        rule, marks = rule_of(pane.queue.cursor or ""), pane.choosing.marks
+        same = {row.id for row in pane.rows if row.is_pending and row.can_batch and rule_of(row.id) == rule}
+        pane.choosing.marks = marks - same if same <= marks else marks | same
+        pane.marks_changed()
+        words = approval_selection.rule_marked_sentence(rule, len(same), is_marked=not same <= marks)
+        pane.post_message(StatusMessage(words))
+
     def show_session(self) -> None:
         """Show the session of the row under the cursor in the conversation, wherever it works."""
         pane, row = self._pane, self._pane.queue.current
@@ -497,6 +507,12 @@ class ApprovalActions(AnswerActions):
     def why_not_mark(self) -> str:
         """Return why the row under the cursor cannot be marked."""
         return approval_selection.why_not_mark(self._pane.queue.current)
+
+    def why_not_mark_rule(self) -> str:
+        """Return why no edits for the same rule can be marked."""
+        detail = self._pane.detail
+        has_rule = detail is not None and detail.finding and detail.files
+        return self.why_not_mark() if has_rule else "only an edit for a finding belongs to a rule"
 
     def why_not_mark_all(self) -> str:
         """Return why no row can be marked."""

@@ -364,6 +364,13 @@ def why_not_mark(row: QueueRow | None) -> str:
     return f"{_ARTICLES.get(row.verb, 'a')} {row.verb} like this one is answered by itself"
 
 
+def rule_marked_sentence(rule: str, count: int, *, is_marked: bool) -> str:
+    """Return what is said once edits for one rule of a linter were marked or unmarked."""
+    edits = "1 edit" if count == 1 else f"{count} edits"
+    way = "a looks at each and approves" if is_marked else "nothing of them is marked"
+    return f"{edits} for {one_line(rule, _MAX_NAMED_CELLS)}: {way}."
+
+
 _ARTICLES: Final = {"ask": "an", "edit": "an"}
 
 

@@ -708,7 +708,14 @@ class ApprovalsPane(ActionDetailPane):
 
     def ask_filter(self) -> None:
         self.post_message(
-            LineWanted(self, "filter", "Filter approvals", text=self.ordering.text_filter, does="keep it")
+            LineWanted(
+                self,
+                "filter",
+                "Filter approvals",
+                "words  agent:  folder:  risk:any",
+                text=self.ordering.text_filter,
+                does="keep it",
+            )
         )
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:

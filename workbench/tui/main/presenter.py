@@ -238,6 +238,14 @@ class SessionPresenter:
         detail = detail if source.has_times else replace(detail, decided_at=None)
         return with_choice_notes(detail, self.status.questions)
 
+    def fixed_rule(self, action_id: str) -> str:
+        """Return the linter's rule whose finding a waiting edit is to fix; empty for any other action."""
+        action = self.state.actions.get(action_id)
+        if action is None or not action.files:
+            return ""
+        found = self.findings.of(action, self.state.sessions.get(action.session_id))
+        return found.rule if found is not None else ""
+
     def _blocker_of(self, action: Action) -> str:
         blocker = self.state.blockers().get(action.id)
         asked = self.state.actions.get(blocker.action_id or "") if blocker is not None else None
