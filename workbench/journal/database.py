@@ -16,6 +16,7 @@ import apsw
 from msgspec import Struct
 
 from workbench.effects.file_locks import FileLock, is_lock_held, lock_holder
+from workbench.effects.path_files import write_atomic
 from workbench.journal.errors import (
     HomeRefused,
     JournalBusy,
@@ -436,7 +437,7 @@ def _migrate(
 def _refuse_while_driven(home: Home, version: int) -> None:
     """Refuse to migrate under processes that drive sessions; ask them to end when they can."""
     if drivers := live_drivers(home):
-        _wanted_schema_file(home).write_text(f"{version}\n")
+        write_atomic(_wanted_schema_file(home), f"{version}\n".encode())
         raise MigrationBlocked(
             f"the journal {home.database} was not migrated",
             f"sessions are run by {', '.join(drivers)}; they were asked to finish their calls and to end",
