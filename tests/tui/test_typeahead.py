@@ -10,12 +10,19 @@ from textual import events
 from textual.app import App
 from textual.widgets import Input
 
-from tests.support.waits import until_true
+from tests.support.waits import PATIENCE, until_true
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
+from workbench.tui.keyboard import queue
 from workbench.tui.keyboard.keymap import normalized_key
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.render_context import call_once_after
+
+
+@pytest.fixture(autouse=True)
+def _wait_for_what_is_under_way(monkeypatch):
+    """Let a key wait until what the one before it began is done, however long the machine takes."""
+    monkeypatch.setattr(queue, "LONGEST_WAIT", PATIENCE)
 
 
 async def burst(shown, *keys):
