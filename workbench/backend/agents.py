@@ -15,8 +15,15 @@ from workbench.host.agent_connections import (
     plan_connection,
     plan_removal,
 )
-from workbench.host.connection_texts import SCOPE_WORDS, next_steps, scope_sentences
+from workbench.host.connection_texts import (
+    LOOKING_SENTENCE,
+    SCOPE_WORDS,
+    looking_lines,
+    next_steps,
+    scope_sentences,
+)
 from workbench.host.found_agents import FoundAgent, find_agents
+from workbench.host.looking_rules import add_looking_rules, revoke_looking_rules
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.backend import AgentBackend, BackendError
@@ -52,8 +59,15 @@ class LocalAgents(LocalWorkspace, AgentBackend):
         plan = self._plans.pop(change.number)
         apply_plan(self._home, plan)
         if change.is_removal:
-            return f"Removed workbench from {plan.path}."
-        return " ".join((f"Connected {plan.agent.name} in {plan.path}.", *next_steps(plan.agent)))
+            return self._removed(plan)
+        rules = add_looking_rules(self._journal, self._actor) if change.scope == "all" else ()
+        done = f"Connected {plan.agent.name} in {plan.path}."
+        return " ".join((done, *looking_lines(rules), *next_steps(plan.agent)))
+
+    def _removed(self, plan: ConnectionPlan) -> str:
+        if not any(one.connections for one in find_agents(self._home, self._minutes(), self._workspace)):
+            revoke_looking_rules(self._journal, self._actor)
+        return f"Removed workbench from {plan.path}."
 
     def _minutes(self) -> float:
         return longest_window_minutes(self._config().approvals)
@@ -74,6 +88,7 @@ class LocalAgents(LocalWorkspace, AgentBackend):
         return ConnectionChange(
             number=number, agent=plan.agent.id, title=plan.agent.name, path=plan.path,
             lines=plan.shown_only or tuple(plan.diff_lines()), scope=scope, is_removal=not scope, why_not=why,
+            also=LOOKING_SENTENCE if scope == "all" else "",
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from workbench.bridge.agents import AGENTS, HookedAgent, Scope
 from workbench.cli.arguments import add_json_option, add_yes_option, confirm
 from workbench.cli.console import Console
+from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_FAILED, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.session_diff import diff_line_color
@@ -26,10 +27,18 @@ from workbench.host.agent_connections import (
     plan_removal,
 )
 from workbench.host.agent_settings_files import SettingsFile, settings_file
-from workbench.host.connection_texts import SCOPE_WORDS, next_steps, scope_sentences
+from workbench.host.connection_texts import (
+    LOOKING_SENTENCE,
+    SCOPE_WORDS,
+    looking_lines,
+    next_steps,
+    scope_sentences,
+)
 from workbench.host.found_agents import FoundAgent, find_agent, find_agents, with_versions
+from workbench.host.looking_rules import add_looking_rules, revoke_looking_rules
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.home import Home
+from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -59,6 +68,10 @@ def configure(parser: ArgumentParser) -> None:
         "--without-workbench", choices=("ask", "deny"), default="ask",
         help="when workbench cannot be reached: leave it to the agent's own prompt (default), or deny",
     )  # fmt: skip
+    parser.add_argument(
+        "--ask-about-reads", action="store_true",
+        help="add no rules that let pass what only looks: with --scope all, each read asks",
+    )  # fmt: skip
     add_yes_option(parser)
     add_json_option(parser)
 
@@ -71,15 +84,17 @@ def execute(options: Namespace, console: Console) -> int:
         workspace = workspace_path(options.directory)
         loaded = load_workspace_config(journal, workspace)
         place = _Place(
-            home=journal.home, workspace=workspace, minutes=longest_window_minutes(loaded.config.approvals)
-        )
-    if options.remove:
-        return _remove(place, agent, options, console)
-    return _list(place, options, console) if agent is None else _connect(place, agent, options, console)
+            home=journal.home, journal=journal, workspace=workspace,
+            minutes=longest_window_minutes(loaded.config.approvals),
+        )  # fmt: skip
+        if options.remove:
+            return _remove(place, agent, options, console)
+        return _list(place, options, console) if agent is None else _connect(place, agent, options, console)
 
 
 class _Place(Struct, frozen=True, kw_only=True):
     home: Home
+    journal: Journal
     workspace: str
     minutes: float
     """The longest window of an answer."""
@@ -157,12 +172,17 @@ def _connect(place: _Place, agent: HookedAgent, options: Namespace, console: Con
         facts = _plan_json(plan, choice, is_written=False)
         line = f"{agent.name} is connected in {plan.path} already."
         return console.result(facts, [line], is_json=options.json)
+    lets_look = choice.scope == "all" and not options.ask_about_reads
+    if lets_look and not options.yes and not options.json:
+        console.say(LOOKING_SENTENCE)
     if not _agreed(plan, "connect", options, console):
         console.say("Nothing was connected.")
         return EXIT_FAILED
     apply_plan(place.home, plan)
-    lines = [f"Connected {agent.name} in {plan.path}.", *next_steps(agent)]
-    return console.result(_plan_json(plan, choice, is_written=True), lines, is_json=options.json)
+    rules = add_looking_rules(place.journal, user_actor()) if lets_look else ()
+    lines = [f"Connected {agent.name} in {plan.path}.", *looking_lines(rules), *next_steps(agent)]
+    facts = {**_plan_json(plan, choice, is_written=True), "rules": [rule.id for rule in rules]}
+    return console.result(facts, lines, is_json=options.json)
 
 
 def _is_readable(found: FoundAgent) -> bool:
@@ -254,4 +274,7 @@ def _remove(place: _Place, agent: HookedAgent | None, options: Namespace, consol
         apply_plan(place.home, plan)
         removed.append(plan.path)
     lines = [f"Removed workbench from {path}." for path in removed]
+    is_left = any(one.connections for one in find_agents(place.home, place.minutes, place.workspace))
+    if not is_left and (count := revoke_looking_rules(place.journal, user_actor())):
+        lines.append(f"Revoked the {count} rules by which connected agents could look around.")
     return console.result({"removed": removed}, lines, is_json=options.json)

@@ -1,10 +1,12 @@
 """What is said about connections of other agents, on the command line and on the screen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from workbench.bridge.agents import HookedAgent, Scope
+from workbench.domain.rows import Rule
 from workbench.host.found_agents import FoundAgent
+from workbench.host.looking_rules import LOOKING_WORDS
 from workbench.text.safe import one_line
 
 SCOPE_WORDS: Final[dict[Scope, str]] = {
@@ -29,3 +31,17 @@ def next_steps(agent: HookedAgent) -> Iterator[str]:
         yield f"Still to do: {agent.trust_step}."
     yield f"Sessions of {agent.name} that are open now come here when they are started again."
     yield f"workbench connect --remove {agent.id} takes it back; do that before you uninstall workbench."
+
+
+LOOKING_SENTENCE: Final = (
+    f"Rules for every folder will let pass what only looks, inside the folder of a session: {LOOKING_WORDS}."
+)
+
+
+def looking_lines(rules: Sequence[Rule]) -> Iterator[str]:
+    """Yield which rules were added with a connection."""
+    if rules:
+        yield (
+            f"{rules[0].id} to {rules[-1].id} let pass what only looks: {LOOKING_WORDS}. "
+            "workbench rules list shows them, and rules revoke takes one back."
+        )

@@ -33,6 +33,8 @@ class ConnectionChange(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     """A unified diff, or lines that the user has to put in."""
     scope: str = ""
+    also: str = ""
+    """What else is done when it is written, in a sentence."""
     is_removal: bool = False
     why_not: str = ""
     """Why it is only shown; empty where it can be written."""

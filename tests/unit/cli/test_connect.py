@@ -151,6 +151,24 @@ def test_nothing_is_connected_unasked(shell, asked, user):
     assert not (user / ".codex").exists()
 
 
+def test_rules_for_looking_come_with_a_connection_and_go_with_the_last_one(shell, user):
+    rules = shell.json("connect", "claude", "--yes", "--json")["rules"]
+    listed = shell.json("rules", "list", "--json")
+    assert rules and [rule["id"] for rule in listed] == rules
+    assert {"Read", "Bash(git status *)"} <= {rule["param_pattern"] for rule in listed}
+    shell("connect", "codex", "--yes")
+    shell("connect", "--remove", "claude", "--yes")
+    assert len(shell.json("rules", "list", "--json")) == len(rules)
+    assert shell("connect", "--remove", "codex", "--yes") == 0 and "Revoked the" in shell.out
+    assert shell.json("rules", "list", "--json") == []
+
+
+@pytest.mark.parametrize("words", [["--scope", "asked"], ["--ask-about-reads"]])
+def test_no_rules_for_looking_where_they_are_not_wanted(shell, user, words):
+    assert shell("connect", "claude", "--yes", *words) == 0
+    assert shell.json("rules", "list", "--json") == []
+
+
 def test_a_second_connect_changes_nothing(shell, user):
     shell("connect", "claude", "--yes")
     assert shell("connect", "claude", "--yes") == 0

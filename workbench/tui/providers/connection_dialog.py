@@ -84,6 +84,8 @@ class ConnectionDialog(Dialog, inherit_bindings=False):
         else:
             texts.append((f"This is written into {change.path}.", "foreground"))
             texts.append((f"What comes here: {self._row.scopes.get(change.scope, '')}", "muted"))
+            if change.also:
+                texts.append((change.also, "muted"))
         width = max(8, self.box.size.width - 4)
         lines = [
             (Content(" ") + part).stylize(colours.of(shade))  # type: ignore[arg-type]
