@@ -50,6 +50,7 @@ def test_what_decides_needs_room_for_what_is_read():
     deciding = {dialog.__name__ for dialog in DIALOGS if dialog.DECIDES}
     assert deciding == {
         "BatchDialog",
+        "ConnectionDialog",
         "UndoDialog",
         "QueueDialog",
         "RuleDialog",

@@ -70,7 +70,7 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--ask-about-reads", action="store_true",
-        help="add no rules that let pass what only looks: with --scope all, each read asks",
+        help="add no rules that allow calls that only read: with --scope all, each of them asks",
     )  # fmt: skip
     add_yes_option(parser)
     add_json_option(parser)

@@ -43,6 +43,11 @@ def start_workbench(words: Sequence[str], data: Path, log: Path, env: Mapping[st
     )
 
 
+def own_interpreter() -> str:
+    """Return the absolute path of the Python that runs this program."""
+    return sys.executable
+
+
 def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.environ) -> list[str]:
     """Return the command line that starts this program anew.
 

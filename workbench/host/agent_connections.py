@@ -8,7 +8,6 @@ import hashlib
 import hmac
 import math
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, cast
@@ -30,7 +29,7 @@ from workbench.bridge.opencode_plugin import parse_plugin, plugin_text
 from workbench.effects.file_locks import FileLock
 from workbench.effects.file_primitives import BaseMoved, FileRefused, NotDurable
 from workbench.effects.files import Root
-from workbench.effects.own_processes import workbench_command_line
+from workbench.effects.own_processes import own_interpreter, workbench_command_line
 from workbench.host.agent_settings_files import (
     LARGEST_SETTINGS,
     SettingsFile,
@@ -216,7 +215,7 @@ def _plugin_plan(
 
 def _setup(home: Home, agent: HookedAgent, choice: ConnectionChoice) -> HookSetup:
     return HookSetup(
-        python=sys.executable, data=str(home.path), start=workbench_command_line(["host", "serve"]),
+        python=own_interpreter(), data=str(home.path), start=workbench_command_line(["host", "serve"]),
         otherwise=choice.otherwise,
         seconds=0 if agent.timeout_unit == "none" else hook_timeout(choice.window_minutes),
     )  # fmt: skip

@@ -33,15 +33,13 @@ def next_steps(agent: HookedAgent) -> Iterator[str]:
     yield f"workbench connect --remove {agent.id} takes it back; do that before you uninstall workbench."
 
 
-LOOKING_SENTENCE: Final = (
-    f"Rules for every folder will let pass what only looks, inside the folder of a session: {LOOKING_WORDS}."
-)
+LOOKING_SENTENCE: Final = f"Rules for every folder will allow calls that only read, inside the folder of a session: {LOOKING_WORDS}."
 
 
 def looking_lines(rules: Sequence[Rule]) -> Iterator[str]:
     """Yield which rules were added with a connection."""
     if rules:
         yield (
-            f"{rules[0].id} to {rules[-1].id} let pass what only looks: {LOOKING_WORDS}. "
+            f"{rules[0].id} to {rules[-1].id} allow calls that only read: {LOOKING_WORDS}. "
             "workbench rules list shows them, and rules revoke takes one back."
         )

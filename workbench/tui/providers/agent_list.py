@@ -73,6 +73,8 @@ class AgentScreen(ListScreen, inherit_bindings=False):
         )
         self._detail, self._keys = Static(id="connections-detail"), Static(id="connections-keys")
         self._said, self._is_error, self._is_read = "", False, False
+        self._told_at: str | None = None
+        """The row under the cursor when something was said."""
 
     def compose_box(self) -> Iterable[Widget]:
         yield self._list
@@ -138,17 +140,13 @@ class AgentScreen(ListScreen, inherit_bindings=False):
 
     def row_moved(self, message: RowList.Moved) -> None:
         del message
+        if self._agents.cursor != self._told_at:
+            self._said, self._is_error = "", False
         self.fill()
 
     def row_opened(self, row_id: str) -> None:
         del row_id
         self.open_change()
-
-    def move(self, rows: int) -> None:
-        """Go to another row."""
-        self._said, self._is_error = "", False
-        super().move(rows)
-        self.fill()
 
     def open_change(self, *, is_removal: bool = False) -> None:
         """Show what connecting or disconnecting the agent under the cursor would change."""
@@ -174,5 +172,5 @@ class AgentScreen(ListScreen, inherit_bindings=False):
 
     def _tell(self, text: str, *, is_error: bool) -> None:
         if self.is_attached:
-            self._said, self._is_error = text, is_error
+            self._said, self._is_error, self._told_at = text, is_error, self._list.cursor
             self.fill()
