@@ -33,7 +33,10 @@ def next_steps(agent: HookedAgent) -> Iterator[str]:
     yield f"workbench connect --remove {agent.id} takes it back; do that before you uninstall workbench."
 
 
-LOOKING_SENTENCE: Final = f"Rules for every folder will allow calls that only read, inside the folder of a session: {LOOKING_WORDS}."
+LOOKING_SENTENCE: Final = (
+    "Rules for every folder will allow calls that only read, inside the folder of a session: "
+    f"{LOOKING_WORDS}."
+)
 
 
 def looking_lines(rules: Sequence[Rule]) -> Iterator[str]:
