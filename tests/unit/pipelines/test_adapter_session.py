@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import threading
 
 import pytest
 from msgspec.structs import replace
@@ -318,12 +319,20 @@ def test_a_driver_that_goes_leaves_nothing_running_and_another_begins_anew(runs,
     def is_at_work(coordinator):
         return any(isinstance(event.body, e.CallExecuting) for event in seen)
 
-    def see(events):
-        seen.extend(events)
-        if is_at_work(None):
+    over = threading.Event()
+
+    def announce_until_over():
+        while not over.wait(0.05):
             here.journal.notifier.announce()
 
-    here.drive(run, until=is_at_work, see=see)
+    # An announcement that comes before the driver waits for one would be the last one otherwise.
+    announcing = threading.Thread(target=announce_until_over)
+    announcing.start()
+    try:
+        here.drive(run, until=is_at_work, see=seen.extend)
+    finally:
+        over.set()
+        announcing.join()
     first = here.step(run, "a").session_id
     run_requests.resume_run(here.journal, run, USER, "")
     row = here.drive(run, see=Watcher(tmp_path / "go"))
