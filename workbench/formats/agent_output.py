@@ -3,10 +3,6 @@
 A program tells its format by what it prints; one whose format is not known here tells only its answer.
 """
 
-# The readers of files pull their lines. To be fed while a program still works they are given a line that says
-# "nothing yet": every reader passes problems on where they stand, so it comes out behind all that was read.
-
-from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -19,7 +15,7 @@ from workbench.formats import records as r
 from workbench.formats.call_events import call_target
 from workbench.formats.detect import LINE_FORMATS, LineFormat
 from workbench.formats.input import JsonLine, json_values
-from workbench.text.problems import Problem
+from workbench.formats.live_lines import LiveLines
 from workbench.text.safe import one_line
 
 STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME, "opencode", "droid-stream")
@@ -32,7 +28,8 @@ _SAMPLE_SIZE: Final = 5
 """Objects after which a program's format is not looked for any more."""
 _MOST_LINE: Final = 4 << 20
 """Bytes of a line; of a longer one nothing is read."""
-_NOTHING_YET: Final = r.file_problem(0, "nothing yet")
+_SHOW_NOW: Final = r.file_problem(0, "nothing yet")
+"""Unlike `NOTHING_YET` it lets replies go that wait for what they spent: they are shown at once."""
 
 
 class AgentOutput:
@@ -42,12 +39,11 @@ class AgentOutput:
         self.form = ""
         """The name of its format, once it is known."""
         self._rest = b""
-        self._is_cut = self._is_over = self._is_unknown = False
+        self._is_cut = self._is_unknown = False
         self._number = 0
         self._sample: list[tuple[bytes, JsonLine]] = []
         """Lines that came before the format was known, as they were printed and what they hold."""
-        self._lines: deque[JsonLine | Problem] = deque()
-        self._records: Iterator[r.Record] | None = None
+        self._reader: LiveLines | None = None
 
     def feed(self, data: bytes) -> list[r.Record | bytes]:
         """Return what the lines that are whole by now say; lines of another form come back as they are."""
@@ -59,10 +55,10 @@ class AgentOutput:
     def finish(self) -> list[r.Record | bytes]:
         """Return what the last line says, also where it has no end, and what was waiting for more."""
         items = [*self._line(self._rest)] if self._rest else []
-        self._rest, self._is_over = b"", True
-        if self._records is None and not self._is_recognised(is_last=True):
-            return [*items, *self._given_up()]
-        return [*items, *self._read()]
+        self._rest = b""
+        if self._reader is None:
+            return [*items, *self._recognised(is_last=True)]
+        return [*items, *self._reader.read(())]
 
     def _line(self, line: bytes) -> Iterator[r.Record | bytes]:
         self._number += 1
@@ -74,42 +70,29 @@ class AgentOutput:
         if self._is_unknown or not isinstance(value, JsonLine):
             yield line
             return
-        if self._records is not None:
-            self._lines.append(JsonLine(self._number, value.value))
+        numbered = JsonLine(self._number, value.value)
+        if self._reader is not None:
+            yield from self._reader.read([numbered])
         else:
-            self._sample.append((line, JsonLine(self._number, value.value)))
-            is_last = len(self._sample) >= _SAMPLE_SIZE
-            if not self._is_recognised(is_last=is_last):
-                if is_last:
-                    yield from self._given_up()
-                return
-        yield from self._read()
+            self._sample.append((line, numbered))
+            yield from self._recognised(is_last=len(self._sample) >= _SAMPLE_SIZE)
+
+    def _recognised(self, *, is_last: bool) -> Iterable[r.Record | bytes]:
+        """Return what the lines so far say, if their format is known; with the last one they are given up."""
+        values = [j.as_object(value.value) for _, value in self._sample]
+        line_format = _streamed_format(values)
+        is_claude = any(j.text_of(line, "type") in _CLAUDE_TYPES for line in values)
+        if line_format is None or (line_format.name == "claude-code" and not is_claude and not is_last):
+            return self._given_up() if is_last else ()
+        self.form = line_format.name
+        read = _LIVE_READERS.get(line_format.name, line_format.read)
+        self._reader = LiveLines(read, "", _SHOW_NOW)
+        return self._reader.read(value for _, value in self._sample)
 
     def _given_up(self) -> list[bytes]:
         self._is_unknown, sample = True, self._sample
         self._sample = []
         return [line for line, _ in sample]
-
-    def _is_recognised(self, *, is_last: bool) -> bool:
-        sample = [j.as_object(value.value) for _, value in self._sample]
-        line_format = _streamed_format(sample)
-        is_claude = any(j.text_of(line, "type") in _CLAUDE_TYPES for line in sample)
-        if line_format is None or (line_format.name == "claude-code" and not is_claude and not is_last):
-            return False
-        self.form = line_format.name
-        self._lines.extend(value for _, value in self._sample)
-        self._records = iter(_LIVE_READERS.get(line_format.name, line_format.read)(self._fed(), ""))
-        return True
-
-    def _read(self) -> Iterator[r.Record]:
-        self._lines.append(_NOTHING_YET)
-        assert self._records is not None
-        while (record := next(self._records, _NOTHING_YET)) is not _NOTHING_YET:
-            yield record
-
-    def _fed(self) -> Iterator[JsonLine | Problem]:
-        while self._lines or not self._is_over:
-            yield self._lines.popleft() if self._lines else _NOTHING_YET
 
 
 def _streamed_format(sample: list[JsonObject]) -> LineFormat | None:
