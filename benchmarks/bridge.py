@@ -70,8 +70,8 @@ def allowed_calls(place: HookPlace) -> bool:
     note = f"median {statistics.median(calls):.1f} ms, bare interpreter {statistics.median(bare):.1f} ms"
     return all([
         claim("allowed call, from the start of its hook to its end, p95", p95(calls), "ms", ALLOWED_MS, note),
-        claim("the same beside a bare interpreter, medians", times, "x", TIMES_BARE),
-        claim("a call that is left to the agent, beside a bare interpreter", own, "x", TIMES_BARE),
+        claim("an allowed call compared with a bare interpreter, medians", times, "x", TIMES_BARE),
+        claim("a call left to the agent, compared with a bare interpreter", own, "x", TIMES_BARE),
         claim("twenty agents at once, each", together / AGENTS, "ms", ALLOWED_MS,
               f"{together / alone:.1f} x twenty bare interpreters"),
     ])  # fmt: skip

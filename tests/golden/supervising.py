@@ -1,6 +1,6 @@
 """The golden session of an agent that executes its own calls: what it does, and what its human answers.
 
-Owns its stage too: a fake agent and the driver of such sessions, which go on in turns with the human.
+Owns its stage too: a fake agent and the driver of such sessions, in turns with the human.
 """
 
 from types import SimpleNamespace

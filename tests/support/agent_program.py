@@ -2,7 +2,7 @@
 
 Arguments: the socket, its folder, its log, its plan, and `connection` or `hook`: whether it keeps one
 connection or connects for each message. The plan is a list of groups of calls that are asked for at once. An
-agent that is started again goes on with the first call that its log has no line of. It connects again, and asks
+agent that is started again continues with the first call that its log does not name. It connects again, and asks
 again with the same nonce, where the background process has ended. AGENT_DIES is `point:number`.
 """
 

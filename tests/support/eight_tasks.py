@@ -16,7 +16,7 @@ from tests.support.terminal import Terminal
 from tests.support.waits import PATIENCE
 
 SIZES = ((160, 48), (120, 36), (80, 24))
-LOOKING = "Look, then"
+READING_CALLS = "Look, then"
 """What the screen says after a key that only showed the next part."""
 EARLY = "Too quick"
 """What it says of a key that came before its row had stood long enough."""
@@ -126,7 +126,7 @@ class Hands:
                 self._passed()
                 return
             self.effort.keys -= 1
-            if LOOKING in self._said():
+            if READING_CALLS in self._said():
                 self.effort.parts += 1
             else:
                 assert EARLY in self._said(), self.terminal.text()
@@ -136,7 +136,7 @@ class Hands:
     def _said(self):
         """Return what the screen says of a key that decided nothing."""
         lines = self.terminal.text().splitlines()
-        return "".join(line for line in lines if LOOKING in line or EARLY in line)
+        return "".join(line for line in lines if READING_CALLS in line or EARLY in line)
 
     def _comes(self, wanted, gone, before, seconds=PATIENCE):
         """Return whether the outcome came; False once the screen says something else of the key."""

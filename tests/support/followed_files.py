@@ -51,7 +51,7 @@ class FollowedFile:
         self.catch_up()
 
     def grow(self, *pieces, restarts=()):
-        """Add pieces, each looked at; before those of the numbers `restarts` a new driver goes on."""
+        """Add pieces and look at each; a new driver takes over before the pieces numbered in `restarts`."""
 
         async def work():
             for number, piece in enumerate(pieces):

@@ -16,14 +16,14 @@ from workbench.host.agent_connections import (
     plan_removal,
 )
 from workbench.host.connection_texts import (
-    LOOKING_SENTENCE,
+    READING_SENTENCE,
     SCOPE_WORDS,
-    looking_lines,
     next_steps,
+    reading_rule_lines,
     scope_sentences,
 )
 from workbench.host.found_agents import FoundAgent, find_agents
-from workbench.host.looking_rules import add_looking_rules, revoke_looking_rules
+from workbench.host.reading_rules import add_reading_rules, revoke_reading_rules
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.backend import AgentBackend, BackendError
@@ -47,7 +47,7 @@ class LocalAgents(LocalWorkspace, AgentBackend):
     def connection_change(self, agent_id: str, scope: str, *, is_removal: bool) -> ConnectionChange:
         agent = hooked_agent(agent_id)
         if agent is None:
-            raise BackendError("There is no such agent.")
+            raise BackendError("This agent is not known.")
         if is_removal:
             return self._shown(self._removal(agent), "")
         chosen: Scope = "asked" if scope == "asked" and "asked" in agent.scopes else agent.scopes[0]
@@ -60,13 +60,13 @@ class LocalAgents(LocalWorkspace, AgentBackend):
         apply_plan(self._home, plan)
         if change.is_removal:
             return self._removed(plan)
-        rules = add_looking_rules(self._journal, self._actor) if change.scope == "all" else ()
+        rules = add_reading_rules(self._journal, self._actor) if change.scope == "all" else ()
         done = f"Connected {plan.agent.name} in {plan.path}."
-        return " ".join((done, *looking_lines(rules), *next_steps(plan.agent)))
+        return " ".join((done, *reading_rule_lines(rules), *next_steps(plan.agent)))
 
     def _removed(self, plan: ConnectionPlan) -> str:
         if not any(one.connections for one in find_agents(self._home, self._minutes(), self._workspace)):
-            revoke_looking_rules(self._journal, self._actor)
+            revoke_reading_rules(self._journal, self._actor)
         return f"Removed workbench from {plan.path}."
 
     def _minutes(self) -> float:
@@ -88,7 +88,7 @@ class LocalAgents(LocalWorkspace, AgentBackend):
         return ConnectionChange(
             number=number, agent=plan.agent.id, title=plan.agent.name, path=plan.path,
             lines=plan.shown_only or tuple(plan.diff_lines()), scope=scope, is_removal=not scope, why_not=why,
-            also=LOOKING_SENTENCE if scope == "all" else "",
+            also=READING_SENTENCE if scope == "all" else "",
         )  # fmt: skip
 
 

@@ -203,7 +203,7 @@ AGENTS: Final = (
             is_own_file=True,
         ),
         events=(
-            # No event follows a patch, so the model is told with the answer.
+            # No event follows a patch, so the note for the model comes with the answer.
             HookEvent(name="PreToolUse", means="ask", scopes=_ALL, has_matcher=True, tells_model=True),
             HookEvent(name="PostToolUse", means="done", has_matcher=True),
             _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="turn_done"), _SESSION_ENDS,

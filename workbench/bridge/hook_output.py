@@ -20,7 +20,7 @@ class HookOutput(Struct, frozen=True, kw_only=True):
 
 
 LEAVE: HookOutput = HookOutput()
-"""Nothing: the agent goes on as if there were no hook."""
+"""Empty output: the agent continues as if there were no hook."""
 
 
 def blocked(reason: str) -> HookOutput:

@@ -28,14 +28,14 @@ from workbench.host.agent_connections import (
 )
 from workbench.host.agent_settings_files import SettingsFile, settings_file
 from workbench.host.connection_texts import (
-    LOOKING_SENTENCE,
+    READING_SENTENCE,
     SCOPE_WORDS,
-    looking_lines,
     next_steps,
+    reading_rule_lines,
     scope_sentences,
 )
 from workbench.host.found_agents import FoundAgent, find_agent, find_agents, with_versions
-from workbench.host.looking_rules import add_looking_rules, revoke_looking_rules
+from workbench.host.reading_rules import add_reading_rules, revoke_reading_rules
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -104,7 +104,9 @@ def _named_agent(name: str) -> HookedAgent:
     agent = next((agent for agent in AGENTS if agent.id == name), None)
     if agent is None:
         names = ", ".join(agent.id for agent in AGENTS)
-        raise UsageError(_NOTHING, f"there is no agent “{one_line(name, 40)}”", f"the agents are: {names}")
+        raise UsageError(
+            _NOTHING, f"“{one_line(name, 40)}” is not the name of an agent", f"the agents are: {names}"
+        )
     return agent
 
 
@@ -172,21 +174,21 @@ def _connect(place: _Place, agent: HookedAgent, options: Namespace, console: Con
         facts = _plan_json(plan, choice, is_written=False)
         line = f"{agent.name} is connected in {plan.path} already."
         return console.result(facts, [line], is_json=options.json)
-    lets_look = choice.scope == "all" and not options.ask_about_reads
-    if lets_look and not options.yes and not options.json:
-        console.say(LOOKING_SENTENCE)
+    adds_rules = choice.scope == "all" and not options.ask_about_reads
+    if adds_rules and not options.yes and not options.json:
+        console.say(READING_SENTENCE)
     if not _agreed(plan, "connect", options, console):
         console.say("Nothing was connected.")
         return EXIT_FAILED
     apply_plan(place.home, plan)
-    rules = add_looking_rules(place.journal, user_actor()) if lets_look else ()
-    lines = [f"Connected {agent.name} in {plan.path}.", *looking_lines(rules), *next_steps(agent)]
+    rules = add_reading_rules(place.journal, user_actor()) if adds_rules else ()
+    lines = [f"Connected {agent.name} in {plan.path}.", *reading_rule_lines(rules), *next_steps(agent)]
     facts = {**_plan_json(plan, choice, is_written=True), "rules": [rule.id for rule in rules]}
     return console.result(facts, lines, is_json=options.json)
 
 
 def _is_readable(found: FoundAgent) -> bool:
-    """Return whether what stands in the way is more than a refusal, which is raised anyway."""
+    """Return whether an obstacle is more than a refusal, which is raised anyway."""
     return not any(obstacle.startswith(found.file) for obstacle in found.obstacles)
 
 
@@ -275,6 +277,6 @@ def _remove(place: _Place, agent: HookedAgent | None, options: Namespace, consol
         removed.append(plan.path)
     lines = [f"Removed workbench from {path}." for path in removed]
     is_left = any(one.connections for one in find_agents(place.home, place.minutes, place.workspace))
-    if not is_left and (count := revoke_looking_rules(place.journal, user_actor())):
-        lines.append(f"Revoked the {count} rules by which connected agents could look around.")
+    if not is_left and (count := revoke_reading_rules(place.journal, user_actor())):
+        lines.append(f"Revoked the {count} rules that allowed connected agents to read.")
     return console.result({"removed": removed}, lines, is_json=options.json)

@@ -506,7 +506,7 @@ def _clean_problem(problem: Problem) -> Problem:
 
 
 def session_title(text: str) -> str:
-    """Return what a session is called by a text: its beginning, or nothing where that is no name."""
+    """Return the title that a text gives a session: its beginning, or an empty string."""
     line = sanitize.sanitize_line(text, _MOST_TITLE)
     return "" if _NO_TITLE.fullmatch(line) else line
 

@@ -247,4 +247,4 @@ def file_problem(line: int, why: str) -> Problem:
 
 
 NOTHING_YET: Final = file_problem(0, "nothing yet")
-"""A line of a file that still grows: a reader passes it on at once, and holds what waits for a later line."""
+"""Marks the present end of a growing file: readers pass it on, and keep records that need a later line."""

@@ -78,7 +78,7 @@ IsPaid = Callable[[str, str], bool]
 
 
 class CountedUsage:
-    """What the replies of one session have spent: a message in several pieces, and one told twice, once."""
+    """The tokens of the replies of one session; a message that comes in pieces or twice counts once."""
 
     def __init__(self) -> None:
         self._counted: dict[str, Usage] = {}

@@ -6,7 +6,7 @@ from typing import Final
 from workbench.bridge.agents import HookedAgent, Scope
 from workbench.domain.rows import Rule
 from workbench.host.found_agents import FoundAgent
-from workbench.host.looking_rules import LOOKING_WORDS
+from workbench.host.reading_rules import READING_PATTERNS
 from workbench.text.safe import one_line
 
 SCOPE_WORDS: Final[dict[Scope, str]] = {
@@ -33,16 +33,16 @@ def next_steps(agent: HookedAgent) -> Iterator[str]:
     yield f"workbench connect --remove {agent.id} takes it back; do that before you uninstall workbench."
 
 
-LOOKING_SENTENCE: Final = (
+READING_SENTENCE: Final = (
     "Rules for every folder will allow calls that only read, inside the folder of a session: "
-    f"{LOOKING_WORDS}."
+    f"{READING_PATTERNS}."
 )
 
 
-def looking_lines(rules: Sequence[Rule]) -> Iterator[str]:
+def reading_rule_lines(rules: Sequence[Rule]) -> Iterator[str]:
     """Yield which rules were added with a connection."""
     if rules:
         yield (
-            f"{rules[0].id} to {rules[-1].id} allow calls that only read: {LOOKING_WORDS}. "
+            f"{rules[0].id} to {rules[-1].id} allow calls that only read: {READING_PATTERNS}. "
             "workbench rules list shows them, and rules revoke takes one back."
         )

@@ -102,7 +102,7 @@ class CommandNotices:
         """Begin now; `config` returns the settings in force, also in this thread."""
         self._journal, self._workspace, self._config = journal, workspace, config
         self._cursor: int | None = None
-        """What was read of the journal; None while there is no command."""
+        """Position up to which the journal was read; None without a command."""
         self._due: dict[tuple[RowEvent, str], int] = {}
         """When a row is to be reported, in microseconds."""
         self._queue: deque[_Queued] = deque()
@@ -224,7 +224,7 @@ class CommandNotices:
         return True
 
     def _row_notice(self, event: RowEvent, action_id: str) -> CommandNotice | None:
-        """Return the notice of a row that waits still, or of the one that stands in for it."""
+        """Return the notice of a row that is still pending, or of the row that replaced it."""
         action, now = self._journal.action(action_id), self._journal.clock.now()
         while event == "row_opened" and action is not None and action.state == "superseded":
             action = self._journal.action(action.successor or "")

@@ -89,7 +89,7 @@ def submit_prompt(journal: Journal, session_id: str, text: str, actor: Actor) ->
 
 
 def continue_session(journal: Journal, session_id: str, actor: Actor) -> None:
-    """Let a paused session go on; SessionRefused where its agent is not driven here."""
+    """Continue a paused session. Raises SessionRefused for one whose agent is not driven here."""
     _require_driven_here(journal, session_id, "Nothing was continued.", "turn")
     _append_request(journal, session_id, ContinueRequested(), actor)
 

@@ -219,7 +219,7 @@ def _chosen_input(
 
 
 def _needs_own_input(calls: AgentCalls, record: CallRecord, chosen: JsonObject) -> ExecutionRefusal:
-    """Return why a call is not made that its agent cannot make in part; told to its model."""
+    """Return the reason, for the model, why a call that its agent cannot make in part is denied."""
     exact = canonical.dumps(chosen)
     is_whole = redaction.redact_line(exact, _MOST_INPUT_CHARACTERS) == exact
     if record.approved is not None and record.approved.edited:

@@ -283,7 +283,7 @@ class SupervisedDriver:
                 case HandOver(call_id):
                     await hand_over(self._calls, call_id)
                 case WithdrawCall(call_id):
-                    await withdraw(self._calls, call_id, "nobody waits for its answer any more")
+                    await withdraw(self._calls, call_id, "no connection waits for its answer")
                 case RestackCall(call_id):
                     await restack(self._calls, call_id)
                 case RefreshCall(call_id):

@@ -81,7 +81,7 @@ async def is_as_approved(calls: AgentCalls, call_id: str) -> bool:
 
 
 async def observe(calls: AgentCalls, call_id: str, why: str) -> None:
-    """Record how a call ended of which nobody will say so, by what is on the disk."""
+    """Record the end of a call that its agent does not report, by what is on the disk."""
     record = read_call_record(calls.writer.journal, call_id)
     if record.row.state != "executing" or record.executing is None:
         return

@@ -69,7 +69,7 @@ which are written whole, such as that of Gemini CLI, only the calls of the wire 
 LOOK_SECONDS: Final = 1.0
 """Between two looks at a file in which nothing is known to be new."""
 LOOK_BYTES: Final = 1 << 20
-"""Read in one look; reading goes on at the next turn of the driver's loop."""
+"""Bytes read at once; the rest is read at the next turn of the driver's loop."""
 _MOST_STORED: Final = 200
 """Events of one transaction."""
 _OTHER_INPUTS: Final = frozenset({"claude-code", "codex", "qwen"})
@@ -338,7 +338,7 @@ class _Turns(Struct):
     """The turn in which the file has spoken: a prompt ends that, and joins one that only the wire knows."""
 
     def note(self, event: Event, *, is_of_file: bool) -> None:
-        """Note an event of the session, whoever made it."""
+        """Note an event of the session, of the wire or of the file."""
         turn = event.turn_id or ""
         match event.body:
             case TurnStarted():

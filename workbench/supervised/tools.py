@@ -96,7 +96,7 @@ class _Replacement(Struct, frozen=True):
     is_everywhere: bool = False
 
     def applied(self, data: bytes | None, path: str) -> bytes:
-        """Return the bytes of a file after it; None is no file. Raises ToolRefused."""
+        """Return the bytes of a file after it; `data` is None where there is no file. Raises ToolRefused."""
         old, new = _utf8(self.old, path), _utf8(self.new, path)
         if not old and not data:
             return new

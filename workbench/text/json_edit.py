@@ -219,7 +219,7 @@ class _Document:
     def _last_comment(self, start: int, end: int) -> tuple[int, bool]:
         """Return where the last comment between two offsets ends, and whether it is a line comment.
 
-        Between them are blanks and comments only. Returns the first offset where there is no comment.
+        Only spaces and comments may come between them. Returns the first offset after them.
         """
         comments = list(_COMMENT.finditer(self.text, start, end))
         return (comments[-1].end(), comments[-1][0].startswith("//")) if comments else (start, False)

@@ -206,7 +206,7 @@ class _Reader:
             begin = self.skip(after + 1)
             if self.text[begin : begin + 1] == closing:
                 if not self.has_comments:
-                    self.fail("a comma stands before the end", after)
+                    self.fail("there is a comma before the end", after)
                 self.end = begin + 1
                 return
 

@@ -16,7 +16,7 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     state: str
     """In a few words: connected, not connected, and whether something is wrong."""
     details: tuple[str, ...] = ()
-    """Sentences about it: files, problems, what stands in the way."""
+    """Sentences about it: files, problems, obstacles."""
     is_connected: bool = False
     scopes: Mapping[str, str] = {}
     """What each scope of it means in its present mode."""

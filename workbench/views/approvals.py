@@ -328,7 +328,7 @@ def matches_filter(row: QueueRow, text_filter: str) -> bool:
 
 
 FILTER_KEYS: Final = ("agent", "folder", "risk")
-"""What may stand before a colon in a filter of the queue."""
+"""Keys that a filter of the queue accepts before a colon."""
 
 
 @lru_cache(maxsize=16)

@@ -84,7 +84,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 def parse_query(text: str, now: int = 0, keys: Collection[str] = QUERY_KEYS) -> SearchQuery:
     """Parse a query such as `rename "by hand" status:paused since:oct -"draft"`; `now` is in microseconds.
 
-    `keys`: what may stand before a colon; other lists than the library have keys of their own.
+    `keys`: the keys accepted before a colon; each list has its own.
 
     A hyphen directly before a quotation mark, or before a known key and its colon, excludes. Before all else
     it belongs to the word, because commands are full of words such as `-la`.

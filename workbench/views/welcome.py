@@ -49,7 +49,7 @@ WHEN_NOTHING_FOUND: Final = (
     "Start Ollama, llama.cpp or LM Studio, or set OPENAI_API_KEY before workbench;"
     " r looks again, p adds any other."
 )
-LOOKING: Final = "looking for models …"
+READING_CALLS: Final = "looking for models …"
 FOUND: Final = "Found; its key adds it to config.json and uses it:"
 _MAX_FOUND_TINY: Final = 2
 """Found models that are listed where there is room for little else."""
@@ -159,13 +159,13 @@ def welcome_facts(
     if added:
         here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
     if connectable:
-        here.append(("todo", f"{names_text(connectable)}: c has their edits and commands come here"))
+        here.append(("todo", f"{names_text(connectable)}: c lets them ask here"))
     here += _trust_words(trust)
     found = _found_keys(search, keys_of_found)
     is_looking = search is not None and not search.is_over
     if is_tiny:
         small = (*found[:_MAX_FOUND_TINY], model, _DEMO) if found else (_DEMO, model)
-        return WelcomeFacts(version=version, keys=small, lines=(LOOKING if is_looking else MORE_ROOM,))
+        return WelcomeFacts(version=version, keys=small, lines=(READING_CALLS if is_looking else MORE_ROOM,))
     return WelcomeFacts(
         version=version,
         keys=(*found, model, _DEMO, sessions) if found else (_DEMO, model, sessions),
@@ -193,7 +193,7 @@ def _search_words(search: ModelSearch | None) -> str:
     if search is None:
         return ""
     if not search.is_over:
-        return LOOKING
+        return READING_CALLS
     if search.found:
         return FOUND
     return f"{search.why_not or NOTHING_FOUND} {WHEN_NOTHING_FOUND}"

@@ -151,7 +151,7 @@ def test_nothing_is_connected_unasked(shell, asked, user):
     assert not (user / ".codex").exists()
 
 
-def test_rules_for_looking_come_with_a_connection_and_go_with_the_last_one(shell, user):
+def test_rules_for_reading_come_with_a_connection_and_go_with_the_last_one(shell, user):
     rules = shell.json("connect", "claude", "--yes", "--json")["rules"]
     listed = shell.json("rules", "list", "--json")
     assert rules and [rule["id"] for rule in listed] == rules
@@ -164,7 +164,7 @@ def test_rules_for_looking_come_with_a_connection_and_go_with_the_last_one(shell
 
 
 @pytest.mark.parametrize("words", [["--scope", "asked"], ["--ask-about-reads"]])
-def test_no_rules_for_looking_where_they_are_not_wanted(shell, user, words):
+def test_no_rules_for_reading_where_they_are_not_wanted(shell, user, words):
     assert shell("connect", "claude", "--yes", *words) == 0
     assert shell.json("rules", "list", "--json") == []
 

@@ -66,7 +66,7 @@ def data_of(rows):
 
 
 def claude_data():
-    """Return lines in which each message has an id of its own, and one that is told again the same."""
+    """Return lines in which each message has its own id, and a repeated message the same one."""
     rows = [json.loads(row) for row in claude_lines()]
     for row in rows:
         if row["type"] == "assistant":
@@ -136,7 +136,7 @@ class Drawn:
         return self.at(number, line(number, "assistant", blocks, message=self.spent(number)))
 
     def pieces(self, number):
-        """A message in two lines, of which the last one's tokens count."""
+        """A message in two lines; the tokens of the last one count."""
         first = self.reply(number)
         call = {
             "type": "tool_use",
@@ -164,7 +164,7 @@ class Drawn:
         return self.at(number, answers(number, key, text, is_error=True))
 
     def again(self, number):
-        """A history that is told again, as a session does that was resumed."""
+        """A repeated history, as in the file of a resumed session."""
         return [
             {**row, "uuid": f"{number}-{row['uuid']}"}
             for row in self.rows[-4:]

@@ -92,7 +92,7 @@ def test_imported_then_followed_then_imported_comes_to_one_reading(stage):
 
 
 class Died(BaseException):
-    """Stands for the death of a process."""
+    """The death of a process."""
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,7 @@ async def run_one_by_one(stage, agent, *calls):
 
 
 def changed_bytes(stage):
-    """Return the recorded changes as bytes before and after; None is no file."""
+    """Return the recorded changes as bytes before and after; None if there is no file."""
     unseal = stage.journal.blobs.read
     return [
         tuple(ref and unseal(ref) for ref in (body.before_ref, body.after_ref))

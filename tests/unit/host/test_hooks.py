@@ -57,7 +57,7 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     assert (code, said["hookSpecificOutput"]["permissionDecision"]) == (0, "allow")
     assert place.output("claude", "PostToolUse", first(claude, "PostToolUse", "Read")) == (0, None, "")
 
-    # A human's own version is handed over, and the model is told.
+    # The agent writes a human's own version, and its model learns so.
     asked = first(claude, "PreToolUse", "Edit")
     hook, action = place.hook("claude", "PreToolUse", asked), place.row()
     edited = NOTE.replace("line 3\n", "line THREE by human\n")
@@ -96,7 +96,7 @@ def test_recorded_hooks_are_rows_and_their_answers_are_what_the_agent_needs(plac
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "keep line 27" in said["hookSpecificOutput"]["permissionDecisionReason"]
 
-    # An agent that ignores another input makes a change as a whole, or is told what to leave out.
+    # An agent that ignores another input makes a change as a whole, or learns which part to leave out.
     (folder / "note.txt").write_text(NOTE)
     asked = {**first(qwen, "PreToolUse", "write_file"), "tool_call_id": "call_7"}
     hook, action = place.hook("qwen", "PreToolUse", asked), place.row()

@@ -315,7 +315,7 @@ def test_a_driver_that_goes_leaves_nothing_running_and_another_begins_anew(runs,
     run = here.request(here.pipeline(STEPS))
 
     def is_at_work(_):
-        # By the journal alone: a driver looks again when that has changed, not when a test was told of it.
+        # By the journal alone: a driver looks again when that has changed.
         step = here.step(run, "a")
         session = step.session_id if step else None
         return bool(session and here.journal.calls(session, states=("executing",)))

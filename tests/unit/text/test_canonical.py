@@ -78,7 +78,7 @@ def test_what_is_written_is_read_back(value: object):
         ('["\\ud83d"]', "line 1, column 2: half a surrogate pair is not a character"),
         ('["\ud800"]', "line 1, column 2: half a surrogate pair is not a character"),
         ("", "line 1, column 1: a value is missing here"),
-        ("[1,]", "line 1, column 3: a comma stands before the end"),
+        ("[1,]", "line 1, column 3: there is a comma before the end"),
         ("{'a': 1}", "line 1, column 2: a key in double quotes is missing here"),
         ('{"a" 1}', "line 1, column 6: a colon is missing here"),
         ('{"a": 1} x', "line 1, column 10: something follows the end of the value"),

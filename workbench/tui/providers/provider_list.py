@@ -31,7 +31,7 @@ from workbench.views.agent_connections import agents_text
 from workbench.views.provider_form import SETUP_TEXT
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
 from workbench.views.status_icons import StatusName
-from workbench.views.welcome import LOOKING, NOTHING_FOUND, found_text
+from workbench.views.welcome import NOTHING_FOUND, READING_CALLS, found_text
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -297,7 +297,7 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
         search = self._main.status.search
         found = self._main.providers.found
         if search is None or not search.is_over:
-            looked = LOOKING
+            looked = READING_CALLS
         elif search.why_not:
             looked = search.why_not
         else:

@@ -1,11 +1,11 @@
-"""The rules that come with a connection: connected agents look around, and ask about all else."""
+"""The rules that come with a connection: connected agents read, and ask about all else."""
 
 import pytest
 
 from tests.support.fake_agent import supervise
 from tests.support.stage import USER, recording
 from tests.support.waits import until_true
-from workbench.host.looking_rules import LOOKING, add_looking_rules, revoke_looking_rules
+from workbench.host.reading_rules import READING_CALLS, add_reading_rules, revoke_reading_rules
 from workbench.journal.decisions import revoke_rule
 
 LOOKS = {
@@ -32,10 +32,10 @@ def stage(staged):
 
 
 @pytest.mark.parametrize("name", [*LOOKS, *ASKS])
-def test_what_only_looks_inside_the_folder_passes_and_all_else_asks(stage, name):
+def test_what_only_reads_inside_the_folder_passes_and_all_else_asks(stage, name):
     tool, given = {**LOOKS, **ASKS}[name]
-    rules = add_looking_rules(stage.journal, USER)
-    assert [rule.pattern for rule in rules] == [pattern for _, pattern in LOOKING]
+    rules = add_reading_rules(stage.journal, USER)
+    assert [rule.pattern for rule in rules] == [pattern for _, pattern in READING_CALLS]
 
     async def scenario(agent):
         agent.ask("n1", tool, given, "c1")
@@ -48,9 +48,9 @@ def test_what_only_looks_inside_the_folder_passes_and_all_else_asks(stage, name)
 
 
 def test_rules_that_were_revoked_do_not_come_back_and_all_go_together(stage):
-    first, *_ = add_looking_rules(stage.journal, USER)
+    first, *_ = add_reading_rules(stage.journal, USER)
     revoke_rule(stage.journal, first.id, USER)
-    assert add_looking_rules(stage.journal, USER) == ()
-    assert revoke_looking_rules(stage.journal, USER) == len(LOOKING) - 1
+    assert add_reading_rules(stage.journal, USER) == ()
+    assert revoke_reading_rules(stage.journal, USER) == len(READING_CALLS) - 1
     assert stage.journal.rules(active=True) == []
-    assert len(add_looking_rules(stage.journal, USER)) == len(LOOKING)
+    assert len(add_reading_rules(stage.journal, USER)) == len(READING_CALLS)
