@@ -41,6 +41,7 @@ from workbench.supervised.machine import IncomingCall
 from workbench.supervised.messages import Ask, CallAnswer
 from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, named_files
 from workbench.text import canonical
+from workbench.text.human import sentence
 
 MOST_OPEN_CALLS: Final = 64
 """Calls of one session that may be open at once; further ones are denied."""
@@ -134,8 +135,9 @@ def _denial_reason(calls: AgentCalls, call_id: str) -> str:
     if row is None:
         return "The call no longer exists."
     if action is not None and action.state == "rejected":
-        said = f": {action.reason}" if action.reason else ". Ask what to do instead"
-        return f"The user rejected this{said}."
+        if not action.reason:
+            return "The user rejected this. Ask what to do instead."
+        return sentence(f"The user rejected this: {action.reason}")
     if row.state == "expired":
         return "The user did not answer in time, so it was not allowed. Do not retry it unasked."
     return row.error or row.detail or f"It is {row.state}."

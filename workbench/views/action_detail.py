@@ -47,6 +47,7 @@ from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.reopening import Reopening
 from workbench.views.status_icons import StatusName, action_status, call_status
+from workbench.views.supervised import agent_title
 
 # --- the trust question -----------------------------------------------------------------------------
 
@@ -355,7 +356,8 @@ def action_detail(
     return _with_trust_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
         tool=one_line(action.tool or "", 64), sign=sign, state_word=word, session_id=action.session_id,
-        session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
+        session_title=agent_title(session, one_line(session.title, MAX_TITLE_CELLS)) if session else "",
+        turn_id=action.turn_id,
         files=files, has_bytes=bool(action.files), hunks=tuple(hunks), command=command,
         added=sum(file.added for file in files) if is_own_text else action.added,
         removed=sum(file.removed for file in files) if is_own_text else action.removed,
