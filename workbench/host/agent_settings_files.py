@@ -115,7 +115,8 @@ def broken_settings(file: SettingsFile, error: JsonError) -> SettingsRefused:
 def settings_values(agent: HookedAgent, file: SettingsFile) -> dict[SettingsSource, object]:
     """Return what an agent's own settings say, as far as they can be read; nothing here is believed."""
     known = AGENT_SETTINGS[agent.id]
-    config = Path(file.path).parent / known.config if known.config else None
+    folder = Path(file.path).parent
+    config = next((path for name in known.config if (path := folder / name).is_file()), None)
     managed = next((path for name in known.managed if (path := Path(name)).is_file()), None)
     return {
         "settings": _values_of(Path(file.path)), "config": _values_of(config), "managed": _values_of(managed),
@@ -127,6 +128,7 @@ def _values_of(path: Path | None) -> object:
         text = (read_bounded(path, LARGEST_SETTINGS) or b"").decode("utf-8") if path else ""
         if path is not None and path.suffix == ".toml":
             return tomllib.loads(text)
-        return parse_commented_json(text).value if path is not None and path.suffix == ".json" else None
+        is_json = path is not None and path.suffix in (".json", ".jsonc")
+        return parse_commented_json(text).value if is_json else None
     except (FileRefused, ValueError, RecursionError):
         return None

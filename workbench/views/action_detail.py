@@ -409,6 +409,9 @@ def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetai
         answers = tuple(choice for choice in detail.choices if choice.key == detail.chosen)
         return replace(detail, prompt=TRUST_ANSWERED, choices=answers)
     place = one_line(opened.target, MAX_TARGET_CELLS)
+    origin = opened.subject.get("worktree_of")
+    if isinstance(origin, str) and origin:
+        place += f"\nIt is a git worktree of {one_line(origin, MAX_TARGET_CELLS)}, which you trust."
     files = trust_files(opened.subject)
     return replace(
         detail,

@@ -395,7 +395,10 @@ def _action_row(of: _RowInputs) -> QueueRow:
 def action_words(action: Action, folder: Folder) -> tuple[str, str]:
     """Return the verb and what it acts on, safe; a trust question says which folder, if it is another one."""
     if action.kind == "trust":
-        return "trust", folder.path if folder.is_other else "this folder"
+        place = folder.path if folder.is_other else "this folder"
+        origin = action.subject.get("worktree_of")
+        is_worktree = isinstance(origin, str) and origin
+        return "trust", f"{place}, a worktree of {one_line(str(origin), 160)}" if is_worktree else place
     target = marked_spaces(action.target) if action.kind == "tool" else action.target
     return one_line(action.verb, 5), one_line(target, MAX_TARGET_CELLS)
 
