@@ -48,7 +48,7 @@ AGENT_SETTINGS: Final[Mapping[str, AgentSettings]] = {
         mode_path=("permissions", "defaultMode"), default_mode="auto",
         modes={
             "auto": _MODEL, "default": _EDITS_AND_COMMANDS, "manual": _EDITS_AND_COMMANDS,
-            "acceptEdits": "it asks about commands, but not about edits and commands such as mkdir and mv",
+            "acceptEdits": "it asks about most commands, not about edits",
             "plan": _PLANS, "bypassPermissions": "it asks about nothing but what its own ask rules name",
             "dontAsk": "it asks about nothing, and denies what its own rules do not allow",
         },

@@ -14,10 +14,12 @@ from msgspec import Struct
 
 from workbench.bridge.agent_modes import AGENT_SETTINGS, SettingsSource
 from workbench.bridge.agents import HookedAgent
+from workbench.bridge.own_rules import claude_rules
 from workbench.domain.values import Refused
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.path_files import read_bounded
+from workbench.supervised.messages import OwnRule
 from workbench.text.human import sentence
 from workbench.text.json_nodes import JsonError, parse_commented_json
 from workbench.text.safe import one_line
@@ -121,6 +123,21 @@ def settings_values(agent: HookedAgent, file: SettingsFile) -> dict[SettingsSour
     return {
         "settings": _values_of(Path(file.path)), "config": _values_of(config), "managed": _values_of(managed),
     }  # fmt: skip
+
+
+_CLAUDE_PROJECT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json")
+
+
+def own_rules(agent: HookedAgent, workspace: str, env: Mapping[str, str]) -> tuple[OwnRule, ...]:
+    """Return the rules in an agent's settings by which it asks its own user; blocking.
+
+    OpenCode says its rules with each call.
+    """
+    if agent.id != "claude":
+        return ()
+    own = settings_values(agent, settings_file(agent, env, None))
+    project = (_values_of(Path(workspace, name)) for name in _CLAUDE_PROJECT_FILES)
+    return claude_rules((own["managed"], own["settings"], *project))
 
 
 def _values_of(path: Path | None) -> object:

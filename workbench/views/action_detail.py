@@ -47,6 +47,7 @@ from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.reopening import Reopening
 from workbench.views.status_icons import StatusName, action_status, call_status
+from workbench.views.supervised import own_question
 
 # --- the trust question -----------------------------------------------------------------------------
 
@@ -362,6 +363,7 @@ def action_detail(
         cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt, choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again),
+             *filter(None, [own_question(call)]),
              *([f"It runs after {blocked_by}."] if blocked_by else [])),
         again=again, reopening=reopening,
         warnings=_warnings(action, proposed, hunks),

@@ -15,7 +15,7 @@ from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import StatusName, action_status
-from workbench.views.supervised import agent_name, agent_title
+from workbench.views.supervised import ASKS_TOO, agent_name, agent_title, own_question
 
 if TYPE_CHECKING:
     from workbench.views.library import SearchQuery
@@ -378,12 +378,15 @@ def _action_row(of: _RowInputs) -> QueueRow:
     verb, target = action_words(action, of.folder)
     if of.folder.is_gone and is_pending:
         risks, word = (FOLDER_GONE, *risks), FOLDER_GONE
+    state_word = _risk_word(risks, word) if is_pending else word
+    if own_question(of.call) and state_word in ("", "running"):
+        state_word = ASKS_TOO
     return QueueRow(
         id=action.id, sign=sign, verb=verb, target=target,
         added=action.added, removed=action.removed, more_files=_more_files(action),
         session_id=action.session_id, session_title=_session_title(of.session),
         names_agent=of.session is not None and of.session.is_supervised,
-        state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
+        state_word=state_word, left_seconds=left,
         clock=action.decided_at if of.has_times else None,
         is_pending=is_pending, urgency=urgency_for(left),
         warnings=risks, mark=of.is_marked,
