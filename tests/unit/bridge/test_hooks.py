@@ -210,6 +210,19 @@ def test_opencode_says_what_a_call_printed():
     assert said("opencode", "tool.execute.after", ended).said.output == "out"
 
 
+def test_opencode_says_by_which_rules_it_asks_itself():
+    given = {**opencode("write"), "permission": {"edit": {"*.md": "ask"}, "bash": "allow", "skill": "ask", "x": 1}}
+    rules = said("opencode", "tool.execute.before", given).said.own_rules
+    assert [(rule.pattern, rule.asks) for rule in rules] == [
+        ("Edit(*.md)", True), ("Write(*.md)", True), ("Bash", False),
+    ]  # fmt: skip
+    for permission in ("ask", {"*": "ask"}):
+        found = said("opencode", "tool.execute.before", {**given, "permission": permission}).said.own_rules
+        assert ("Bash", True) in [(rule.pattern, rule.asks) for rule in found]
+    for permission in (None, [], 7, {"bash": [1]}, {"bash": {"x" * 600: "ask"}}):
+        assert not said("opencode", "tool.execute.before", {**given, "permission": permission}).said.own_rules
+
+
 def opencode_after():
     call = {"tool": "bash", "sessionID": "s", "callID": "c", "args": {"command": "ls"}}
     return {"directory": "/w", "input": call, "output": {"title": "t", "output": "out", "metadata": {}}}

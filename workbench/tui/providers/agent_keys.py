@@ -35,7 +35,7 @@ CONNECTION: Final[tuple[Key["ConnectionDialog"], ...]] = (
     Key(id="connection.write", keys=("enter",), label="write it", tooltip="write what is shown",
         group="Decide", footer=1, in_palette=False, decides=True,
         action=lambda dialog: dialog.write()),
-    Key(id="connection.other", keys=("right", "left"), label="other answer", shown="← →",
+    Key(id="connection.other", keys=("right", "left"), label="answer", shown="← →",
         tooltip="the other answer to the question under the cursor", group="Decide", footer=2,
         in_palette=False,
         action=lambda dialog: dialog.change_answer()),
@@ -47,7 +47,7 @@ CONNECTION: Final[tuple[Key["ConnectionDialog"], ...]] = (
         group="Move", in_palette=False,
         action=lambda dialog: dialog.move_question(-1)),
     Key(id="connection.line-down", keys=("j", "down"), label="scroll", tooltip="line down, up", shown="j k",
-        group="Move", footer=5, in_palette=False,
+        group="Move", footer=4, in_palette=False,
         action=lambda dialog: dialog.scroll_lines(1)),
     Key(id="connection.line-up", keys=("k", "up"), label="", tooltip="line up", shown="-", group="Move",
         in_palette=False,
@@ -59,7 +59,7 @@ CONNECTION: Final[tuple[Key["ConnectionDialog"], ...]] = (
         group="Move", in_palette=False,
         action=lambda dialog: dialog.scroll_pages(-1)),
     Key(id="connection.leave", keys=("escape", "q"), label="back, nothing is done", shown="esc",
-        tooltip="back, nothing is done", group="Decide", footer=4, in_palette=False,
+        tooltip="back, nothing is done", group="Decide", footer=5, in_palette=False,
         action=lambda dialog: dialog.leave()),
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ _LABEL_CELLS: Final = 18
 _QuestionName = Literal["calls", "settings", "without workbench"]
 _Question = tuple[_QuestionName, Mapping[str, ConnectionAnswers]]
 """Its name, and what each answer to it makes of all answers."""
-_SCOPE_WORDS: Final = {"all": "every edit and command", "asked": "what it asks about itself"}
+_SCOPE_WORDS: Final = {"all": "every edit and command", "asked": "its own questions"}
 
 
 def _questions(answers: ConnectionAnswers, scopes: Iterable[str]) -> list[_Question]:
