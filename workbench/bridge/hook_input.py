@@ -15,7 +15,7 @@ from workbench.bridge.agents import AgentTool, HookedAgent, HookEvent
 from workbench.bridge.own_rules import opencode_rules
 from workbench.domain.tools import BUILT_IN_TOOLS
 from workbench.domain.values import JsonObject
-from workbench.policy.shell.patch_command import PatchCommand, find_patch_command
+from workbench.policy.shell.patch_command import PatchCommand, find_carried_patch
 from workbench.supervised.messages import MAX_LINE_BYTES, AgentEnded, Ask, Done, Hello, OwnRule, TurnDone
 from workbench.supervised.tools import FOREIGN_TOOLS
 
@@ -212,7 +212,7 @@ def _our_call(
     cwd = _below(call.cwd, call.given.get(tool.folder)) if tool.folder else call.cwd
     command = call.given.get("command")
     if agent.patch_commands and tool.judged_as == _SHELL_TOOL and isinstance(command, str):
-        patch = find_patch_command(command)
+        patch = find_carried_patch(command)
         if patch is not None:
             text = patch.patch.decode("utf-8")
             return _PATCH_TOOL, {"patch": text}, _below(call.cwd, patch.folder), patch

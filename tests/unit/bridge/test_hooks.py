@@ -283,6 +283,10 @@ def test_a_patch_in_a_line_is_cut_in_its_line():
     found = said("codex", "PreToolUse", recorded("codex", "PreToolUse", "Bash"))
     cut = found.agent_input({"patch": ONE_HUNK})
     assert cut == {"command": f"apply_patch <<'EOF'\n{ONE_HUNK}EOF"}
+    given = recorded("codex", "PreToolUse", "Bash")
+    line = given["tool_input"]["command"].replace("\n", "\r\n")
+    returned = said("codex", "PreToolUse", {**given, "tool_input": {"command": line}})
+    assert returned.said.tool == "apply_patch" and returned.agent_input({"patch": ONE_HUNK}) == cut
     with pytest.raises(ValueError, match="here-document"):
         found.agent_input({"patch": PATCH.replace("+line three", "+line three\nEOF")})
 

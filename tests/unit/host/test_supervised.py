@@ -125,6 +125,20 @@ def test_the_last_own_rule_that_matches_a_call_says_whether_its_agent_asks(stage
     assert not read.asks_itself
 
 
+def test_a_patch_with_a_return_inside_a_line_says_why_it_has_no_hunks(staged):
+    stage = stage_of(staged)
+    line = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: n\n+on\re\n*** End Patch\nEOF"
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", "Bash", {"command": line}, "c1"))
+        stage.reject(await waiting_row(stage))
+        await asking
+
+    supervise(stage, scenario)
+    (proposed,) = stage.bodies(CallProposed)
+    assert "its patch is not shown as hunks" in proposed.verdict.reason
+
+
 def test_a_rejection_reaches_the_agent_with_its_reason(staged):
     stage = stage_of(staged)
 
