@@ -186,6 +186,17 @@ def test_a_command_runs_once_when_the_background_process_dies(placed_agent, poin
     assert len(handed) == 2 if point == "executing" else 1 <= len(handed) <= 2, states
 
 
+def test_a_call_is_settled_by_the_report_of_its_end_when_the_background_process_died(placed_agent):
+    place, agent = placed_agent
+    place.serve(agent, "supervised.answered:kill")
+    agent.start(*agent.shell(MARK))
+    place.approve(place.row(agent))
+    agent.end()
+    until(lambda: all(call.finished_at for call in place.calls_of(agent)), lambda: place.story(agent))
+    (call,) = place.calls_of(agent)
+    assert (call.state, times_it_ran(place)) == ("succeeded", 1), place.story(agent)
+
+
 def test_a_killed_client_decides_nothing(placed_agent):
     """The agent does without its hook what it does; the row is withdrawn, and the queue knows what ran."""
     place, agent = placed_agent

@@ -411,7 +411,8 @@ def test_a_hook_that_asks_may_deny_and_start_and_others_only_leave():
     asks = ["/p", "-I", "-S", str(CLIENT), "claude", "PreToolUse", "/d", "deny", "900", "/w", "serve"]
     assert words["ask"] == asks
     assert words["started"][7:] == ["leave", "30", "/w", "serve"]
-    assert words["done"][7:] == ["leave", "30"]
+    assert words["done"][7:] == words["failed"][7:] == ["leave", "30", "/w", "serve"]
+    assert words["turn_done"][7:] == words["ended"][7:] == ["leave", "30"]
 
 
 def test_a_scope_hooks_one_event_that_asks():

@@ -70,7 +70,7 @@ def test_a_call_may_pass_as_it_is_and_every_event_comes_with_what_it_is_about(pl
     args, folder = {"filePath": "/a", "content": "x"}, str(tmp_path)
     assert [(words[1], words[2:], given) for words, given in plugin.log()] == [
         ("tool.execute.before", ["/it's", "ask", "0", "a b"], {"directory": folder, "input": call, "output": {"args": args}, "permission": {"edit": "ask"}}),
-        ("tool.execute.after", ["/it's", "leave", "30"], {"directory": folder, "input": {**call, "args": args}, "output": {"output": "done"}}),
+        ("tool.execute.after", ["/it's", "leave", "30", "a b"], {"directory": folder, "input": {**call, "args": args}, "output": {"output": "done"}}),
         ("session.idle", ["/it's", "leave", "30"], {"directory": folder, "event": {"type": "session.idle", "properties": {"sessionID": "ses_1"}}}),
     ]  # fmt: skip
 
