@@ -37,7 +37,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     own_questions: str = ""
     """When it asks its own user about a call that is asked about here, as a sentence."""
     config: tuple[str, ...] = ()
-    """Its files of other settings, from the folder of the file with the hooks; the first that is there counts."""
+    """Its files of other settings, from the folder of the hooks; the first that is there counts."""
     managed: tuple[str, ...] = ()
     """Absolute paths of an administrator's settings; the first that is there counts."""
     switches: tuple[OffSwitch, ...] = ()
@@ -98,7 +98,7 @@ AGENT_SETTINGS: Final[Mapping[str, AgentSettings]] = {
             "default": _EDITS_AND_COMMANDS, "auto-edit": _COMMANDS, "auto": _MODEL, "plan": _PLANS,
             "yolo": _NOTHING,
         },
-        own_questions="What it asks about in its mode it asks about first: a denial there brings no row here.",
+        own_questions="What it asks about in its mode it asks before its hook: what is denied there has no row.",
         managed=("/etc/qwen-code/settings.json", "/Library/Application Support/QwenCode/settings.json"),
         switches=(
             OffSwitch(source="settings", path=("disableAllHooks",), value=True),

@@ -116,7 +116,7 @@ def _send_allowance(calls: AgentCalls, answer: CallAnswer, call_id: str) -> None
 
 
 def asks_itself(rules: Sequence[OwnRule], screened: ScreenedCall) -> bool:
-    """Return whether an agent's own rules have it ask its user about a call: the last that matches says it."""
+    """Return whether an agent's own rules ask its user about a call: the last that matches counts."""
     for rule in reversed(rules):
         is_matched = permission_matches(
             PermissionPattern(text=rule.pattern), screened.descriptor, screened.parameters,

@@ -11,7 +11,7 @@ _GIT_FILE = "gitdir:"
 
 
 def worktree_origin(folder: str) -> str | None:
-    """Return the folder in the main work tree for one at or below a linked worktree; None where it is none."""
+    """Return the folder in the main work tree for a folder of a linked worktree; None for any other."""
     real = os.path.realpath(folder)
     top = real
     while not os.path.lexists(f"{top}/.git"):

@@ -149,9 +149,9 @@ def test_a_mode_and_a_switch_are_read_from_settings():
     assert present_mode("codex", {"config": {"approval_policy": "never"}}).meaning == "it asks about nothing"
     granular = {"config": {"approval_policy": {"granular": {"rules": True}}}}
     assert present_mode("codex", granular).name == "granular"
-    assert present_mode("gemini", {"settings": {"general": {"defaultApprovalMode": "yolo"}}}).meaning.startswith(
-        present_mode("gemini", {}).meaning
-    )
+    assert present_mode(
+        "gemini", {"settings": {"general": {"defaultApprovalMode": "yolo"}}}
+    ).meaning.startswith(present_mode("gemini", {}).meaning)
     assert [switch.path for switch in off_switches("claude", files)] == [("disableAllHooks",)]
     assert not list(off_switches("gemini", {"settings": {"hooksConfig": {"enabled": True}}}))
     assert list(off_switches("gemini", {"settings": {"hooksConfig": {"enabled": False}}}))

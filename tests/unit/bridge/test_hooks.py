@@ -211,7 +211,10 @@ def test_opencode_says_what_a_call_printed():
 
 
 def test_opencode_says_by_which_rules_it_asks_itself():
-    given = {**opencode("write"), "permission": {"edit": {"*.md": "ask"}, "bash": "allow", "skill": "ask", "x": 1}}
+    given = {
+        **opencode("write"),
+        "permission": {"edit": {"*.md": "ask"}, "bash": "allow", "skill": "ask", "x": 1},
+    }
     rules = said("opencode", "tool.execute.before", given).said.own_rules
     assert [(rule.pattern, rule.asks) for rule in rules] == [
         ("Edit(*.md)", True), ("Write(*.md)", True), ("Bash", False),

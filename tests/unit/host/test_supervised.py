@@ -80,7 +80,10 @@ def test_a_call_that_its_agent_asks_about_too_says_so_on_its_row_and_in_its_reco
     rules = (OwnRule(pattern="Edit", asks=True),)
 
     def shown():
-        (call,), (action,) = stage.journal.calls(stage.session_id), stage.journal.actions(session_id=stage.session_id)
+        (call,), (action,) = (
+            stage.journal.calls(stage.session_id),
+            stage.journal.actions(session_id=stage.session_id),
+        )
         (row,) = queue_rows([action], {}, stage.journal.now(), calls={call.id: call})
         detail = action_detail(action, proposal_of(stage.journal, action), (), stage.journal.now(), call=call)
         page = call_detail(call, action, stage.journal.events(stage.session_id))
@@ -115,7 +118,9 @@ def test_the_last_own_rule_that_matches_a_call_says_whether_its_agent_asks(stage
     async def scenario(agent):
         for number, command in enumerate(cases):
             await agent.call(f"n{number}", "Bash", {"command": command}, f"c{number}", own_rules=rules)
-        assert (await agent.call("m", "Read", {"file_path": "a.txt"}, "m", own_rules=rules)).outcome == "allow"
+        assert (
+            await agent.call("m", "Read", {"file_path": "a.txt"}, "m", own_rules=rules)
+        ).outcome == "allow"
 
     (stage.workspace / ".git").mkdir()
     stage.trust(read=True)

@@ -70,7 +70,9 @@ def test_the_patch_of_lines_that_end_with_cr_is_that_without_them(command, has_p
     assert (found is not None) == has_patch
     if found is not None:
         assert found.patch == PATCH.encode() and "\r" not in found.with_patch(PLAIN.encode())
-        assert ("\r" not in command) == (find_patch_command(command) is not None), "a shell reads it otherwise"
+        assert ("\r" not in command) == (find_patch_command(command) is not None), (
+            "a shell reads it otherwise"
+        )
 
 
 @each_row("line", OTHERS)

@@ -133,7 +133,9 @@ class ConnectionDialog(Dialog, inherit_bindings=False):
         for number, (name, answers) in enumerate(self._questions()):
             is_cursor = number == self._question
             bar = signs.of("cursor") if is_cursor else " "
-            line = Content.assemble((bar, colours.of("info")), (name.ljust(_LABEL_CELLS), colours.of("muted")))
+            line = Content.assemble(
+                (bar, colours.of("info")), (name.ljust(_LABEL_CELLS), colours.of("muted"))
+            )
             for words, chosen in answers.items():
                 is_lit = chosen == self._change.answers
                 tone = colours.reverse("info") if is_lit else colours.of("foreground")
