@@ -98,7 +98,7 @@ AGENT_SETTINGS: Final[Mapping[str, AgentSettings]] = {
             "default": _EDITS_AND_COMMANDS, "auto-edit": _COMMANDS, "auto": _MODEL, "plan": _PLANS,
             "yolo": _NOTHING,
         },
-        own_questions="What it asks about in its mode it asks before its hook: what is denied there has no row.",
+        own_questions="What it asks about in its mode it asks before its hook, so a denial there has no row.",
         managed=("/etc/qwen-code/settings.json", "/Library/Application Support/QwenCode/settings.json"),
         switches=(
             OffSwitch(source="settings", path=("disableAllHooks",), value=True),
