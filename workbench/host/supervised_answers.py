@@ -10,7 +10,7 @@ from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
 from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished, Event
 from workbench.domain.rows import Call
-from workbench.domain.values import JsonObject
+from workbench.domain.values import JsonObject, PermissionPattern
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
 from workbench.host import redaction
@@ -37,8 +37,9 @@ from workbench.host.supervised_calls import UNNAMED, AgentCalls, Waiter, Waiting
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy.gate import ScreenedCall
+from workbench.policy.permissions import permission_matches
 from workbench.supervised.machine import IncomingCall
-from workbench.supervised.messages import Ask, CallAnswer
+from workbench.supervised.messages import Ask, CallAnswer, OwnRule
 from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, named_files
 from workbench.text import canonical
 from workbench.text.human import sentence
@@ -77,6 +78,7 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
     if verdict.outcome == "allowed" and proposal is None:
         verdict = replace(verdict, outcome="refused", reason="it cannot be computed what it would do")
+    call = replace(call, asks_itself=proposal is not None and asks_itself(ask.own_rules, proposal.screened))
     events = [
         *announcement(calls.writer, call, is_first=is_first),
         *await proposal_events(writer, call, verdict, proposal, ask.input),
@@ -112,6 +114,18 @@ def _send_allowance(calls: AgentCalls, answer: CallAnswer, call_id: str) -> None
     waiter, waiting.waiters = waiting.waiters[-1], []
     waiter.connection.send(replace(answer, nonce=waiter.nonce))
     fault_point("supervised.answered")
+
+
+def asks_itself(rules: Sequence[OwnRule], screened: ScreenedCall) -> bool:
+    """Return whether an agent's own rules ask its user about a call: the last that matches counts."""
+    for rule in reversed(rules):
+        is_matched = permission_matches(
+            PermissionPattern(text=rule.pattern), screened.descriptor, screened.parameters,
+            screened.named_paths, screened.view, purpose="deny" if rule.asks else "grant",
+        )  # fmt: skip
+        if is_matched:
+            return rule.asks
+    return False
 
 
 def _writer_of(calls: AgentCalls, ask: Ask) -> SessionWriter:

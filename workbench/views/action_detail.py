@@ -47,7 +47,7 @@ from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.reopening import Reopening
 from workbench.views.status_icons import StatusName, action_status, call_status
-from workbench.views.supervised import agent_title
+from workbench.views.supervised import agent_title, own_question
 
 # --- the trust question -----------------------------------------------------------------------------
 
@@ -364,6 +364,7 @@ def action_detail(
         cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt, choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again),
+             *filter(None, [own_question(call)]),
              *([f"It runs after {blocked_by}."] if blocked_by else [])),
         again=again, reopening=reopening,
         warnings=_warnings(action, proposed, hunks),
@@ -411,6 +412,9 @@ def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetai
         answers = tuple(choice for choice in detail.choices if choice.key == detail.chosen)
         return replace(detail, prompt=TRUST_ANSWERED, choices=answers)
     place = one_line(opened.target, MAX_TARGET_CELLS)
+    origin = opened.subject.get("worktree_of")
+    if isinstance(origin, str) and origin:
+        place += f"\nIt is a git worktree of {one_line(origin, MAX_TARGET_CELLS)}, which you trust."
     files = trust_files(opened.subject)
     return replace(
         detail,
