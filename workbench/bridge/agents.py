@@ -10,7 +10,7 @@ from msgspec import Struct
 
 Scope = Literal["all", "asked"]
 """`all`: every call comes here. `asked`: only those that the agent itself would ask its user about."""
-EventMeaning = Literal["ask", "done", "failed", "started", "turn_done", "ended"]
+EventMeaning = Literal["ask", "done", "failed", "started", "turn_done", "interrupted", "ended"]
 HookDialect = Literal["claude", "gemini", "opencode"]
 """Which words the hook's input and output have."""
 
@@ -206,7 +206,7 @@ AGENTS: Final = (
             # No event follows a patch, so the note for the model comes with the answer.
             HookEvent(name="PreToolUse", means="ask", scopes=_ALL, has_matcher=True, tells_model=True),
             HookEvent(name="PostToolUse", means="done", has_matcher=True),
-            _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="turn_done"), _SESSION_ENDS,
+            _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="interrupted"), _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True, asks_itself=True,
         trust_step="start codex, enter /hooks and trust the new hooks once",

@@ -163,6 +163,8 @@ def read_hook(
             return _about_call(agent, event.means, header, call, hello, len(data))
         case "turn_done":
             return HookMessage(hello=hello, said=TurnDone())
+        case "interrupted":
+            return HookMessage(hello=hello, said=TurnDone(is_interrupted=True))
         case "ended":
             return HookMessage(hello=hello, said=AgentEnded())
         case "started":

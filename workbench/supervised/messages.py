@@ -75,6 +75,9 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
 class TurnDone(Struct, frozen=True, kw_only=True, tag="turn_done"):
     """The agent has ended its turn and waits for its user."""
 
+    is_interrupted: bool = False
+    """Whether its user interrupted it in its own screen."""
+
 
 class AgentEnded(Struct, frozen=True, kw_only=True, tag="ended"):
     """The agent has ended its session."""
