@@ -231,7 +231,9 @@ def test_the_first_page_has_one_line_until_an_agent_is_connected(tmp_path):
     async def body(shown):
         await until_true(lambda: "Claude Code, Codex: c lets them ask here" in shown.text, shown.pilot.pause)
         await shown.press("escape", "c", "enter", "enter", "escape")
-        await until_true(lambda: "Claude Code, Codex: c lets them ask here" not in shown.text, shown.pilot.pause)
+        await until_true(
+            lambda: "Claude Code, Codex: c lets them ask here" not in shown.text, shown.pilot.pause
+        )
         assert len(agents.written) == 1
 
     show(stage, body, agents)

@@ -26,6 +26,9 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     tells_model: bool = False
     """Whether text in its answer reaches the model."""
 
+    is_asked_there: bool = False
+    """Whether the agent asks its user in its own screen while the hook waits."""
+
     @property
     def waits(self) -> bool:
         """Return whether the hook waits for a human, so that it needs the long timeout."""
@@ -189,7 +192,10 @@ AGENTS: Final = (
         ),
         events=(
             _BEFORE_TOOL,
-            HookEvent(name="PermissionRequest", means="ask", scopes=("asked",), has_matcher=True),
+            HookEvent(
+                name="PermissionRequest", means="ask", scopes=("asked",), has_matcher=True,
+                is_asked_there=True,
+            ),
             _AFTER_TOOL, _AFTER_FAILURE, _SESSION_STARTS, _STOPS, _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",), asks_itself=True,
@@ -249,6 +255,7 @@ AGENTS: Final = (
             HookEvent(name="tool.execute.before", means="ask", scopes=_ALL),
             HookEvent(name="tool.execute.after", means="done", tells_model=True),
             HookEvent(name="session.created", means="started"),
+            HookEvent(name="session.error", means="interrupted"),
             HookEvent(name="session.idle", means="turn_done"),
             HookEvent(name="session.deleted", means="ended"),
         ),

@@ -17,8 +17,9 @@ from workbench.formats.records import ResultState
 WATCHED_FORMATS: Final = ("gemini",)
 """Formats of which only interruptions are read, because a later line of them changes an earlier one."""
 INTERRUPTED: Final = "it was interrupted in the agent's own screen"
+ALLOWED_THERE: Final = "it was allowed in the agent's own screen"
 _REASONS: Final[dict[ResultState, str]] = {
-    "rejected": "it was refused in the agent's own screen",
+    "rejected": "it was refused in the agent's own program",
     "cancelled": INTERRUPTED,
     "interrupted": INTERRUPTED,
 }

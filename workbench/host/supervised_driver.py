@@ -220,7 +220,7 @@ class SupervisedDriver:
             await self._settle_turn()
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
-        waiter = Waiter(connection, ask.nonce, ask.takes_input)
+        waiter = Waiter(connection, ask.nonce, ask.takes_input, ask.is_asked_there)
         match on_ask(asked, self._calls.known_calls()):
             case Attach(call_id):
                 attach(self._calls, call_id, asked, waiter)
