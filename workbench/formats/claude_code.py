@@ -28,9 +28,7 @@ _REJECTION_TEXTS: Final = (
     "Permission for this tool use was denied",
     "User rejected tool use",
     "User declined to answer",
-    "Claude requested permissions to ",
 )
-"""What begins the result of a call that a human, a rule or a program without a screen refused."""
 _REFUSAL_TEXTS: Final = ("User rejected tool use", "Error: User rejected tool use")
 """What `toolUseResult` says of a call that a human refused."""
 _REJECTION_REASON: Final = re.compile(r"the user said:\s*(.*)", re.DOTALL | re.IGNORECASE)

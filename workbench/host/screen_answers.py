@@ -25,18 +25,25 @@ _REASONS: Final[dict[ResultState, str]] = {
 }
 """Why a call ends whose result in the file has one of these states."""
 
+_MOST_TEXT: Final = 4_000
+"""Characters of a result that are kept."""
+
 
 class ScreenAnswers(Struct):
     """What the session file says so far."""
 
     reasons: dict[str, str] = field(default_factory=dict[str, str])
     """By the id of a call why it was not made."""
+    failures: dict[str, str] = field(default_factory=dict[str, str])
+    """By the id of a call that failed what its model was given; a rule of its user may have refused it."""
     interrupted_at: int = 0
     """The time of the last interruption in microseconds; 0 if there was none."""
 
-    def note_result(self, call_id: str, state: ResultState) -> None:
+    def note_result(self, call_id: str, state: ResultState, text: str) -> None:
         if state in _REASONS:
             self.reasons[call_id] = _REASONS[state]
+        elif state == "failed":
+            self.failures[call_id] = text[:_MOST_TEXT]
 
     def note_interruption(self, time_us: int | None) -> None:
         self.interrupted_at = max(self.interrupted_at, time_us or 0)

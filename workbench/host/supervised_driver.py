@@ -245,7 +245,12 @@ class SupervisedDriver:
             return
         why = "the agent's turn ended"
         for call in self._calls.open_calls():
-            await self._settle_call(call, why, f"{why} before it said what came of it")
+            failure = self._calls.follower.answers.failures.get(call.id)
+            if failure is not None and call.state == "executing":
+                done = Done(tool=call.tool, input={}, is_error=True, output=failure)
+                await compare(self._calls, call.id, done)
+            else:
+                await self._settle_call(call, why, f"{why} before it said what came of it")
         await self._end_turn()
 
     async def _settle_call(self, call: Call, why: str, why_unknown: str) -> None:

@@ -306,7 +306,7 @@ class _Transcript:
         is_id_enough = self._hello.format in _OTHER_INPUTS
         announced = self._announced.take(held.call.id, held.digest, self._held, is_id_enough=is_id_enough)
         if announced is not None:
-            self._answers.note_result(announced, record.state)
+            self._answers.note_result(announced, record.state, record.text or record.error)
             return None
         if not self._tools.admit(held.call.tool):
             return None
