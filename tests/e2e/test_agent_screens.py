@@ -4,7 +4,6 @@ import pytest
 
 from tests.support.agent_place import AgentPlace
 from tests.support.agent_screens import SCREENS, AgentScreen
-from tests.support.installed import install
 from tests.support.real_agents import program
 from tests.support.waits import until
 
@@ -14,11 +13,6 @@ OLD = "".join(f"line {number}\n" for number in range(1, 21))
 FIRST = OLD.replace("line 2\n", "line two\n")
 NEW = FIRST.replace("line 18\n", "line eighteen\n")
 PROMPT = "change the note"
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    return install(tmp_path_factory.mktemp("installed"))
 
 
 class Opened:

@@ -8,7 +8,6 @@ import pytest
 from tests.support.agent_place import AgentPlace
 from tests.support.agent_screens import AgentScreen, ScreenFacts
 from tests.support.claude_code import ClaudeCode
-from tests.support.installed import install
 from tests.support.real_agents import program
 from tests.support.waits import until
 
@@ -20,11 +19,6 @@ NEW = FIRST.replace("line 18\n", "line eighteen\n")
 FACTS = ScreenFacts(
     ClaudeCode, ("--permission-mode", "default"), "? for shortcuts", (("esc to interrupt", "\x1b"),)
 )
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    return install(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture

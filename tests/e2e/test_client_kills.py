@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 
 from tests.support.agent_place import AgentPlace
-from tests.support.installed import install
 from tests.support.real_agents import AGENTS, program
 from tests.support.sizes import size
 from tests.support.waits import PATIENCE, until
@@ -55,9 +54,9 @@ class ClientKiller:
 
 
 @pytest.fixture(params=AGENTS, ids=[make.id for make in AGENTS])
-def placed_agent(tmp_path, tmp_path_factory, request):
+def placed_agent(tmp_path, installed, request):
     program(request.param.id)
-    place = AgentPlace(tmp_path / "place", install(tmp_path_factory.mktemp("installed")), files={})
+    place = AgentPlace(tmp_path / "place", installed, files={})
     yield place, place.add(request.param)
     place.close()
 

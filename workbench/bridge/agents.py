@@ -1,6 +1,6 @@
 """The agents whose hooks are understood: one row each, with everything in which they differ.
 
-The facts were tried with the versions in the rows, Gemini CLI's by its documentation.
+The facts were tried with the versions in the rows.
 """
 
 from collections.abc import Mapping
@@ -219,7 +219,7 @@ AGENTS: Final = (
     ),
     HookedAgent(
         id="gemini", name="Gemini CLI", tools=_GEMINI_TOOLS,
-        command="gemini", version="", origin="gemini", dialect="gemini",
+        command="gemini", version="0.61.0", origin="gemini", dialect="gemini",
         timeout_unit="milliseconds",
         settings=SettingsPlace(
             folder="~/.gemini", file="settings.json", project=".gemini/settings.json",
