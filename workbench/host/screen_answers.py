@@ -36,6 +36,8 @@ class ScreenAnswers(Struct):
     """By the id of a call why it was not made."""
     failures: dict[str, str] = field(default_factory=dict[str, str])
     """By the id of a call that failed what its model was given; a rule of its user may have refused it."""
+    announced: dict[str, str] = field(default_factory=dict[str, str])
+    """The call that the agent has announced, by the id of one that replaces it."""
     interrupted_at: int = 0
     """The time of the last interruption in microseconds; 0 if there was none."""
 
@@ -45,13 +47,20 @@ class ScreenAnswers(Struct):
         elif state == "failed":
             self.failures[call_id] = text[:_MOST_TEXT]
 
+    def note_replacement(self, call_id: str, replaced: str) -> None:
+        self.announced[call_id] = self.announced.get(replaced, replaced)
+
     def note_interruption(self, time_us: int | None) -> None:
         self.interrupted_at = max(self.interrupted_at, time_us or 0)
+
+    def failure(self, call_id: str) -> str | None:
+        """Return what the model was given of a call that failed; None if it did not."""
+        return self.failures.get(self.announced.get(call_id, call_id))
 
     def about(self, calls: Iterable[Call]) -> Iterator[tuple[Call, str]]:
         """Yield the calls that were refused or interrupted there, and why they end."""
         for call in calls:
-            reason = self.reasons.get(call.id)
+            reason = self.reasons.get(self.announced.get(call.id, call.id))
             if reason is None and call.requested_at <= self.interrupted_at:
                 reason = INTERRUPTED
             if reason is not None:

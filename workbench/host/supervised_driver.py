@@ -245,7 +245,7 @@ class SupervisedDriver:
             return
         why = "the agent's turn ended"
         for call in self._calls.open_calls():
-            failure = self._calls.follower.answers.failures.get(call.id)
+            failure = self._calls.follower.answers.failure(call.id)
             if failure is not None and call.state == "executing":
                 done = Done(tool=call.tool, input={}, is_error=True, output=failure)
                 await compare(self._calls, call.id, done)

@@ -22,6 +22,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import (
+    CallProposed,
     ErrorRaised,
     Event,
     EventBody,
@@ -489,6 +490,8 @@ class TranscriptFollower:
         """Note an event of the session: in which turn it is, and which calls the wire has announced."""
         is_of_file = event.id.startswith(f"{event.session_id}.L")
         self._turns.note(event, is_of_file=is_of_file)
+        if isinstance(event.body, CallProposed) and event.body.replaces:
+            self.answers.note_replacement(event.call_id or "", event.body.replaces)
         if isinstance(event.body, ReplyCompleted) and not is_of_file:
             self._wire_calls += [
                 _WireCall(call.call_id, call.provider_call_id, self._digest(call))

@@ -7,7 +7,9 @@ from tests.support.stage import recording
 from tests.support.waits import until_true
 from tests.unit.formats.test_claude_code import answers, asks, line
 from tests.unit.host.test_transcript_follower import AgentFile
+from workbench.domain.rows import Call
 from workbench.host import session_driver, transcript_follower
+from workbench.host.screen_answers import ScreenAnswers
 from workbench.supervised.messages import TurnDone
 
 LATER, EARLIER = "2099-01-01T00:00:00Z", "2001-01-01T00:00:00Z"
@@ -63,6 +65,29 @@ def test_a_row_ends_by_what_the_session_file_says(stage, form, rows, why):
     asked = [line(0, "user", "go"), asks(1, "c1", "Bash", command="make it")]
     agent = AgentFile(stage, form)
     assert withdrawn(stage, agent, [*(asked if form == "claude-code" else []), *rows]) == ("cancelled", why)
+
+
+def test_a_call_that_was_proposed_again_ends_by_the_result_of_the_one_that_was_announced():
+    answers = ScreenAnswers()
+    answers.note_result("c1", "rejected", SAID_NO)
+    answers.note_result("c4", "failed", "no")
+    for call, replaced in (("c2", "c1"), ("c3", "c2"), ("c5", "c4")):
+        answers.note_replacement(call, replaced)
+    calls = [
+        Call(
+            id=name,
+            session_id="s",
+            turn_id=None,
+            ordinal=0,
+            provider_call_id="c",
+            tool="Bash",
+            state="pending",
+            requested_at=1,
+        )
+        for name in ("c3", "c5")
+    ]
+    assert [(call.id, why) for call, why in answers.about(calls)] == [("c3", REFUSED)]
+    assert (answers.failure("c5"), answers.failure("c3")) == ("no", None)
 
 
 def test_an_earlier_interruption_ends_no_row(stage):
