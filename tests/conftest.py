@@ -48,8 +48,15 @@ LEFT_OUT = "tests_left_out"
 """The number of campaign tests that are left out: of a configuration, and of what a worker reports at its end."""
 
 
+IS_CLAUDE_CODE = os.environ.get("WORKBENCH_CLAUDE_CODE", "") not in ("", "0")
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out the campaigns unless they are asked for; the summary says how many."""
+    if not IS_CLAUDE_CODE:
+        apart = [item for item in items if item.get_closest_marker("claude_code") is not None]
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [item for item in items if item not in apart]
     if IS_CAMPAIGN:
         return
     left_out = [item for item in items if item.get_closest_marker("campaign") is not None]

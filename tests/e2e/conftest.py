@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.fork_server import run_forked
+from tests.support.installed import install
 from tests.support.stage import call, exchange, recording, result, text
 from tests.support.waits import until
 from workbench.cli.console import Console
@@ -30,6 +31,12 @@ SCRIPT = recording(
     exchange(text("Done: it says hello."), when=result("c2", "succeeded", "hello")),
     exchange(text("So be it.")),
 )
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """The program of a wheel that is installed once."""
+    return install(tmp_path_factory.mktemp("installed"))
 
 
 class Shop:

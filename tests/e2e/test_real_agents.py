@@ -10,7 +10,6 @@ from collections import Counter
 import pytest
 
 from tests.support.agent_place import AgentPlace
-from tests.support.installed import install
 from tests.support.real_agents import AGENTS, Codex, OpenCode, program
 from tests.support.sizes import size
 from tests.support.stage import USER
@@ -25,11 +24,6 @@ OLD = "".join(f"line {number}\n" for number in range(1, 21))
 FIRST = OLD.replace("line 2\n", "line two\n")
 NEW = FIRST.replace("line 18\n", "line eighteen\n")
 FILES = {"note.txt": OLD}
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    return install(tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.support.stage import USER, Stage, recording
 from tests.support.waits import PATIENCE, until
+from workbench.bridge.agents import hooked_agent
 from workbench.domain.events import CallExecuting
 from workbench.effects.fault_points import FAULTS_VARIABLE
 from workbench.host.host_locks import live_host
@@ -79,17 +80,25 @@ class AgentPlace(Stage):
             os.kill(host.pid, signal.SIGKILL)
             until(lambda: self.host(agent) is None)
 
-    def kill_clients(self):
-        """Kill the hook's clients that wait for an answer of this place; returns how many there were."""
-        killed = 0
+    def clients(self):
+        """Return the process ids of the hook's clients of this place."""
+        found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):
                 words = path.read_bytes().split(b"\0")
                 if str(self.home.path).encode() in words and any(
                     w.endswith(b"/hook_client.py") for w in words
                 ):
-                    os.kill(int(path.parent.name), signal.SIGKILL)
-                    killed += 1
+                    found.append(int(path.parent.name))
+        return found
+
+    def kill_clients(self):
+        """Kill the hook's clients that wait for an answer of this place; returns how many there were."""
+        killed = 0
+        for pid in self.clients():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
         return killed
 
     # --- rows -------------------------------------------------------------------------------------------
@@ -97,7 +106,8 @@ class AgentPlace(Stage):
     def session_of(self, agent):
         """Return the session of an agent in its folder; None before its first hook."""
         found = self.journal.sessions(kinds=("supervised",))
-        mine = [row for row in found if row.workspace == str(agent.folder) and row.provider == agent.id]
+        origin = hooked_agent(agent.id).origin
+        mine = [row for row in found if row.workspace == str(agent.folder) and row.provider == origin]
         return mine[0] if mine else None
 
     def rows_of(self, agent, *states):

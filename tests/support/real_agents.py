@@ -116,8 +116,14 @@ class ScriptedModel(ChatServer):
 
     def read(self):
         """Return all that the model was given with its last request that has tools, as one text."""
-        bodies = [asked.json for asked in self.asked if asked.body and asked.json.get("tools")]
-        return json.dumps(bodies[-1], ensure_ascii=False)
+        return json.dumps(self._bodies()[-1], ensure_ascii=False)
+
+    def has_read(self, text):
+        """Return whether the model was given a text in a request that has tools."""
+        return any(text in json.dumps(body, ensure_ascii=False) for body in self._bodies())
+
+    def _bodies(self):
+        return [asked.json for asked in self.asked if asked.body and asked.json.get("tools")]
 
 
 # --- the agents -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The agents whose hooks are understood: one row each, with everything in which they differ.
 
-The facts were tried with the versions in the rows, Gemini CLI's by its documentation.
+The facts were tried with the versions in the rows.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 Scope = Literal["all", "asked"]
 """`all`: every call comes here. `asked`: only those that the agent itself would ask its user about."""
-EventMeaning = Literal["ask", "done", "failed", "started", "turn_done", "ended"]
+EventMeaning = Literal["ask", "done", "failed", "started", "turn_done", "interrupted", "ended"]
 HookDialect = Literal["claude", "gemini", "opencode"]
 """Which words the hook's input and output have."""
 
@@ -25,6 +25,9 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     """Whether an entry of it names the tools that it is for; ours names all of them."""
     tells_model: bool = False
     """Whether text in its answer reaches the model."""
+
+    is_asked_there: bool = False
+    """Whether the agent asks its user in its own screen while the hook waits."""
 
     @property
     def waits(self) -> bool:
@@ -187,7 +190,10 @@ AGENTS: Final = (
         ),
         events=(
             _BEFORE_TOOL,
-            HookEvent(name="PermissionRequest", means="ask", scopes=("asked",), has_matcher=True),
+            HookEvent(
+                name="PermissionRequest", means="ask", scopes=("asked",), has_matcher=True,
+                is_asked_there=True,
+            ),
             _AFTER_TOOL, _AFTER_FAILURE, _SESSION_STARTS, _STOPS, _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",),
@@ -204,14 +210,14 @@ AGENTS: Final = (
             # No event follows a patch, so the note for the model comes with the answer.
             HookEvent(name="PreToolUse", means="ask", scopes=_ALL, has_matcher=True, tells_model=True),
             HookEvent(name="PostToolUse", means="done", has_matcher=True),
-            _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="turn_done"), _SESSION_ENDS,
+            _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="interrupted"), _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True,
         trust_step="start codex, enter /hooks and trust the new hooks once",
     ),
     HookedAgent(
         id="gemini", name="Gemini CLI", tools=_GEMINI_TOOLS,
-        command="gemini", version="", origin="gemini", dialect="gemini",
+        command="gemini", version="0.61.0", origin="gemini", dialect="gemini",
         timeout_unit="milliseconds",
         settings=SettingsPlace(
             folder="~/.gemini", file="settings.json", project=".gemini/settings.json",
@@ -247,6 +253,7 @@ AGENTS: Final = (
             HookEvent(name="tool.execute.before", means="ask", scopes=_ALL),
             HookEvent(name="tool.execute.after", means="done", tells_model=True),
             HookEvent(name="session.created", means="started"),
+            HookEvent(name="session.error", means="interrupted"),
             HookEvent(name="session.idle", means="turn_done"),
             HookEvent(name="session.deleted", means="ended"),
         ),

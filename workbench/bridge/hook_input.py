@@ -6,7 +6,7 @@ by ours, and `HookMessage.agent_input` puts them back into the input that the ag
 
 import posixpath
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, cast
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -144,6 +144,8 @@ class _HookCall(Struct, frozen=True, kw_only=True):
     output: str = ""
     is_error: bool = False
     own_rules: tuple[OwnRule, ...] = ()
+    is_interrupt: bool = True
+    """Of an event that ends a turn: whether its user did that."""
 
 
 def read_hook(
@@ -163,9 +165,11 @@ def read_hook(
     )  # fmt: skip
     match event.means:
         case "ask" | "done" | "failed":
-            return _about_call(agent, event.means, header, call, hello, len(data))
+            return _about_call(agent, event, header, call, hello, len(data))
         case "turn_done":
             return HookMessage(hello=hello, said=TurnDone())
+        case "interrupted":
+            return HookMessage(hello=hello, said=TurnDone(is_interrupted=True) if call.is_interrupt else None)
         case "ended":
             return HookMessage(hello=hello, said=AgentEnded())
         case "started":
@@ -173,8 +177,7 @@ def read_hook(
 
 
 def _about_call(
-    agent: HookedAgent, means: Literal["ask", "done", "failed"], header: HookHeader, call: _HookCall,
-    hello: Hello, size: int,
+    agent: HookedAgent, event: HookEvent, header: HookHeader, call: _HookCall, hello: Hello, size: int,
 ) -> HookMessage:  # fmt: skip
     if not call.tool:
         raise HookRefused("it names no tool")
@@ -182,20 +185,21 @@ def _about_call(
     if not tool.judged_as:
         return HookMessage(hello=hello, is_left=True)
     is_too_large = size > MAX_LINE_BYTES and len(msgspec.json.encode(call.given)) > MAX_LINE_BYTES
-    if is_too_large and means != "ask":
+    if is_too_large and event.means != "ask":
         return HookMessage(hello=hello)
     if is_too_large:
         raise HookRefused(f"an input of {size:,} bytes is too large to be judged")
     name, given, cwd, patch = _our_call(agent, tool, call)
-    if means != "ask":
+    if event.means != "ask":
         said: Ask | Done = Done(
             tool=name, input=given, call=call.key, cwd=cwd, output=call.output,
-            is_error=means == "failed" or call.is_error, nonce=header.nonce,
+            is_error=event.means == "failed" or call.is_error, nonce=header.nonce,
         )  # fmt: skip
     else:
         said = Ask(
             nonce=header.nonce, tool=name, input=given, call=call.key, cwd=cwd,
-            takes_input=agent.takes_new_input, waits=header.waits or None, own_rules=call.own_rules,
+            takes_input=agent.takes_new_input, is_asked_there=event.is_asked_there,
+            waits=header.waits or None, own_rules=call.own_rules,
         )  # fmt: skip
     return HookMessage(hello=hello, said=said, tool=tool, given=call.given, patch=patch)
 
@@ -265,13 +269,19 @@ def _members(value: Any) -> Mapping[str, Any]:
 
 # --- OpenCode -----------------------------------------------------------------------------------------
 
+_ABORTED: Final = "MessageAbortedError"
+"""Name of the error of a turn that its user interrupted."""
 _plugin_hooks: Final = msgspec.json.Decoder(_PluginHook)
 
 
 def _plugin_call(data: bytes) -> _HookCall:
     hook = _plugin_hooks.decode(data)
     if hook.event is not None:
-        return _HookCall(session=_event_session(hook.event.properties), cwd=hook.directory)
+        error = _members(hook.event.properties.get("error"))
+        return _HookCall(
+            session=_event_session(hook.event.properties), cwd=hook.directory,
+            is_interrupt=error.get("name") == _ABORTED,
+        )  # fmt: skip
     if hook.input is None:
         raise ValueError("it has neither a call nor an event")
     result = hook.output or _PluginResult()

@@ -49,6 +49,17 @@ def _checkpoint_messages(value: Json) -> Json:
     return value if not document else document.get("history") or document.get("clientHistory")
 
 
+def interruption_time(line: Json) -> int | None:
+    """Return when a line of a chat says that its user cancelled the request; None for any other line."""
+    message = j.as_object(line)
+    return j.time_of(message, "timestamp") if _is_interruption(message) else None
+
+
+def _is_interruption(message: JsonObject) -> bool:
+    is_notice = j.text_of(message, "type") in ("info", "warning")
+    return is_notice and "cancelled" in j.content_of(message, "content").casefold()
+
+
 def read_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session from its lines, once all of them were played: a later one may change an earlier one.
 
@@ -207,9 +218,8 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
         case "error":
             yield r.ErrorRecord("error", text, time_us)
         case "info" | "warning":
-            is_stop = "cancelled" in text.casefold()
             yield r.UnmappedRecord(kind, text, time_us, number)
-            if is_stop:
+            if _is_interruption(message):
                 yield r.TurnStop(detail=text, at=time_us)
         case _:
             yield r.UnmappedRecord(kind or "message", message, time_us, number, is_understood=False)

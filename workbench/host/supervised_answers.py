@@ -55,6 +55,7 @@ def attach(calls: AgentCalls, call_id: str, asked: IncomingCall, waiter: Waiter)
     for other in waiting.waiters:
         other.connection.send(denial(other.nonce, "The same call was asked again, and is answered there."))
     waiting.waiters, waiting.left_at = [waiter], None
+    waiting.is_asked_there = waiter.is_asked_there
     waiting.nonces.add(waiter.nonce)
 
 

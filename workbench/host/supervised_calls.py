@@ -37,6 +37,8 @@ class Waiter(Struct, frozen=True):
     nonce: str
     takes_input: bool = True
     """Whether its answer may carry another input than the agent's own."""
+    is_asked_there: bool = False
+    """Whether the agent asks its user in its own screen meanwhile."""
 
 
 class Waiting(Struct):
@@ -48,7 +50,8 @@ class Waiting(Struct):
     waiters: list[Waiter] = field(default_factory=list[Waiter])
     nonces: set[str] = field(default_factory=set[str])
     left_at: float | None = None
-    handed_digest: str = ""
+    is_asked_there: bool = False
+    """Whether the agent asks its user in its own screen meanwhile."""
     is_read: bool = False
     """Whether the agent said that it has read the answer."""
 

@@ -24,9 +24,11 @@ from msgspec.structs import replace
 
 from workbench.domain.events import AgentConnected, AgentGone, Event, SessionStatusChanged, TurnEnded
 from workbench.domain.machines import IllegalMoveError
+from workbench.domain.rows import Call
 from workbench.host.agent_link import AgentConnection, AgentLink
 from workbench.host.driver_context import DriverContext, SessionWriter
 from workbench.host.gate_runner import WaitingReads, replace_waiting_action
+from workbench.host.screen_answers import INTERRUPTED
 from workbench.host.session_driver import mark_stale_actions, running_clock, session_log_name
 from workbench.host.supervised_answers import announce, attach, deny, hand_over, restack, withdraw
 from workbench.host.supervised_calls import AgentCalls, Waiter, call_digest
@@ -168,7 +170,7 @@ class SupervisedDriver:
                 case Done():
                     await self._unless_overtaken(partial(self._done, connection, message))
                 case TurnDone():
-                    await self._unless_overtaken(self._turn_done)
+                    await self._unless_overtaken(partial(self._turn_done, message))
                 case Acknowledged():
                     self._calls.note_read_answer(message.nonce)
                 case AgentEnded():
@@ -190,25 +192,35 @@ class SupervisedDriver:
     async def _read_history(self) -> None:
         """Read what the agent's session file says already, before the calls that come after it."""
         for _ in range(_MOST_HISTORY_LOOKS):
-            await self._calls.follow()
+            await self._read_file()
             if not self._calls.follower.has_more:
                 return
 
     async def _follow(self) -> None:
         """Record what the agent's session file says since the last look, if it is time for one."""
         if self._calls.follower.is_due():
-            await self._calls.follow()
+            await self._read_file()
             if self._calls.follower.has_more:
                 self._link.changed.set()
         if self._is_turn_over and not self._calls.follower.has_more:
             await self._unless_overtaken(self._settle_turn)
+
+    async def _read_file(self) -> None:
+        """Read on in the agent's session file, and settle what its user refused or interrupted there."""
+        await self._calls.follow()
+        await self._unless_overtaken(self._settle_screen_answers)
+
+    async def _settle_screen_answers(self) -> None:
+        for call, why in self._calls.follower.answers.about(self._calls.open_calls()):
+            await self._settle_call(call, why, why)
+            self._calls.catch_up()
 
     async def _asked(self, connection: AgentConnection, ask: Ask) -> None:
         if self._is_turn_over:
             await self._settle_turn()
         cwd = ask.cwd or self.writer.context.workspace
         asked = IncomingCall(nonce=ask.nonce, key=ask.call, digest=call_digest(ask.tool, ask.input, cwd))
-        waiter = Waiter(connection, ask.nonce, ask.takes_input)
+        waiter = Waiter(connection, ask.nonce, ask.takes_input, ask.is_asked_there)
         match on_ask(asked, self._calls.known_calls()):
             case Attach(call_id):
                 attach(self._calls, call_id, asked, waiter)
@@ -217,8 +229,11 @@ class SupervisedDriver:
                     await observe(self._calls, interrupted, "the agent asked for it again")
                 await announce(self._calls, ask, asked, cwd, waiter)
 
-    async def _turn_done(self) -> None:
-        await self._calls.follow()
+    async def _turn_done(self, said: TurnDone) -> None:
+        if said.is_interrupted:
+            for call in self._calls.open_calls():
+                await self._settle_call(call, INTERRUPTED, INTERRUPTED)
+        await self._read_file()
         self._is_turn_over = True
         if not self._calls.follower.has_more:
             await self._settle_turn()
@@ -228,12 +243,22 @@ class SupervisedDriver:
         self._is_turn_over = False
         if not self._calls.turn_id:
             return
+        why = "the agent's turn ended"
         for call in self._calls.open_calls():
-            if call.state == "executing":
-                await observe(self._calls, call.id, "the agent's turn ended before it said what came of it")
+            failure = self._calls.follower.answers.failure(call.id)
+            if failure is not None and call.state == "executing":
+                done = Done(tool=call.tool, input={}, is_error=True, output=failure)
+                await compare(self._calls, call.id, done)
             else:
-                await withdraw(self._calls, call.id, "the agent's turn ended")
+                await self._settle_call(call, why, f"{why} before it said what came of it")
         await self._end_turn()
+
+    async def _settle_call(self, call: Call, why: str, why_unknown: str) -> None:
+        """Withdraw a call that is not handed over; look at the files of one that is."""
+        if call.state == "executing":
+            await observe(self._calls, call.id, why_unknown)
+        else:
+            await withdraw(self._calls, call.id, why)
 
     async def _end_turn(self, *more: Event, detail: str = "") -> None:
         ended = self.writer.event(TurnEnded(outcome="done", detail=detail), turn_id=self._calls.turn_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -36,12 +37,15 @@ from workbench.host.observed_files import (
     found_changes,
     observe_files,
 )
+from workbench.host.screen_answers import ALLOWED_THERE
 from workbench.host.supervised_answers import withdrawal_events
 from workbench.host.supervised_calls import DIFFERS, AgentCalls, denial
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.host.unasked_calls import UnaskedCall, look_at_unasked
 from workbench.supervised.messages import Done
 from workbench.supervised.tools import SessionTools, named_files
+
+_NOT_WAITED: Final = "the agent did not wait for the answer"
 
 
 async def compare(calls: AgentCalls, call_id: str, done: Done) -> None:
@@ -168,12 +172,16 @@ def _approved_bytes(writer: SessionWriter, record: CallRecord) -> dict[str, byte
 
 
 async def ran_unanswered(calls: AgentCalls, call_id: str) -> None:
-    """The agent ran a call while its question waited: withdraw it, and look at the files."""
-    record = read_call_record(calls.writer.journal, call_id)
-    withdrawn = withdrawal_events(calls, call_id, "the agent did not wait for the answer")
+    """The agent ran a call while its question waited: withdraw it, and look at the files.
+
+    Nothing is asked about the files where its user has allowed the call in the agent's own screen.
+    """
+    record, known = read_call_record(calls.writer.journal, call_id), calls.waiting.get(call_id)
+    is_allowed_there = known is not None and known.is_asked_there
+    withdrawn = withdrawal_events(calls, call_id, ALLOWED_THERE if is_allowed_there else _NOT_WAITED)
     changed, question = await asyncio.to_thread(_found_unanswered, calls.writer, record)
     events = [calls.writer.call_event(body, record.row) for body in changed]
-    await calls.writer.append(*withdrawn, *events, *question)
+    await calls.writer.append(*withdrawn, *events, *([] if is_allowed_there else question))
     fault_point("supervised.observed")
     waiting = calls.waiting.pop(call_id, None)
     for waiter in waiting.waiters if waiting else ():

@@ -22,6 +22,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import (
+    CallProposed,
     ErrorRaised,
     Event,
     EventBody,
@@ -46,6 +47,7 @@ from workbench.formats.usage_records import CountedUsage
 from workbench.host import redaction
 from workbench.host.calls_of_file import CallOutcome, unasked_call_bodies
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
+from workbench.host.screen_answers import WATCHED_FORMATS, InterruptionWatch, ScreenAnswers
 from workbench.journal.followed import (
     LinePlace,
     PaidElsewhere,
@@ -118,38 +120,44 @@ class _HeldCall(Struct, frozen=True):
     digest: str
 
 
+class _WireCall(Struct, frozen=True):
+    """A call that the wire has announced."""
+
+    id: str
+    key: str
+    """The agent's id of it."""
+    digest: str
+
+
 class _Announcements:
     """The calls that the wire has announced and the file was not seen to have ended."""
 
     def __init__(self) -> None:
-        self._keys: dict[str, list[str]] = defaultdict(list)
-        """By digest the ids."""
-        self._digests: dict[str, list[str]] = defaultdict(list)
-        """By id the digests."""
+        self._by_digest: dict[str, list[_WireCall]] = defaultdict(list)
+        self._by_key: dict[str, list[_WireCall]] = defaultdict(list)
 
-    def add(self, key: str, digest: str) -> None:
-        self._keys[digest].append(key)
-        self._digests[key].append(digest)
+    def add(self, call: _WireCall) -> None:
+        self._by_digest[call.digest].append(call)
+        self._by_key[call.key].append(call)
 
-    def take(self, key: str, digest: str, held: Iterable[str], *, is_id_enough: bool) -> bool:
-        """Take out the announcement of a call; False if there is none.
+    def take(self, key: str, digest: str, held: Iterable[str], *, is_id_enough: bool) -> str | None:
+        """Take out the announcement of a call, and return its id; None if there is none.
 
         It has the same id and input, else the same input where the agent gave no id to the wire. `held`: ids
         that other calls of the file have. `is_id_enough`: whether inputs are not compared.
         """
-        keys = self._keys.get(digest, [])
-        if key in keys:
-            return self._remove(key, digest)
-        if is_id_enough and self._digests.get(key):
-            return self._remove(key, self._digests[key][0])
-        others = frozenset(held)
-        unnamed = next((other for other in keys if other not in others), None)
-        return unnamed is not None and self._remove(unnamed, digest)
-
-    def _remove(self, key: str, digest: str) -> bool:
-        self._keys[digest].remove(key)
-        self._digests[key].remove(digest)
-        return True
+        same = self._by_digest.get(digest, [])
+        found = next((call for call in same if call.key == key), None)
+        if found is None and is_id_enough:
+            found = next(iter(self._by_key.get(key, [])), None)
+        if found is None:
+            others = frozenset(held)
+            found = next((call for call in same if call.key not in others), None)
+        if found is None:
+            return None
+        self._by_digest[found.digest].remove(found)
+        self._by_key[found.key].remove(found)
+        return found.id
 
 
 class _Piece(Struct, kw_only=True):
@@ -167,8 +175,10 @@ _Maker = Callable[[str], "_Word | _MadeCall"]
 class _Transcript:
     """The reading of one file: what is known of its lines so far."""
 
-    def __init__(self, writer: SessionWriter, tools: SessionTools, hello: Hello) -> None:
-        self._writer, self._tools, self._hello = writer, tools, hello
+    def __init__(
+        self, writer: SessionWriter, tools: SessionTools, hello: Hello, answers: ScreenAnswers
+    ) -> None:
+        self._writer, self._tools, self._hello, self._answers = writer, tools, hello, answers
         self._file = GrowingFile(hello.transcript, MOST_LINE)
         self._read = next(form.read for form in LINE_FORMATS if form.name == hello.format)
         self.left_out = 0
@@ -190,16 +200,16 @@ class _Transcript:
         self._payers: dict[str, str] = {}
         self._paid: list[str] = []
 
-    def read(self, wire_calls: Sequence[tuple[str, str]]) -> tuple[_Piece, bool]:
+    def read(self, wire_calls: Sequence[_WireCall]) -> tuple[_Piece, bool]:
         """Return what some more of the file says, and whether there is still more.
 
-        `wire_calls`: id and digest of every call that the wire has announced. Raises OSError, FileRefused.
+        `wire_calls`: every call that the wire has announced. Raises OSError, FileRefused.
         """
         growth = self._file.read(LOOK_BYTES)
         if growth.is_restarted:
             self._restart()
-        for key, digest in wire_calls[self._indexed :]:
-            self._announced.add(key, digest)
+        for call in wire_calls[self._indexed :]:
+            self._announced.add(call)
         self._indexed = len(wire_calls)
         self.left_out += sum(isinstance(line, int) for line in growth.lines)
         items: list[_Word | _MadeCall] = []
@@ -235,8 +245,8 @@ class _Transcript:
                 return self._result(record)
             case r.TitleChange(title=title):
                 return self._title(title)
-            case r.TurnStop(outcome=outcome, detail=detail):
-                return self._word(lambda: TurnEnded(outcome=outcome, detail=sanitize_line(detail)))
+            case r.TurnStop():
+                return self._stop(record)
             case r.ErrorRecord(code=code, message=message):
                 return self._word(lambda: _error(code, message))
             case _:
@@ -249,6 +259,11 @@ class _Transcript:
         """Return whether what follows belongs to this session, not to an agent below it or to another one."""
         self._first_key = self._first_key or key
         return key in (self._first_key, self._hello.session) or key.startswith(f"{self._first_key}/fork")
+
+    def _stop(self, record: r.TurnStop) -> _Maker:
+        if record.outcome == "interrupted":
+            self._answers.note_interruption(record.at)
+        return self._word(lambda: TurnEnded(outcome=record.outcome, detail=sanitize_line(record.detail)))
 
     def _prompt(self, text: str) -> _Maker | None:
         if not text.strip():
@@ -290,7 +305,9 @@ class _Transcript:
         if held is None:
             return None
         is_id_enough = self._hello.format in _OTHER_INPUTS
-        if self._announced.take(held.call.id, held.digest, self._held, is_id_enough=is_id_enough):
+        announced = self._announced.take(held.call.id, held.digest, self._held, is_id_enough=is_id_enough)
+        if announced is not None:
+            self._answers.note_result(announced, record.state, record.text or record.error)
             return None
         if not self._tools.admit(held.call.tool):
             return None
@@ -446,8 +463,11 @@ class TranscriptFollower:
         self._writer, self._tools = writer, tools
         self._hello: Hello | None = None
         self._transcript: _Transcript | None = None
+        self._watch: InterruptionWatch | None = None
         self._turns = _Turns()
-        self._wire_calls: list[tuple[str, str]] = []
+        self._wire_calls: list[_WireCall] = []
+        self.answers = ScreenAnswers()
+        """What the user of the agent did in the agent's own screen."""
         self._looked_at = -inf
         self.has_more = False
         """Whether more of the file can be read at once."""
@@ -455,11 +475,14 @@ class TranscriptFollower:
     def follow(self, hello: Hello) -> bool:
         """Follow the file that a connection names; False if it names none, or the same one as before."""
         is_new = self._hello is None or hello.transcript != self._hello.transcript
-        is_there = Path(hello.transcript).is_absolute() and hello.format in FOLLOWED_FORMATS
-        if not is_new or not is_there:
+        is_there = Path(hello.transcript).is_absolute()
+        if not is_new or not is_there or hello.format not in (*FOLLOWED_FORMATS, *WATCHED_FORMATS):
             return False
         self._hello = hello
-        self._transcript = _Transcript(self._writer, self._tools, hello)
+        if hello.format in WATCHED_FORMATS:
+            self._watch = InterruptionWatch(hello.transcript)
+        else:
+            self._transcript = _Transcript(self._writer, self._tools, hello, self.answers)
         self._looked_at = -inf
         return True
 
@@ -467,8 +490,13 @@ class TranscriptFollower:
         """Note an event of the session: in which turn it is, and which calls the wire has announced."""
         is_of_file = event.id.startswith(f"{event.session_id}.L")
         self._turns.note(event, is_of_file=is_of_file)
+        if isinstance(event.body, CallProposed) and event.body.replaces:
+            self.answers.note_replacement(event.call_id or "", event.body.replaces)
         if isinstance(event.body, ReplyCompleted) and not is_of_file:
-            self._wire_calls += [(call.provider_call_id, self._digest(call)) for call in event.body.calls]
+            self._wire_calls += [
+                _WireCall(call.call_id, call.provider_call_id, self._digest(call))
+                for call in event.body.calls
+            ]
 
     def _digest(self, call: ReplyCall) -> str:
         try:
@@ -489,7 +517,8 @@ class TranscriptFollower:
     def is_due(self) -> bool:
         """Return whether it is time for a look."""
         now = self._writer.context.clock.monotonic()
-        return self._transcript is not None and (self.has_more or now - self._looked_at >= LOOK_SECONDS)
+        is_followed = self._transcript is not None or self._watch is not None
+        return is_followed and (self.has_more or now - self._looked_at >= LOOK_SECONDS)
 
     async def look(self, turn: OpenTurn) -> OpenTurn:
         """Record what the file says since the last look; returns the turn that is open then."""
@@ -497,7 +526,16 @@ class TranscriptFollower:
         self._turns.open = turn
         if self._transcript is not None:
             await self._record(self._transcript)
+        if self._watch is not None:
+            await self._look_for_interruptions(self._watch)
         return self._turns.open
+
+    async def _look_for_interruptions(self, watch: InterruptionWatch) -> None:
+        try:
+            self.has_more = await asyncio.to_thread(watch.read, LOOK_BYTES, self.answers)
+        except (OSError, FileRefused) as error:
+            self.has_more = False
+            LOG.debug("the session file of an agent cannot be read: %s", error)
 
     async def _record(self, transcript: _Transcript) -> None:
         try:
@@ -512,7 +550,7 @@ class TranscriptFollower:
         except PaidElsewhere:
             assert self._hello is not None
             self._turns, self.has_more = before, True
-            self._transcript = _Transcript(self._writer, self._tools, self._hello)
+            self._transcript = _Transcript(self._writer, self._tools, self._hello, self.answers)
 
     async def _store(self, piece: _Piece) -> None:
         """Store what was found; the events of one item are never in two transactions."""

@@ -58,6 +58,8 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """Absolute path of the folder the call runs in; empty is that of the session."""
     takes_input: bool = True
     """Whether the answer may carry another input than the agent's own."""
+    is_asked_there: bool = False
+    """Whether the agent asks its user in its own screen meanwhile, and the first answer counts."""
     waits: Annotated[float, Meta(gt=0, le=86_400)] | None = None
     """Seconds until the agent stops waiting; None if it waits for ever."""
     own_rules: Annotated[tuple[OwnRule, ...], Meta(max_length=1_000)] = ()
@@ -85,6 +87,9 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
 
 class TurnDone(Struct, frozen=True, kw_only=True, tag="turn_done"):
     """The agent has ended its turn and waits for its user."""
+
+    is_interrupted: bool = False
+    """Whether its user interrupted it in its own screen."""
 
 
 class AgentEnded(Struct, frozen=True, kw_only=True, tag="ended"):

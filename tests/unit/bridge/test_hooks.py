@@ -91,7 +91,14 @@ def test_a_recorded_call_is_judged_as_one_of_our_tools(name):
     origin = hooked_agent(agent).origin
     takes = agent != "qwen"  # it ignores another input
     assert found.said == Ask(
-        nonce="n", tool=tool, input=given, call=key, cwd=RECORDED_FOLDER, waits=60, takes_input=takes
+        nonce="n",
+        tool=tool,
+        input=given,
+        call=key,
+        cwd=RECORDED_FOLDER,
+        waits=60,
+        takes_input=takes,
+        is_asked_there=event == "PermissionRequest",
     )
     model = document().get("model", "")
     file = document().get("transcript_path", "")
@@ -174,6 +181,16 @@ def test_the_rest_of_a_session_is_said_too():
     events = dict(recorded_plugin_calls())
     assert said("opencode", "session.created", events["session.created"]).hello.session.startswith("ses_")
     assert said("opencode", "session.idle", events["session.idle"]).said == TurnDone()
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [("MessageAbortedError", TurnDone(is_interrupted=True)), ("APIError", None), ("", None)],
+)
+def test_an_interrupt_in_the_agents_screen_is_said(error, expected):
+    about = {"sessionID": "ses_1", "error": {"name": error}}
+    assert said("opencode", "session.error", {"event": {"properties": about}}).said == expected
+    assert said("codex", "Interrupt", {"session_id": "s"}).said == TurnDone(is_interrupted=True)
 
 
 ENDED = {
