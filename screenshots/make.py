@@ -11,15 +11,17 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from textual.widgets import TextArea
 
+from screenshots import bridge
+from screenshots.screen import DARK, LIGHT, OnMain, settings
 from tests.support import golden
 from tests.support.keys import second_press
 from workbench.cli.session_film import frame_row
-from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionApproved, Event
 from workbench.domain.rows import Action
 from workbench.domain.values import Hunk, JsonObject
@@ -30,12 +32,10 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 from workbench.tui.journal_source import JournalSource
 
 HERE: Final = Path(__file__).resolve().parent
 WORKSPACE: Final = "/workspace/shop"
-DARK, LIGHT = "workbench-dark", "workbench-light"
 RENAME: Final = ("0", "g", "j", "enter", "2", "l", "space")
 """Show the session that renames, and leave the second hunk of its first question; in `SHOP`."""
 
@@ -101,14 +101,6 @@ class Recorded(JournalSource):
         """Return the recorded parameters."""
         opened = self.opened(action)
         return opened.parameters if opened else {}
-
-
-class OnMain(Backend):
-    """A screen that only shows, in a folder with git's branch `main`."""
-
-    def branch(self) -> str:
-        """Return the branch."""
-        return "main"
 
 
 class Hand:
@@ -180,14 +172,6 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
     return frame_svg(film, FilmFrame(at=0, recorded=app.main.state.source.now(), rows=rows))
 
 
-def settings(theme: str) -> UiSettings:
-    """Return the settings of a still screen in a theme."""
-    notify = NotifySettings(bell=False, title=False, desktop="off")
-    return UiSettings(
-        theme=theme, density="normal", glyphs="unicode", motion="normal", keymap={}, notify=notify
-    )
-
-
 def make(picture: Picture) -> str:
     """Return a picture as SVG."""
     hand = Hand()
@@ -209,17 +193,28 @@ def make(picture: Picture) -> str:
             journal.close()
 
 
-def main(names: list[str]) -> None:
-    """Write the named pictures, or all."""
-    unknown = [name for name in names if name not in PICTURES]
-    if unknown:
-        sys.exit(f"No picture is called {', '.join(unknown)}; there are {', '.join(PICTURES)}.")
+MAKERS: Final = {
+    **{name: partial(make, picture) for name, picture in PICTURES.items()},
+    "bridge": bridge.make,
+}
+
+
+def neutral_environment() -> None:
+    """Let nothing of the machine into a picture: its time zone, its language, its colours."""
     os.environ.update(TZ="UTC", LANG="C.UTF-8")
     for name in ("NO_COLOR", "TEXTUAL_THEME"):
         os.environ.pop(name, None)
     time.tzset()
-    for name in names or PICTURES:
-        data = make(PICTURES[name])
+
+
+def main(names: list[str]) -> None:
+    """Write the named pictures, or all."""
+    unknown = [name for name in names if name not in MAKERS]
+    if unknown:
+        sys.exit(f"No picture is called {', '.join(unknown)}; there are {', '.join(MAKERS)}.")
+    neutral_environment()
+    for name in names or MAKERS:
+        data = MAKERS[name]()
         (HERE / f"{name}.svg").write_text(data, encoding="utf-8")
         print(f"{name}: {len(data):,} characters")
 

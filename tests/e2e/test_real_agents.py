@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.agent_place import AgentPlace
 from tests.support.installed import install
-from tests.support.real_agents import AGENTS, program
+from tests.support.real_agents import AGENTS, Codex, OpenCode, program
 from tests.support.sizes import size
 from tests.support.stage import USER
 from tests.support.waits import until
@@ -132,6 +132,34 @@ def test_a_change_is_undone_and_the_session_is_replayed(placed_agent):
     assert "new.txt" in place.workbench(agent, "replay", session, "--headless")
 
 
+@pytest.mark.parametrize("old", [OLD, OLD.replace("\n", "\r\n")], ids=["lf", "crlf"])
+def test_a_patch_of_codex_whose_lines_end_with_cr_is_cut_to_one_hunk(placed, old):
+    place = placed(files={"note.txt": old})
+    agent = place.add(Codex)
+    (call,) = agent.replace("note.txt", OLD, NEW)[-1]
+    agent.start(*agent.shell(call.given["cmd"].replace("\n", "\r\n")))
+    row = place.row(agent)
+    assert (row.tool, row.added, row.removed) == ("apply_patch", 2, 2)
+    place.approve(row, hunks=[1])
+    agent.end()
+    wanted = FIRST if old == OLD else FIRST.replace("\n", "\r\n")
+    assert place.read("note.txt") == wanted.encode()
+
+
+def test_opencode_asks_itself_what_its_own_rules_name_and_the_row_says_so(placed):
+    """Without a terminal it denies what it would ask, although the call was allowed here."""
+    place = placed()
+    agent = place.add(OpenCode)
+    agent.permission = {"bash": {"*": "allow", "touch *": "ask"}}
+    agent.start(*agent.shell("echo made"), *agent.shell("touch made.txt"))
+    for _ in range(2):
+        place.approve(place.row(agent))
+    agent.end()
+    first, second = place.settled(agent)
+    assert (first.asks_itself, first.state, second.asks_itself) == (False, "succeeded", True)
+    assert second.state == "interrupted" and not (place.workspace / "made.txt").exists()
+
+
 # --- deaths -----------------------------------------------------------------------------------------------
 
 POINTS = ("asked", "before_executing", "executing", "answered", "observed")
@@ -156,6 +184,17 @@ def test_a_command_runs_once_when_the_background_process_dies(placed_agent, poin
     assert len(set(handed)) == len(handed)
     # A call that was marked as handed over and never answered is asked about again, as another one.
     assert len(handed) == 2 if point == "executing" else 1 <= len(handed) <= 2, states
+
+
+def test_a_call_is_settled_by_the_report_of_its_end_when_the_background_process_died(placed_agent):
+    place, agent = placed_agent
+    place.serve(agent, "supervised.answered:kill")
+    agent.start(*agent.shell(MARK))
+    place.approve(place.row(agent))
+    agent.end()
+    until(lambda: all(call.finished_at for call in place.calls_of(agent)), lambda: place.story(agent))
+    (call,) = place.calls_of(agent)
+    assert (call.state, times_it_ran(place)) == ("succeeded", 1), place.story(agent)
 
 
 def test_a_killed_client_decides_nothing(placed_agent):

@@ -17,7 +17,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def install(folder: Path) -> Path:
-    """Build the wheel, install it into a new environment, and return the program's path."""
+    """Build the wheel, install it into a new environment, and return the program's path.
+
+    WORKBENCH_PROGRAM names one that is installed already, which is tried instead: that of a release.
+    """
+    if released := os.environ.get("WORKBENCH_PROGRAM"):
+        return Path(released)
     _call(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=CHECKOUT)
     (wheel,) = folder.glob("*.whl")
     place = folder / "environment"

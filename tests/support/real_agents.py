@@ -344,6 +344,8 @@ class OpenCode(RealAgent):
     read_tool, edit_tool, write_tool = "read", "edit", "write"
     parameters = ("filePath", "content", "oldString", "newString", "replaceAll")
     own_settings = (".config/opencode/plugins/mine.js", "export const Mine = async () => ({})\n")
+    permission = None
+    """Its own permission rules."""
 
     def variables(self):
         # It fetches a package for plugins when it starts: nothing answers there, so that it gives up at once.
@@ -361,8 +363,10 @@ class OpenCode(RealAgent):
             "options": {"baseURL": self.model.base_url, "apiKey": "fabricated"},
         }  # fmt: skip
         models = {"model": "loop/scripted", "small_model": "loop/scripted"}
+        rules = {} if self.permission is None else {"permission": self.permission}
         self.write(
-            ".config/opencode/opencode.json", {"autoupdate": False, "provider": {"loop": provider}, **models}
+            ".config/opencode/opencode.json",
+            {"autoupdate": False, "provider": {"loop": provider}, **models, **rules},
         )
 
     def command(self, prompt):

@@ -66,9 +66,11 @@ def recording(*exchanges):
 class Stage:
     """One home, one workspace, one session, one driver."""
 
-    def __init__(self, root: Path, script: dict, *, clock=None, files=None, config=None, can_ask=True):
+    def __init__(
+        self, root: Path, script: dict, *, clock=None, files=None, config=None, can_ask=True, folder="project"
+    ):
         self.root = root
-        self.workspace = root / "project"
+        self.workspace = root / folder
         self.workspace.mkdir(parents=True, exist_ok=True)
         for name, content in (files or {}).items():
             path = self.workspace / name

@@ -8,21 +8,24 @@ from tests.support.waits import until_true
 from tests.tui.screens import FILES, play
 from workbench.effects.clock import ManualClock
 from workbench.tui.backend import BackendError
-from workbench.views.agent_connections import AgentRow, ConnectionChange
+from workbench.views.agent_connections import AgentRow, ConnectionAnswers, ConnectionChange
 
 CLAUDE = AgentRow(
     id="claude", name="Claude Code", sign="todo", state="not connected",
     scopes={"all": "every edit and command.", "asked": "only what it would ask about itself."},
+    answers=ConnectionAnswers(scope="all"),
 )  # fmt: skip
 CODEX = AgentRow(
     id="codex", name="Codex", sign="failed", state="connected, see below", is_connected=True,
     details=("Connected in /home/dev/.codex/hooks.json: every edit and command.", "The hook's program is gone."),
-    scopes={"all": "every edit and command."},
+    scopes={"all": "every edit and command."}, answers=ConnectionAnswers(scope="all"),
 )  # fmt: skip
 CHANGE = ConnectionChange(
-    number=1, agent="claude", title="Claude Code", path="/home/dev/.claude/settings.json", scope="all",
+    number=1, agent="claude", title="Claude Code", path="/home/dev/.claude/settings.json",
+    answers=ConnectionAnswers(scope="all"),
     lines=("--- a/settings.json", "+++ b/settings.json", "@@ -1 +1,2 @@", " {", '+  "hooks": {\x1b[31m', "-old"),
 )  # fmt: skip
+DEFAULTS = ConnectionAnswers(scope="all")
 
 
 class Agents:
@@ -34,11 +37,11 @@ class Agents:
     def agent_rows(self):
         return self.all
 
-    def connection_change(self, agent, scope, *, is_removal):
-        self.asked.append((agent, scope, is_removal))
+    def connection_change(self, agent, answers, *, is_removal):
+        self.asked.append((agent, answers, is_removal))
         if agent == "codex" and not is_removal:
             raise BackendError("config.toml: it is a symbolic link.")
-        shown = replace(CHANGE, number=len(self.asked), agent=agent, is_removal=is_removal, scope=scope)
+        shown = replace(CHANGE, number=len(self.asked), agent=agent, is_removal=is_removal, answers=answers)
         return replace(shown, title="Codex") if agent == "codex" else shown
 
     def write_connection(self, change):
@@ -83,18 +86,35 @@ def test_the_row_of_place_nine_leads_to_the_agents_and_enter_writes_the_change_t
         assert "Wrote /home/dev/.claude/settings.json." in shown.text and "changed" in shown.text
 
     show(fresh, body, agents)
-    assert agents.asked == [("claude", "all", False)]
+    assert agents.asked == [("claude", DEFAULTS, False)]
 
 
-def test_tab_shows_the_other_scope_and_what_is_written_is_what_was_shown_last(fresh):
+def test_the_answers_of_the_page_change_what_is_shown_and_what_is_written_is_what_was_shown_last(fresh):
     agents = Agents(CLAUDE)
 
     async def body(shown):
         await to_list(shown)
-        await shown.press("enter", "tab")
+        await shown.press("enter")
+        for words in ("every edit and command", "your own", "the agent asks"):
+            assert words in shown.text
+        await shown.press("right")
         assert "What comes here: only what it would ask about itself." in shown.text
-        await shown.press("tab", "tab", "enter")
-        assert [(change.number, change.scope) for change in agents.written] == [(4, "asked")]
+        await shown.press("left", "tab", "right", "tab", "right", "shift+tab", "shift+tab", "right", "enter")
+        chosen = ConnectionAnswers(scope="asked", is_project=True, otherwise="deny")
+        assert [change.answers for change in agents.written] == [chosen]
+
+    show(fresh, body, agents)
+
+
+def test_an_agent_with_one_scope_has_two_questions(fresh):
+    agents = Agents(replace(CODEX, id="other", is_connected=False))
+
+    async def body(shown):
+        await to_list(shown)
+        await shown.press("enter", "right")
+        assert agents.asked[-1][1] == replace(DEFAULTS, is_project=True)
+        await shown.press("tab", "right")
+        assert agents.asked[-1][1] == replace(DEFAULTS, is_project=True, otherwise="deny")
 
     show(fresh, body, agents)
 
@@ -107,7 +127,7 @@ def test_enter_counts_only_for_what_was_drawn_for_a_while(fresh):
         await shown.press("enter")
         await shown.press_once("enter", wait=0.1)
         assert not agents.written
-        await shown.press("tab")
+        await shown.press("right")
         await shown.press_once("enter", wait=0.1)
         assert "Too quick" in shown.text and not agents.written
         await shown.press("enter")
@@ -156,11 +176,11 @@ def test_a_connection_is_taken_back_and_what_cannot_be_changed_is_said(fresh):
         await shown.press("enter")
         assert "it is a symbolic link" in shown.text
         await shown.press("D")
-        assert "This takes workbench out of" in shown.text and "other scope" not in shown.text
-        await shown.press("tab", "enter")
+        assert "This takes workbench out of" in shown.text and "without workbench" not in shown.text
+        await shown.press("tab", "right", "enter")
         assert [(change.agent, change.is_removal) for change in agents.written] == [("codex", True)]
         await shown.press("k", "D")
-        assert agents.asked[-1] == ("claude", "all", True)
+        assert agents.asked[-1] == ("claude", DEFAULTS, True)
 
     show(fresh, body, agents)
 

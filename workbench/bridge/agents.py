@@ -88,8 +88,6 @@ class HookedAgent(Struct, frozen=True, kw_only=True):
     """Whether its hook may allow with another input; if not, a change is made as a whole or denied."""
     allow_needs_input: bool = False
     """Whether its hook may allow only with an input; without one, saying nothing lets the call pass."""
-    asks_itself: bool = False
-    """Whether it may still ask its own user after a call was allowed here."""
     trust_step: str = ""
     """What its user has to do there once, before it runs a hook."""
 
@@ -192,7 +190,7 @@ AGENTS: Final = (
             HookEvent(name="PermissionRequest", means="ask", scopes=("asked",), has_matcher=True),
             _AFTER_TOOL, _AFTER_FAILURE, _SESSION_STARTS, _STOPS, _SESSION_ENDS,
         ),
-        unasking_modes=("bypassPermissions",), asks_itself=True,
+        unasking_modes=("bypassPermissions",),
     ),
     HookedAgent(
         id="codex", name="Codex", tools=_CODEX_TOOLS,
@@ -208,7 +206,7 @@ AGENTS: Final = (
             HookEvent(name="PostToolUse", means="done", has_matcher=True),
             _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="turn_done"), _SESSION_ENDS,
         ),
-        unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True, asks_itself=True,
+        unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True,
         trust_step="start codex, enter /hooks and trust the new hooks once",
     ),
     HookedAgent(
@@ -223,7 +221,7 @@ AGENTS: Final = (
             HookEvent(name="AfterTool", means="done", has_matcher=True, tells_model=True),
             _SESSION_STARTS, HookEvent(name="AfterAgent", means="turn_done"), _SESSION_ENDS,
         ),
-        unasking_modes=("yolo",), asks_itself=True,
+        unasking_modes=("yolo",),
         trust_step="confirm the warning about new hooks when it starts",
     ),
     HookedAgent(
@@ -252,7 +250,6 @@ AGENTS: Final = (
             HookEvent(name="session.idle", means="turn_done"),
             HookEvent(name="session.deleted", means="ended"),
         ),
-        asks_itself=True,
     ),
 )  # fmt: skip
 

@@ -4,6 +4,7 @@ It is run as `python -I -S FILE AGENT EVENT DATA OTHERWISE SECONDS [START ...]`,
 imported but modules that are part of the interpreter, so that it starts as fast as Python does. It decides
 nothing, except what happens without a background process: OTHERWISE is `ask` (leave the call to the agent's
 own prompt), `deny`, or `leave` (the event is not about permission). `ask` denies in a mode without prompts.
+`leave` lets the agent continue at once where a background process has to be started first, and then reports.
 """
 
 import _socket
@@ -87,6 +88,22 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def discard_output() -> None:
+    """Read nothing and print nothing any more, so that who started this does not wait for it."""
+    null = posix.open("/dev/null", posix.O_RDWR)
+    for descriptor in (0, 1, 2):
+        posix.dup2(null, descriptor)
+
+
+def continue_alone() -> bool:
+    """Continue in a process of its own; False in the one that the agent waits for."""
+    if posix.fork():
+        return False
+    posix.setsid()
+    discard_output()
+    return True
+
+
 def start(command: list[str], folder: bytes, data: bytes) -> None:
     """Start the background process of a folder, detached from the agent."""
     kept = {name: value for name, value in posix.environ.items() if not name.startswith(b"PYTHON")}
@@ -98,9 +115,7 @@ def start(command: list[str], folder: bytes, data: bytes) -> None:
     try:
         posix.setsid()
         if posix.fork() == 0:
-            null = posix.open("/dev/null", posix.O_RDWR)
-            for descriptor in (0, 1, 2):
-                posix.dup2(null, descriptor)
+            discard_output()
             posix.chdir(data)
             posix.execve(argv[0], argv, kept)
     finally:
@@ -199,6 +214,8 @@ class Hook:
                 if not self.command and not was_lost:
                     raise NoAnswer from None
                 if self.command and not is_started:
+                    if self.otherwise == "leave" and not continue_alone():
+                        return 0, b"", b""  # what happened is reported without the agent
                     start(self.command, folder, self.data)
                     is_started = True
                 time.sleep(PAUSE_SECONDS)

@@ -40,7 +40,7 @@ def hook_seconds(event: HookEvent, setup: HookSetup) -> int:
 def hook_arguments(agent: HookedAgent, event: HookEvent, setup: HookSetup) -> list[str]:
     """Return the words of the command line of an event's hook."""
     otherwise = setup.otherwise if event.waits else "leave"
-    is_starting = event.means in ("ask", "started")
+    is_starting = event.means in ("ask", "started", "done", "failed")
     seconds = str(hook_seconds(event, setup))
     words = [setup.python, "-I", "-S", str(CLIENT), agent.id, event.name, setup.data, otherwise, seconds]
     return [*words, *setup.start] if is_starting else words

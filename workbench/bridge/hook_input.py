@@ -12,10 +12,11 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from workbench.bridge.agents import AgentTool, HookedAgent, HookEvent
+from workbench.bridge.own_rules import opencode_rules
 from workbench.domain.tools import BUILT_IN_TOOLS
 from workbench.domain.values import JsonObject
-from workbench.policy.shell.patch_command import PatchCommand, find_patch_command
-from workbench.supervised.messages import MAX_LINE_BYTES, AgentEnded, Ask, Done, Hello, TurnDone
+from workbench.policy.shell.patch_command import PatchCommand, find_carried_patch
+from workbench.supervised.messages import MAX_LINE_BYTES, AgentEnded, Ask, Done, Hello, OwnRule, TurnDone
 from workbench.supervised.tools import FOREIGN_TOOLS
 
 MAX_HOOK_BYTES: Final = 64_000_000
@@ -124,6 +125,7 @@ class _PluginHook(Struct, frozen=True, kw_only=True):
     """What our plugin of OpenCode says: the arguments that it was called with."""
 
     directory: _Folder = ""
+    permission: Any = None
     input: _PluginCall | None = None
     output: _PluginResult | None = None
     event: _PluginEvent | None = None
@@ -141,6 +143,7 @@ class _HookCall(Struct, frozen=True, kw_only=True):
     key: str = ""
     output: str = ""
     is_error: bool = False
+    own_rules: tuple[OwnRule, ...] = ()
 
 
 def read_hook(
@@ -192,7 +195,7 @@ def _about_call(
     else:
         said = Ask(
             nonce=header.nonce, tool=name, input=given, call=call.key, cwd=cwd,
-            takes_input=agent.takes_new_input, waits=header.waits or None,
+            takes_input=agent.takes_new_input, waits=header.waits or None, own_rules=call.own_rules,
         )  # fmt: skip
     return HookMessage(hello=hello, said=said, tool=tool, given=call.given, patch=patch)
 
@@ -209,7 +212,7 @@ def _our_call(
     cwd = _below(call.cwd, call.given.get(tool.folder)) if tool.folder else call.cwd
     command = call.given.get("command")
     if agent.patch_commands and tool.judged_as == _SHELL_TOOL and isinstance(command, str):
-        patch = find_patch_command(command)
+        patch = find_carried_patch(command)
         if patch is not None:
             text = patch.patch.decode("utf-8")
             return _PATCH_TOOL, {"patch": text}, _below(call.cwd, patch.folder), patch
@@ -276,6 +279,7 @@ def _plugin_call(data: bytes) -> _HookCall:
     return _HookCall(
         session=hook.input.sessionID, cwd=hook.directory, tool=hook.input.tool, key=hook.input.callID,
         given=hook.input.args if result.args is None else result.args, output=output[:MAX_OUTPUT_CHARACTERS],
+        own_rules=opencode_rules(hook.permission),
     )  # fmt: skip
 
 

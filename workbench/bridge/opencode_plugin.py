@@ -48,9 +48,15 @@ function ask(event, data) {
   })
 }
 
+// Rules by which OpenCode asks its own user, also about what was allowed here.
+let permission
+
 export const Workbench = async ({ directory }) => ({
+  config: async (config) => {
+    permission = config.permission
+  },
   "tool.execute.before": async (input, output) => {
-    const answer = await ask("tool.execute.before", { directory, input, output: { args: output.args } })
+    const answer = await ask("tool.execute.before", { directory, input, output: { args: output.args }, permission })
     if (answer.decision === "deny") throw new Error(answer.reason || "It was denied.")
     if (!answer.args) return
     for (const name of Object.keys(output.args)) delete output.args[name]

@@ -31,6 +31,7 @@ from workbench.host.connection_texts import (
     READING_SENTENCE,
     SCOPE_WORDS,
     next_steps,
+    question_sentences,
     reading_rule_lines,
     scope_sentences,
 )
@@ -149,7 +150,7 @@ def _agent_lines(agents: Sequence[FoundAgent]) -> Iterator[str]:
             yield from (f"  {problem}" for problem in one.problems)
         if not found.connections:
             yield f"  not connected; workbench connect {found.agent.id} shows what that would change"
-        yield from (f"  {obstacle}" for obstacle in found.obstacles)
+        yield from (f"  {sentence}" for sentence in (*found.obstacles, *question_sentences(found)))
 
 
 # --- connect ------------------------------------------------------------------------------------------

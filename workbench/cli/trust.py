@@ -17,7 +17,7 @@ from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.trust_facts import WHOLE, TrustSummary
 from workbench.journal.journal import Journal
-from workbench.policy.trust import TrustRefused
+from workbench.policy.trust import TrustRefused, worktree_sentence
 from workbench.text.human import counted
 from workbench.text.safe import one_line
 
@@ -93,6 +93,8 @@ def _is_answered_yes(console: Console, question: str) -> bool:
 
 
 def _content_lines(content: workspace_trust.GoverningContent) -> Iterator[str]:
+    if content.worktree_of:
+        yield worktree_sentence(content.worktree_of)
     yield _governing_files_line(content.files)
     yield from content.summary.sentences(WHOLE)
 

@@ -447,6 +447,8 @@ class CallProposed(CallEvent, frozen=True, kw_only=True):
     """Absolute path of the folder it runs in; empty is the workspace."""
     paths: tuple[str, ...] = ()
     """Files that it names elsewhere than in its path parameters, as it names them."""
+    asks_itself: bool = False
+    """Whether its agent asks its own user about it also after an allow, by rules of its own."""
 
 
 class CallExecuting(CallEvent, frozen=True, kw_only=True):

@@ -337,7 +337,7 @@ def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple
     now = replace(
         call, proposed=True, state=state, approval_method=method, rule=body.verdict.rule,
         verdict_by=body.verdict.by, target=body.target, parameters=body.parameters,
-        parameters_ref=body.parameters_ref, cwd=body.cwd, paths=body.paths,
+        parameters_ref=body.parameters_ref, cwd=body.cwd, paths=body.paths, asks_itself=body.asks_itself,
         error=body.verdict.reason if state == "rejected" else "",
         detail=body.verdict.outcome if state == "rejected" else "",
         finished_at=event.at if state == "rejected" else None,

@@ -174,6 +174,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """Files that it names elsewhere than in its path parameters, as it names them."""
     grade: Grade | None = None
     """Of a call that its agent executed: how far it is known to be what was approved."""
+    asks_itself: bool = False
+    """Whether its agent asks its own user about it also after an allow, by rules of its own."""
 
 
 class Action(Struct, frozen=True, kw_only=True):

@@ -14,10 +14,12 @@ from msgspec import Struct
 
 from workbench.bridge.agent_modes import AGENT_SETTINGS, SettingsSource
 from workbench.bridge.agents import HookedAgent
+from workbench.bridge.own_rules import claude_rules
 from workbench.domain.values import Refused
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.path_files import read_bounded
+from workbench.supervised.messages import OwnRule
 from workbench.text.human import sentence
 from workbench.text.json_nodes import JsonError, parse_commented_json
 from workbench.text.safe import one_line
@@ -115,11 +117,27 @@ def broken_settings(file: SettingsFile, error: JsonError) -> SettingsRefused:
 def settings_values(agent: HookedAgent, file: SettingsFile) -> dict[SettingsSource, object]:
     """Return what an agent's own settings say, as far as they can be read; nothing here is believed."""
     known = AGENT_SETTINGS[agent.id]
-    config = Path(file.path).parent / known.config if known.config else None
+    folder = Path(file.path).parent
+    config = next((path for name in known.config if (path := folder / name).is_file()), None)
     managed = next((path for name in known.managed if (path := Path(name)).is_file()), None)
     return {
         "settings": _values_of(Path(file.path)), "config": _values_of(config), "managed": _values_of(managed),
     }  # fmt: skip
+
+
+_CLAUDE_PROJECT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json")
+
+
+def own_rules(agent: HookedAgent, workspace: str, env: Mapping[str, str]) -> tuple[OwnRule, ...]:
+    """Return the rules in an agent's settings by which it asks its own user; blocking.
+
+    OpenCode says its rules with each call.
+    """
+    if agent.id != "claude":
+        return ()
+    own = settings_values(agent, settings_file(agent, env, None))
+    project = (_values_of(Path(workspace, name)) for name in _CLAUDE_PROJECT_FILES)
+    return claude_rules((own["managed"], own["settings"], *project))
 
 
 def _values_of(path: Path | None) -> object:
@@ -127,6 +145,7 @@ def _values_of(path: Path | None) -> object:
         text = (read_bounded(path, LARGEST_SETTINGS) or b"").decode("utf-8") if path else ""
         if path is not None and path.suffix == ".toml":
             return tomllib.loads(text)
-        return parse_commented_json(text).value if path is not None and path.suffix == ".json" else None
+        is_json = path is not None and path.suffix in (".json", ".jsonc")
+        return parse_commented_json(text).value if is_json else None
     except (FileRefused, ValueError, RecursionError):
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from workbench.bridge.agent_modes import AGENT_SETTINGS
 from workbench.bridge.agents import HookedAgent, Scope
 from workbench.domain.rows import Rule
 from workbench.host.found_agents import FoundAgent
@@ -23,6 +24,16 @@ def scope_sentences(found: FoundAgent) -> dict[Scope, str]:
         "asked": f"only what {name} would ask about itself; its own dialog stays open next to the row.{now}",
     }
     return {scope: sentences[scope] for scope in found.agent.scopes}
+
+
+def question_sentences(found: FoundAgent) -> Iterator[str]:
+    """Yield what an agent asks its own user about: in its present mode, and next to the questions here."""
+    mode, settings = found.mode, AGENT_SETTINGS[found.agent.id]
+    if mode is not None:
+        name = one_line(mode.name, 40)
+        lead = f"Its mode now is {name}" if settings.mode_path else f"It has {name} instead of modes"
+        yield f"{lead}: {one_line(mode.meaning, 400)}."
+    yield settings.own_questions
 
 
 def next_steps(agent: HookedAgent) -> Iterator[str]:

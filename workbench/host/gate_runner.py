@@ -416,7 +416,7 @@ def call_proposed_body(
         tool=proposal.screened.descriptor.id if proposal else call.tool, verdict=verdict, parameters=recorded,
         parameters_ref=ref, provider_call_id=call.provider_call_id, replaces=replaces,
         target=_proposal_target(proposal) if proposal else "", cwd=call.cwd, paths=call.paths,
-        on_top_of=proposal.on_top_of if proposal else (),
+        asks_itself=call.asks_itself, on_top_of=proposal.on_top_of if proposal else (),
         files=sealed_plan(writer, proposal.changes) if is_allowed and proposal else (),
     )  # fmt: skip
 

@@ -6,13 +6,17 @@ command line says.
 """
 
 import asyncio
+import os
 from typing import Final
+
+from msgspec.structs import replace
 
 from workbench.bridge.agents import HookedAgent, HookEvent, hooked_agent
 from workbench.bridge.hook_input import HookHeader, HookMessage, HookRefused, decode_header, read_hook
 from workbench.bridge.hook_output import LEAVE, HookOutput, blocked, decision_output, note_output
 from workbench.effects.unix_sockets import Peer
 from workbench.host.agent_link import JoinAgent
+from workbench.host.agent_settings_files import own_rules
 from workbench.host.supervised_session import SessionElsewhere
 from workbench.supervised.messages import (
     Acknowledged,
@@ -57,7 +61,7 @@ class HookConnection:
             self._print(LEAVE)
             return
         try:
-            await self._converse(message, join, peer)
+            await self._converse(await self._with_own_rules(message), join, peer)
         except SessionElsewhere as error:
             folder = error.workspace.encode("utf-8", "surrogateescape")
             self._writer.write(b"elsewhere %d\n%s" % (len(folder), folder))
@@ -69,6 +73,14 @@ class HookConnection:
         async with self._large_inputs:
             data = await self._reader.readexactly(header.size)
             return await asyncio.to_thread(read_hook, agent, event, header, data, self._workspace)
+
+    async def _with_own_rules(self, message: HookMessage) -> HookMessage:
+        """Add the rules by which the agent asks its own user after an allow; not where that answers it."""
+        said = message.said
+        if not isinstance(said, Ask) or said.own_rules or "all" not in self._event.scopes:
+            return message
+        rules = await asyncio.to_thread(own_rules, self._agent, self._workspace, os.environ)
+        return replace(message, said=replace(said, own_rules=rules)) if rules else message
 
     async def _converse(self, message: HookMessage, join: JoinAgent, peer: Peer | None) -> None:
         """Pass what the hook says to the link of its session, and wait until the client has the answer."""

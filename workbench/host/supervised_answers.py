@@ -10,7 +10,7 @@ from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
 from workbench.domain.events import ActionCancelled, CallExecuting, CallFinished, Event
 from workbench.domain.rows import Call
-from workbench.domain.values import JsonObject
+from workbench.domain.values import JsonObject, PermissionPattern
 from workbench.effects.fault_points import fault_point
 from workbench.effects.files import FileImage
 from workbench.host import redaction
@@ -37,10 +37,12 @@ from workbench.host.supervised_calls import UNNAMED, AgentCalls, Waiter, Waiting
 from workbench.host.supervised_session import announced_call, announcement
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy.gate import ScreenedCall
+from workbench.policy.permissions import permission_matches
 from workbench.supervised.machine import IncomingCall
-from workbench.supervised.messages import Ask, CallAnswer
+from workbench.supervised.messages import Ask, CallAnswer, OwnRule
 from workbench.supervised.tools import ForeignWriteTool, InputNotPossible, named_files
 from workbench.text import canonical
+from workbench.text.human import sentence
 
 MOST_OPEN_CALLS: Final = 64
 """Calls of one session that may be open at once; further ones are denied."""
@@ -76,6 +78,7 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
     if verdict.outcome == "allowed" and proposal is None:
         verdict = replace(verdict, outcome="refused", reason="it cannot be computed what it would do")
+    call = replace(call, asks_itself=proposal is not None and asks_itself(ask.own_rules, proposal.screened))
     events = [
         *announcement(calls.writer, call, is_first=is_first),
         *await proposal_events(writer, call, verdict, proposal, ask.input),
@@ -113,6 +116,18 @@ def _send_allowance(calls: AgentCalls, answer: CallAnswer, call_id: str) -> None
     fault_point("supervised.answered")
 
 
+def asks_itself(rules: Sequence[OwnRule], screened: ScreenedCall) -> bool:
+    """Return whether an agent's own rules ask its user about a call: the last that matches counts."""
+    for rule in reversed(rules):
+        is_matched = permission_matches(
+            PermissionPattern(text=rule.pattern), screened.descriptor, screened.parameters,
+            screened.named_paths, screened.view, purpose="deny" if rule.asks else "grant",
+        )  # fmt: skip
+        if is_matched:
+            return rule.asks
+    return False
+
+
 def _writer_of(calls: AgentCalls, ask: Ask) -> SessionWriter:
     """Return a writer whose questions end before the agent stops waiting."""
     if ask.waits is None:
@@ -134,8 +149,9 @@ def _denial_reason(calls: AgentCalls, call_id: str) -> str:
     if row is None:
         return "The call no longer exists."
     if action is not None and action.state == "rejected":
-        said = f": {action.reason}" if action.reason else ". Ask what to do instead"
-        return f"The user rejected this{said}."
+        if not action.reason:
+            return "The user rejected this. Ask what to do instead."
+        return sentence(f"The user rejected this: {action.reason}")
     if row.state == "expired":
         return "The user did not answer in time, so it was not allowed. Do not retry it unasked."
     return row.error or row.detail or f"It is {row.state}."

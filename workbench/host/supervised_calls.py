@@ -1,6 +1,7 @@
 """The calls of a supervised session: as they are recorded, and which connections wait for their answers."""
 
 import hashlib
+from functools import partial
 from typing import Literal
 
 from msgspec import Struct, field
@@ -143,17 +144,17 @@ class AgentCalls:
 
         They have the agent's id of it, were not reported, or have no id and were refused in this turn.
         """
-        rows = [row for row in self.writer.journal.calls(self.writer.session_id) if row.tool == tool]
-        named = [row for row in rows if key and row.provider_call_id == key and row.id not in self.unreported]
-        refused = [
-            row
-            for row in rows
-            if row.turn_id == self.turn_id and row.state in ("rejected", "expired") and not agent_key(row)
+        find = partial(self.writer.journal.calls, self.writer.session_id)
+        named = find(SETTLED_CALL_STATES, provider_call_id=key) if key else []
+        refused = find(("rejected", "expired"), turn_id=self.turn_id)
+        rows = [
+            *(row for row in named if row.id not in self.unreported),
+            *(row for row in refused if not agent_key(row)),
         ]
         settled = [
             KnownCall(id=row.id, key=agent_key(row), digest=self._recorded_digest(row), state=row.state)
-            for row in (*named, *refused)
-            if row.state in SETTLED_CALL_STATES
+            for row in rows
+            if row.tool == tool
         ]
         return [*settled, *self.unreported.values()]
 

@@ -28,6 +28,7 @@ from workbench.domain.values import SYSTEM_SESSION, Actor, JsonObject
 from workbench.host.trust_facts import TrustSummary, summarize_workspace
 from workbench.journal.journal import Journal
 from workbench.policy import trust
+from workbench.policy.git_worktrees import worktree_origin
 
 _ATTEMPTS: Final = 3
 
@@ -149,6 +150,8 @@ class GoverningContent(Struct, frozen=True, kw_only=True):
     content_hash: str
     files: tuple[str, ...]
     summary: TrustSummary
+    worktree_of: str = ""
+    """The trusted folder of which the workspace is a git worktree; that trust does not cover the worktree."""
 
 
 def read_governing_content(journal: Journal, workspace: str) -> GoverningContent:
@@ -158,11 +161,16 @@ def read_governing_content(journal: Journal, workspace: str) -> GoverningContent
         loaded = load_config(journal.home.path, Path(workspace), trusted=True, env=os.environ, options={})
         content = GoverningContent(
             workspace=workspace, content_hash=before, files=trust.governing_files(workspace),
-            summary=summarize_workspace(workspace, loaded),
+            summary=summarize_workspace(workspace, loaded), worktree_of=_trusted_origin(journal, workspace),
         )  # fmt: skip
         if trust.governing_hash(workspace) == before:
             return content
     raise trust.TrustRefused("the settings of the workspace change while they are read; try again")
+
+
+def _trusted_origin(journal: Journal, workspace: str) -> str:
+    origin = worktree_origin(workspace)
+    return origin if origin is not None and is_trusted(journal, origin) else ""
 
 
 def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:
@@ -172,8 +180,11 @@ def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:
         "files": list(content.files),
         "guards": content.summary.guards,
         **content.summary.facts(),
+        **({"worktree_of": content.worktree_of} if content.worktree_of else {}),
     }
-    words = trust.trust_question(content.workspace, content.files, content.summary.sentences())
+    words = trust.trust_question(
+        content.workspace, content.files, content.summary.sentences(), worktree_of=content.worktree_of
+    )
     digest = action_digest(
         journal.blobs.keyed,
         kind="trust",

@@ -326,6 +326,11 @@ MIGRATIONS: Final = (
         change="ALTER TABLE session ADD COLUMN is_agent_gone INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE call ADD COLUMN grade TEXT",
     ),
+    Migration(
+        version=17,
+        name="calls that their agents ask about too",
+        change="ALTER TABLE call ADD COLUMN asks_itself INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 
 

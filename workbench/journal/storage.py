@@ -294,11 +294,20 @@ class JournalReader(RowReader):
         calls.reverse()  # of two with the same place the one that came first stands first, as in a fold
         return sorted(calls, key=lambda call: (call.requested_at, call.ordinal))
 
-    def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
-        """Return the calls of a session in the order they were asked for."""
+    def calls(
+        self,
+        session_id: str,
+        states: Iterable[CallState] | None = None,
+        *,
+        turn_id: str | None = None,
+        provider_call_id: str | None = None,
+    ) -> list[Call]:
+        """Return calls of a session in the order they were asked for: all, of a turn, or of a model's id."""
         where = _Conditions()
         where.equal("session_id", session_id)
         where.one_of("state", states)
+        where.equal("turn_id", turn_id)
+        where.equal("provider_call_id", provider_call_id)
         return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.bindings)
 
     def actions(

@@ -42,7 +42,13 @@ from workbench.policy.permissions import (
     permission_names_tool,
 )
 from workbench.policy.rule_suggestions import uncoverable_line_reason
-from workbench.policy.shell.analysis import ShellView, SimpleCommand, inner_command_view, view_command
+from workbench.policy.shell.analysis import (
+    ShellView,
+    SimpleCommand,
+    inner_command_view,
+    names_patch_program,
+    view_command,
+)
 from workbench.policy.shell.command_paths import CommandBoundary, boundary_objection, is_within_boundary
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.patch_command import find_patch_command
@@ -246,9 +252,10 @@ def _outside_reason(passed: ScreenedCall, root: str) -> str:
 
 def _with_patched_files(passed: ScreenedCall, context: GateContext) -> ScreenedCall | GateVerdict:
     """Take the steps 2 and 3 for each file of the patch that a command line holds, if any."""
-    found = find_patch_command(passed.view.raw) if passed.view is not None else None
+    line = passed.view.raw if passed.view is not None else ""
+    found = find_patch_command(line) if line else None
     if found is None:
-        return passed
+        return _with_objection(passed, _HIDDEN_PATCH) if _has_hidden_patch(line) else passed
     try:
         sections = read_patch(found.patch)
         used = tuple(patched_paths(sections, found.folder, context.workspace, passed.folder))
@@ -262,6 +269,13 @@ def _with_patched_files(passed: ScreenedCall, context: GateContext) -> ScreenedC
     except PatchRefused as error:
         return _with_objection(passed, f"the patch cannot be read: {error}")
     return _with_patched_calls(passed, used, context)
+
+
+_HIDDEN_PATCH: Final = "its patch is not shown as hunks: it has carriage returns, which can hide text"
+
+
+def _has_hidden_patch(line: str) -> bool:
+    return "\r" in line and names_patch_program(line)
 
 
 def _with_objection(passed: ScreenedCall, why: str) -> ScreenedCall:

@@ -132,18 +132,29 @@ def trust_ended_reason(guards: Guards | None, content_hash: str) -> str:
     )
 
 
-def trust_question(workspace: str, files: tuple[str, ...], acts: Iterable[str] = ()) -> str:
-    """Return the text of the trust question; `acts` are safe sentences about what the files do."""
+def trust_question(
+    workspace: str, files: tuple[str, ...], acts: Iterable[str] = (), *, worktree_of: str = ""
+) -> str:
+    """Return the text of the trust question; `acts` are safe sentences about what the files do.
+
+    `worktree_of` is the trusted folder of which the workspace is a git worktree, if it is one.
+    """
     place = one_line(workspace, 160)
+    origin = f"{worktree_sentence(worktree_of)} " if worktree_of else ""
     if not files:
-        return f"Trust {place}? It has no agent settings yet. You are asked again if it gets some."
+        return f"Trust {place}? {origin}It has no agent settings yet. You are asked again if it gets some."
     listed = ", ".join(one_line(path, 60) for path in files[:8])
     more = f" and {len(files) - 8} more" if len(files) > 8 else ""
     return (
-        f"Trust {place}? Its hooks can then run commands and its rules can allow calls. "
+        f"Trust {place}? {origin}Its hooks can then run commands and its rules can allow calls. "
         f"Files: {listed}{more}. {''.join(f'{sentence} ' for sentence in acts)}"
         "You are asked again when any of them changes."
     )
+
+
+def worktree_sentence(origin: str) -> str:
+    """Return that a workspace is a git worktree of a trusted folder."""
+    return f"It is a git worktree of {one_line(origin, 160)}, which you trust."
 
 
 def _files_below(root: str, folder: str) -> Iterator[str]:

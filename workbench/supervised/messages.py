@@ -35,6 +35,15 @@ class Hello(Struct, frozen=True, kw_only=True, tag="hello"):
     """Absolute path of that file; empty if there is none."""
 
 
+class OwnRule(Struct, frozen=True, kw_only=True):
+    """A permission rule of an agent's own; the last one that matches a call counts."""
+
+    pattern: Annotated[str, Meta(max_length=500)]
+    """As permissions are written here, such as `Bash(git push *)`."""
+    asks: bool
+    """Whether the agent then asks its own user."""
+
+
 class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """A call that the agent is about to make and waits to be allowed."""
 
@@ -51,6 +60,8 @@ class Ask(Struct, frozen=True, kw_only=True, tag="ask"):
     """Whether the answer may carry another input than the agent's own."""
     waits: Annotated[float, Meta(gt=0, le=86_400)] | None = None
     """Seconds until the agent stops waiting; None if it waits for ever."""
+    own_rules: Annotated[tuple[OwnRule, ...], Meta(max_length=1_000)] = ()
+    """Rules by which the agent asks its own user also after an allow."""
 
 
 class Acknowledged(Struct, frozen=True, kw_only=True, tag="ack"):

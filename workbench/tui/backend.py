@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.action_detail import QuestionCounts
-    from workbench.views.agent_connections import AgentRow, ConnectionChange
+    from workbench.views.agent_connections import AgentRow, ConnectionAnswers, ConnectionChange
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
@@ -400,7 +400,9 @@ class AgentBackend:
         """Return the agents that are on this machine or connected; no program is started."""
         return ()
 
-    def connection_change(self, agent_id: str, scope: str, *, is_removal: bool) -> "ConnectionChange":
+    def connection_change(
+        self, agent_id: str, answers: "ConnectionAnswers", *, is_removal: bool
+    ) -> "ConnectionChange":
         """Return the change of settings that connects an agent, or disconnects it."""
         raise BackendError("No agent was connected. This screen only shows.")
 

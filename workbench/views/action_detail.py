@@ -47,6 +47,7 @@ from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.reopening import Reopening
 from workbench.views.status_icons import StatusName, action_status, call_status
+from workbench.views.supervised import agent_title, own_question
 
 # --- the trust question -----------------------------------------------------------------------------
 
@@ -355,13 +356,15 @@ def action_detail(
     return _with_trust_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
         tool=one_line(action.tool or "", 64), sign=sign, state_word=word, session_id=action.session_id,
-        session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
+        session_title=agent_title(session, one_line(session.title, MAX_TITLE_CELLS)) if session else "",
+        turn_id=action.turn_id,
         files=files, has_bytes=bool(action.files), hunks=tuple(hunks), command=command,
         added=sum(file.added for file in files) if is_own_text else action.added,
         removed=sum(file.removed for file in files) if is_own_text else action.removed,
         cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt, choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again),
+             *filter(None, [own_question(call)]),
              *([f"It runs after {blocked_by}."] if blocked_by else [])),
         again=again, reopening=reopening,
         warnings=_warnings(action, proposed, hunks),
@@ -409,6 +412,9 @@ def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetai
         answers = tuple(choice for choice in detail.choices if choice.key == detail.chosen)
         return replace(detail, prompt=TRUST_ANSWERED, choices=answers)
     place = one_line(opened.target, MAX_TARGET_CELLS)
+    origin = opened.subject.get("worktree_of")
+    if isinstance(origin, str) and origin:
+        place += f"\nIt is a git worktree of {one_line(origin, MAX_TARGET_CELLS)}, which you trust."
     files = trust_files(opened.subject)
     return replace(
         detail,

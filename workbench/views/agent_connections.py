@@ -1,10 +1,22 @@
 """Agents of this machine as rows of the screen, and a change of their settings that is asked about."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from workbench.views.status_icons import StatusName
+
+
+class ConnectionAnswers(Struct, frozen=True, kw_only=True):
+    """What a user chose for a connection."""
+
+    scope: str = ""
+    """Which calls come here; empty: the first scope of the agent."""
+    is_project: bool = False
+    """In the settings of the folder, not in the user's own."""
+    otherwise: Literal["ask", "deny"] = "ask"
+    """Without a background process: the agent's own prompt asks, or the call is denied."""
 
 
 class AgentRow(Struct, frozen=True, kw_only=True):
@@ -20,6 +32,8 @@ class AgentRow(Struct, frozen=True, kw_only=True):
     is_connected: bool = False
     scopes: Mapping[str, str] = {}
     """What each scope of it means in its present mode."""
+    answers: ConnectionAnswers = ConnectionAnswers()
+    """Those of its connection; the defaults where it is not connected."""
 
 
 class ConnectionChange(Struct, frozen=True, kw_only=True):
@@ -32,7 +46,7 @@ class ConnectionChange(Struct, frozen=True, kw_only=True):
     path: str
     lines: tuple[str, ...]
     """A unified diff, or lines that the user has to put in."""
-    scope: str = ""
+    answers: ConnectionAnswers = ConnectionAnswers()
     also: str = ""
     """What else is done when it is written, in a sentence."""
     is_removal: bool = False

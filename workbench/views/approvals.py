@@ -15,7 +15,7 @@ from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import StatusName, action_status
-from workbench.views.supervised import agent_name, agent_title
+from workbench.views.supervised import ASKS_TOO, agent_name, agent_title, own_question
 
 if TYPE_CHECKING:
     from workbench.views.library import SearchQuery
@@ -378,12 +378,15 @@ def _action_row(of: _RowInputs) -> QueueRow:
     verb, target = action_words(action, of.folder)
     if of.folder.is_gone and is_pending:
         risks, word = (FOLDER_GONE, *risks), FOLDER_GONE
+    state_word = _risk_word(risks, word) if is_pending else word
+    if own_question(of.call) and state_word in ("", "running"):
+        state_word = ASKS_TOO
     return QueueRow(
         id=action.id, sign=sign, verb=verb, target=target,
         added=action.added, removed=action.removed, more_files=_more_files(action),
         session_id=action.session_id, session_title=_session_title(of.session),
         names_agent=of.session is not None and of.session.is_supervised,
-        state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
+        state_word=state_word, left_seconds=left,
         clock=action.decided_at if of.has_times else None,
         is_pending=is_pending, urgency=urgency_for(left),
         warnings=risks, mark=of.is_marked,
@@ -395,7 +398,10 @@ def _action_row(of: _RowInputs) -> QueueRow:
 def action_words(action: Action, folder: Folder) -> tuple[str, str]:
     """Return the verb and what it acts on, safe; a trust question says which folder, if it is another one."""
     if action.kind == "trust":
-        return "trust", folder.path if folder.is_other else "this folder"
+        place = folder.path if folder.is_other else "this folder"
+        origin = action.subject.get("worktree_of")
+        is_worktree = isinstance(origin, str) and origin
+        return "trust", f"{place}, a worktree of {one_line(str(origin), 160)}" if is_worktree else place
     target = marked_spaces(action.target) if action.kind == "tool" else action.target
     return one_line(action.verb, 5), one_line(target, MAX_TARGET_CELLS)
 

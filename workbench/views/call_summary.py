@@ -11,7 +11,7 @@ from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.hunk_selection import taken_text
 from workbench.views.status_icons import CALL_STATUSES, StatusName, answer_in_verdict
-from workbench.views.supervised import call_judgement
+from workbench.views.supervised import ASKS_ITSELF, ASKS_TOO, call_judgement
 
 MAX_QUOTE_CELLS = 400
 _NOT_DONE_IN_TIME = "expired, not done"
@@ -45,6 +45,8 @@ def _summary_by_state(call: Call, action: Action | None, sizes: Sequence[int]) -
             return _failed_summary(call)
         case "rejected":
             return _rejected_summary(call, action)
+        case "executing" if call.asks_itself:
+            return CallSummary(right=ASKS_TOO, meaning="running", note=ASKS_ITSELF)
         case _:
             meaning, word = CALL_STATUSES[call.state]
             return CallSummary(

@@ -22,7 +22,7 @@ from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, st
 from workbench.views.run_history import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.stream_buffers import insert_piece
-from workbench.views.supervised import call_judgement, judgement_sentence
+from workbench.views.supervised import call_judgement, judgement_sentence, own_question
 from workbench.views.tools import (
     LineTone,
     PageLine,
@@ -85,7 +85,7 @@ def call_detail(
                 "Output", _output_lines(mine, finished, output), path=_read_path(call), is_output=True
             ),
             _page_section("Parameters", _parameter_lines(call)),
-            _page_section("Gate", _gate_lines(mine)),
+            _page_section("Gate", filter(None, [*_gate_lines(mine), own_question(call)])),
             _page_section("Changes", _change_lines(mine)),
             _page_section("Raw", [_raw_json(event) for event in mine]),
         ),

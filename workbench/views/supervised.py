@@ -59,6 +59,19 @@ def call_judgement(call: Call) -> str:
     return BY_OWN_MODE if call.verdict_by == OWN_MODE else call.grade or ""
 
 
+ASKS_ITSELF: Final = "allowed here, the agent asks itself"
+ASKS_TOO: Final = "agent asks too"
+
+
+def own_question(call: Call | None) -> str:
+    """Return that an agent asks its own user about a call also after an allow, as a sentence; else empty."""
+    if call is None or not call.asks_itself or call.state in ("rejected", "expired", "cancelled"):
+        return ""
+    if call.state == "pending":
+        return "The agent asks itself too, by its own rules: an approval here does not answer that question."
+    return f"{ASKS_ITSELF[:1].upper()}{ASKS_ITSELF[1:]}."
+
+
 def judgement_sentence(call: Call) -> str:
     """Return the same as a sentence, for the last line of the call in full."""
     if call.verdict_by == OWN_MODE:

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from tests.support.waits import PATIENCE
+from tests.support.waits import PATIENCE, until
 from workbench.bridge import hook_client
 from workbench.bridge.hook_command import CLIENT
 
@@ -164,6 +164,18 @@ def test_a_background_process_that_does_not_come_is_waited_for_and_no_longer(pla
     answer = place.run("deny", seconds, sys.executable, "-c", START, str(written), PYTHONPATH="/evil")
     assert answer == DENIED
     assert written.read_text() == str(place.folder)
+
+
+def test_the_end_of_a_call_is_reported_after_a_start_and_the_agent_does_not_wait_for_it(place, tmp_path):
+    started = tmp_path / "started"
+    starter = ["/bin/sh", "-c", f'printf %s "$0" > {started}']
+    assert place.run("leave", "30", *starter, data=b'{"a": 1}') == LEFT, (
+        "it would wait for what is not there yet"
+    )
+    place.serve(place.folder, b"hook 0 4 0\nnote").join(PATIENCE)
+    (heard,) = place.heard
+    assert (heard["input"], heard["header"]["pid"], heard["end"]) == (b'{"a": 1}', os.getpid(), b"ok\n")
+    until(started.exists)
 
 
 def test_an_input_over_the_limit_is_denied(place, monkeypatch, capfd):

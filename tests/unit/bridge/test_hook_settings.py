@@ -118,20 +118,40 @@ def test_every_agent_has_its_modes_and_switches():
     assert Counter(agent.id for agent in AGENTS).most_common(1)[0][1] == 1
     for agent in AGENTS:
         known = AGENT_SETTINGS[agent.id]
-        assert known.default_mode in (known.modes or {"": ""})
+        assert known.default_mode in (known.modes or {"": ""}) and known.own_questions
         assert set(agent.unasking_modes) <= known.modes.keys() | {"bypassPermissions"}
+
+
+@pytest.mark.parametrize(
+    ("permission", "words"),
+    [
+        (None, "files outside its folder, .env files and repeated calls only"),
+        ({"edit": "deny", "bash": {"*": "allow"}}, "files outside its folder"),
+        ("ask", "every call that no other rule allows"),
+        ({"*": "ask", "bash": "allow"}, "every call that no other rule allows"),
+        ({"edit": "ask", "bash": {"*": "allow", "git push *": "ask"}}, "about edit, bash, by pattern"),
+        ([1], "files outside its folder"),
+    ],
+)
+def test_the_permission_rules_of_opencode_are_said(permission, words):
+    config = {} if permission is None else {"permission": permission}
+    assert words in present_mode("opencode", {"config": config}).meaning
 
 
 def test_a_mode_and_a_switch_are_read_from_settings():
     files = {"settings": {"permissions": {"defaultMode": "acceptEdits"}, "disableAllHooks": True}}
-    assert present_mode("claude", files).meaning == "it asks about commands, not about edits"
+    assert present_mode("claude", files).meaning == "it asks about most commands, not about edits"
     assert present_mode("claude", {}).name == "auto"
     assert present_mode("claude", {"settings": {"permissions": {"defaultMode": "new"}}}).meaning.endswith(
         "known here"
     )
     assert present_mode("claude", {"settings": {"permissions": [1]}}).name == "auto"
     assert present_mode("codex", {"config": {"approval_policy": "never"}}).meaning == "it asks about nothing"
-    assert present_mode("opencode", {}) is None
+    granular = {"config": {"approval_policy": {"granular": {"rules": True}}}}
+    assert present_mode("codex", granular).name == "granular"
+    assert present_mode(
+        "gemini", {"settings": {"general": {"defaultApprovalMode": "yolo"}}}
+    ).meaning.startswith(present_mode("gemini", {}).meaning)
     assert [switch.path for switch in off_switches("claude", files)] == [("disableAllHooks",)]
     assert not list(off_switches("gemini", {"settings": {"hooksConfig": {"enabled": True}}}))
     assert list(off_switches("gemini", {"settings": {"hooksConfig": {"enabled": False}}}))

@@ -210,6 +210,22 @@ def test_opencode_says_what_a_call_printed():
     assert said("opencode", "tool.execute.after", ended).said.output == "out"
 
 
+def test_opencode_says_by_which_rules_it_asks_itself():
+    given = {
+        **opencode("write"),
+        "permission": {"edit": {"*.md": "ask"}, "bash": "allow", "skill": "ask", "x": 1},
+    }
+    rules = said("opencode", "tool.execute.before", given).said.own_rules
+    assert [(rule.pattern, rule.asks) for rule in rules] == [
+        ("Edit(*.md)", True), ("Write(*.md)", True), ("Bash", False),
+    ]  # fmt: skip
+    for permission in ("ask", {"*": "ask"}):
+        found = said("opencode", "tool.execute.before", {**given, "permission": permission}).said.own_rules
+        assert ("Bash", True) in [(rule.pattern, rule.asks) for rule in found]
+    for permission in (None, [], 7, {"bash": [1]}, {"bash": {"x" * 600: "ask"}}):
+        assert not said("opencode", "tool.execute.before", {**given, "permission": permission}).said.own_rules
+
+
 def opencode_after():
     call = {"tool": "bash", "sessionID": "s", "callID": "c", "args": {"command": "ls"}}
     return {"directory": "/w", "input": call, "output": {"title": "t", "output": "out", "metadata": {}}}
@@ -270,6 +286,10 @@ def test_a_patch_in_a_line_is_cut_in_its_line():
     found = said("codex", "PreToolUse", recorded("codex", "PreToolUse", "Bash"))
     cut = found.agent_input({"patch": ONE_HUNK})
     assert cut == {"command": f"apply_patch <<'EOF'\n{ONE_HUNK}EOF"}
+    given = recorded("codex", "PreToolUse", "Bash")
+    line = given["tool_input"]["command"].replace("\n", "\r\n")
+    returned = said("codex", "PreToolUse", {**given, "tool_input": {"command": line}})
+    assert returned.said.tool == "apply_patch" and returned.agent_input({"patch": ONE_HUNK}) == cut
     with pytest.raises(ValueError, match="here-document"):
         found.agent_input({"patch": PATCH.replace("+line three", "+line three\nEOF")})
 
@@ -394,7 +414,8 @@ def test_a_hook_that_asks_may_deny_and_start_and_others_only_leave():
     asks = ["/p", "-I", "-S", str(CLIENT), "claude", "PreToolUse", "/d", "deny", "900", "/w", "serve"]
     assert words["ask"] == asks
     assert words["started"][7:] == ["leave", "30", "/w", "serve"]
-    assert words["done"][7:] == ["leave", "30"]
+    assert words["done"][7:] == words["failed"][7:] == ["leave", "30", "/w", "serve"]
+    assert words["turn_done"][7:] == words["ended"][7:] == ["leave", "30"]
 
 
 def test_a_scope_hooks_one_event_that_asks():

@@ -23,6 +23,7 @@ exec(open(sys.argv[0] + ".answer").read())
 DRIVER = """
 const { Workbench } = await import(process.argv[2])
 const hooks = await Workbench({ directory: process.argv[3] })
+await hooks.config({ permission: { edit: "ask" } })
 const input = { tool: "write", sessionID: "ses_1", callID: "call_0" }
 const before = { args: { filePath: "/a", content: "x" } }
 const after = { output: "done" }
@@ -68,8 +69,8 @@ def test_a_call_may_pass_as_it_is_and_every_event_comes_with_what_it_is_about(pl
     call = {"tool": "write", "sessionID": "ses_1", "callID": "call_0"}
     args, folder = {"filePath": "/a", "content": "x"}, str(tmp_path)
     assert [(words[1], words[2:], given) for words, given in plugin.log()] == [
-        ("tool.execute.before", ["/it's", "ask", "0", "a b"], {"directory": folder, "input": call, "output": {"args": args}}),
-        ("tool.execute.after", ["/it's", "leave", "30"], {"directory": folder, "input": {**call, "args": args}, "output": {"output": "done"}}),
+        ("tool.execute.before", ["/it's", "ask", "0", "a b"], {"directory": folder, "input": call, "output": {"args": args}, "permission": {"edit": "ask"}}),
+        ("tool.execute.after", ["/it's", "leave", "30", "a b"], {"directory": folder, "input": {**call, "args": args}, "output": {"output": "done"}}),
         ("session.idle", ["/it's", "leave", "30"], {"directory": folder, "event": {"type": "session.idle", "properties": {"sessionID": "ses_1"}}}),
     ]  # fmt: skip
 

@@ -80,8 +80,12 @@ def test_agents_are_listed_with_what_stands_in_the_way(shell, user):
     assert shell.out.splitlines() == [
         "claude  Claude Code 9.8.7",
         "  not connected; workbench connect claude shows what that would change",
+        "  Its mode now is acceptEdits: it asks about most commands, not about edits.",
+        "  What its own ask rules name it asks about itself, also after an allow here.",
         "codex  Codex 9.8.7",
         "  not connected; workbench connect codex shows what that would change",
+        "  Its mode now is on-request: it asks when its model wants to leave its sandbox.",
+        "  What leaves its sandbox it may ask about itself, also after an allow here.",
     ]
     shell("connect", "claude", "--yes", "--scope", "asked", "--without-workbench", "deny")
     (user / ".codex").mkdir()
@@ -122,7 +126,7 @@ def test_the_scope_and_the_change_are_asked_about(asked, user, monkeypatch):
     assert (
         "  all    every edit and command, whatever Claude Code would ask about itself.\n"
         "  asked  only what Claude Code would ask about itself; its own dialog stays open next to the row. "
-        "In its mode now (acceptEdits) it asks about commands, not about edits.\n"
+        "In its mode now (acceptEdits) it asks about most commands, not about edits.\n"
         "Type all or asked, or enter for all: "
     ) in said
     assert '+    "PermissionRequest": [\n' in said and '\n   "permissions"' in said

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.tables import each_row
+from workbench import __version__
 from workbench.cli import dispatch
 from workbench.cli.arguments import command_parser
 from workbench.cli.console import Console
@@ -49,7 +50,7 @@ def test_the_version_loads_nothing_but_the_basics():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     version, loaded = done.stdout.splitlines()
-    assert version == "workbench 0.1.0"
+    assert version == f"workbench {__version__}"
     ours = [name for name in json.loads(loaded.replace("'", '"')) if name.startswith("workbench")]
     assert ours == ["workbench", "workbench.cli", "workbench.cli.main"]
     assert "argparse" not in loaded
@@ -57,7 +58,7 @@ def test_the_version_loads_nothing_but_the_basics():
 
 def test_python_m_workbench_is_the_command():
     done = subprocess.run([sys.executable, "-m", "workbench", "--version"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "workbench 0.1.0\n")
+    assert (done.returncode, done.stdout) == (0, f"workbench {__version__}\n")
 
 
 def groups(below=COMMANDS, path=()):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -65,6 +66,21 @@ async def asked(link, kind=Ask):
     while not isinstance((found := await next_message(link))[1], kind):
         pass
     return found
+
+
+def test_the_ask_rules_of_claude_come_with_its_calls_but_not_with_its_own_questions(served):
+    async def scenario(folder, link):
+        settings_file = Path.home() / ".claude/settings.json"
+        settings_file.parent.mkdir()
+        settings_file.write_text('{"permissions": {"ask": ["Bash(git push *)", 7, ""], "allow": ["Bash"]}}')
+        for event, rules in (("PreToolUse", ["Bash(git push *)"]), ("PermissionRequest", [])):
+            client = await hook(folder, event)
+            connection, ask = await asked(link)
+            assert [rule.pattern for rule in ask.own_rules] == rules
+            connection.send(CallAnswer(nonce="n1", outcome="deny", reason="no"))
+            assert await output(client)
+
+    served(scenario)
 
 
 def test_a_hook_asks_and_is_answered_once_by_the_words_of_its_agent(served):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,11 @@ from workbench.host import session_requests, session_worktree, workspace_trust
 from workbench.host.session_requests import SessionRefused
 from workbench.host.session_worktree import own_worktree, release_worktree, session_place
 from workbench.host.undo import plan_undo, request_undo_of_files
+from workbench.journal.proposals import proposal_of
+from workbench.policy.git_worktrees import worktree_origin
 from workbench.tui.journal_source import JournalSource
+from workbench.views.action_detail import action_detail
+from workbench.views.approvals import NO_FOLDER, action_words
 from workbench.views.notices import notice_of
 
 SCRIPT = recording(
@@ -339,6 +344,37 @@ def test_trust_in_the_folder_is_no_trust_in_its_worktree_as_of_a_fork(stage):
     ]
     assert found == [True, False, False]
     assert not workspace_trust.has_read_grant(stage.journal, worktree.folder)
+
+
+def test_the_trust_question_of_a_worktree_names_the_trusted_folder_and_trusts_nothing(stage):
+    origin = stage.workspace
+    stage.trust()
+    worktree = begun(stage)
+    asked = workspace_trust.open_trust_question(stage.journal, worktree.folder)
+    row = stage.journal.action(asked)
+    opened = proposal_of(stage.journal, row)
+    words = f"It is a git worktree of {origin}, which you trust."
+    assert words in opened.prompt
+    assert words in action_detail(row, opened, (), stage.journal.now()).prompt
+    assert action_words(row, NO_FOLDER) == ("trust", f"this folder, a worktree of {origin}")
+    assert not workspace_trust.is_trusted(stage.journal, worktree.folder)
+    workspace_trust.revoke_trust(stage.journal, str(origin), USER)
+    assert not workspace_trust.read_governing_content(stage.journal, worktree.folder).worktree_of
+
+
+def test_a_worktree_is_one_that_its_repository_knows(stage, tmp_path):
+    origin = stage.workspace
+    worktree = begun(stage)
+    made = Path(worktree.folder)
+    assert worktree_origin(str(made)) == str(origin)
+    assert worktree_origin(str(made / "sub")) == str(origin / "sub")
+    forged = tmp_path / "forged"
+    forged.mkdir()
+    (forged / ".git").write_bytes((made / ".git").read_bytes())
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    (nothing / ".git").write_text("gitdir: nowhere\n")
+    assert [worktree_origin(str(folder)) for folder in (origin, forged, nothing, tmp_path)] == [None] * 4
 
 
 def test_the_screen_of_the_folder_lists_its_session_its_rows_and_its_trust_question(stage):

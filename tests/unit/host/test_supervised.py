@@ -11,6 +11,7 @@ from tests.support.agent_tools import run_tool
 from tests.support.fake_agent import FakeAgent, settled_calls, supervise, waiting_row
 from tests.support.stage import USER, recording
 from tests.support.waits import PATIENCE, until_true
+from workbench.bridge.own_rules import opencode_rules
 from workbench.domain.events import (
     ActionApproved,
     ActionCancelled,
@@ -30,7 +31,12 @@ from workbench.host.supervised_calls import UNNAMED
 from workbench.host.supervised_driver import drive_supervised
 from workbench.journal.agent_hold import hold_agents
 from workbench.journal.errors import GuardFailed, LeaseLost
+from workbench.journal.proposals import proposal_of
 from workbench.supervised import machine
+from workbench.supervised.messages import OwnRule
+from workbench.views.action_detail import action_detail
+from workbench.views.approvals import queue_rows
+from workbench.views.detail_pages import call_detail
 
 TWELVE = "".join(f"line {number}\n" for number in range(1, 13))
 FAR = TWELVE.replace("line 2\n", "line two\n").replace("line 11\n", "line eleven\n")
@@ -67,6 +73,75 @@ def test_an_edit_is_asked_approved_run_by_the_agent_and_compared(staged):
     (finished,) = stage.bodies(CallFinished)
     assert (finished.metadata["grade"], finished.files_affected) == ("bound", ("a.txt",))
     assert [body.path for body in stage.bodies(FileChanged)] == ["a.txt"]
+
+
+def test_a_call_that_its_agent_asks_about_too_says_so_on_its_row_and_in_its_record(staged):
+    stage = stage_of(staged)
+    rules = (OwnRule(pattern="Edit", asks=True),)
+
+    def shown():
+        (call,), (action,) = (
+            stage.journal.calls(stage.session_id),
+            stage.journal.actions(session_id=stage.session_id),
+        )
+        (row,) = queue_rows([action], {}, stage.journal.now(), calls={call.id: call})
+        detail = action_detail(action, proposal_of(stage.journal, action), (), stage.journal.now(), call=call)
+        page = call_detail(call, action, stage.journal.events(stage.session_id))
+        gate = next(section.lines for section in page.sections if section.name == "Gate")
+        return row.state_word, row.can_batch, " ".join(detail.bar), gate[-1]
+
+    async def scenario(agent):
+        agent.ask("n1", "Edit", EDIT, "c1", own_rules=rules)
+        action = await waiting_row(stage)
+        word, can_batch, bar, gate = shown()
+        assert (word, can_batch) == ("agent asks too", True)
+        assert "does not answer that question" in bar and bar.endswith(gate)
+        assert stage.approve(action).ok
+        assert (await agent.answer("n1")).outcome == "allow"
+        assert shown()[0] == "agent asks too"
+        agent.run("Edit", EDIT, "c1")
+        await settled_calls(stage)
+        word, _, bar, gate = shown()
+        assert word == "approved" and "Allowed here, the agent asks itself." in bar and bar.endswith(gate)
+
+    supervise(stage, scenario)
+    (proposed,) = stage.bodies(CallProposed)
+    assert proposed.asks_itself
+
+
+def test_the_last_own_rule_that_matches_a_call_says_whether_its_agent_asks(staged):
+    stage = stage_of(staged)
+    allow(stage, "Bash(git status)", "Bash(git log)", "Bash(true)")
+    rules = opencode_rules({"*": "allow", "bash": {"*": "ask", "git *": "allow", "git log": "ask"}})
+    cases = {"git status": False, "true": True, "git status && true": True, "git log": True}
+
+    async def scenario(agent):
+        for number, command in enumerate(cases):
+            await agent.call(f"n{number}", "Bash", {"command": command}, f"c{number}", own_rules=rules)
+        assert (
+            await agent.call("m", "Read", {"file_path": "a.txt"}, "m", own_rules=rules)
+        ).outcome == "allow"
+
+    (stage.workspace / ".git").mkdir()
+    stage.trust(read=True)
+    supervise(stage, scenario)
+    *commands, read = stage.journal.calls(stage.session_id)
+    assert {call.parameters["command"]: call.asks_itself for call in commands} == cases
+    assert not read.asks_itself
+
+
+def test_a_patch_with_a_return_inside_a_line_says_why_it_has_no_hunks(staged):
+    stage = stage_of(staged)
+    line = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: n\n+on\re\n*** End Patch\nEOF"
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", "Bash", {"command": line}, "c1"))
+        stage.reject(await waiting_row(stage))
+        await asking
+
+    supervise(stage, scenario)
+    (proposed,) = stage.bodies(CallProposed)
+    assert "its patch is not shown as hunks" in proposed.verdict.reason
 
 
 def test_a_rejection_reaches_the_agent_with_its_reason(staged):

@@ -126,6 +126,9 @@ def test_calls_and_actions_are_listed_in_order_and_by_state(journal: Journal) ->
     decide_action(journal, Decision(action_id="a1", verdict="reject"), "d", USER)
     assert [call.id for call in journal.calls("s")] == ["c0", "c1", "c2"]
     assert [call.id for call in journal.calls("s", ["rejected"])] == ["c1"]
+    assert [call.id for call in journal.calls("s", provider_call_id="p-c2")] == ["c2"]
+    assert [call.id for call in journal.calls("s", ["rejected"], turn_id="t1")] == ["c1"]
+    assert journal.calls("s", turn_id="t2") == journal.calls("other", provider_call_id="p-c2") == []
     assert [action.id for action in journal.actions()] == ["a0", "a1", "a2", "a9"]
     assert [action.id for action in journal.actions("s", ["pending"])] == ["a0", "a2"]
 

@@ -5,7 +5,7 @@ import pytest
 from tests.support.tables import each_row
 from workbench.policy.shell import patch_command
 from workbench.policy.shell.analysis import view_command
-from workbench.policy.shell.patch_command import find_patch_command
+from workbench.policy.shell.patch_command import find_carried_patch, find_patch_command
 
 PATCH = "*** Begin Patch\n*** Add File: a\n+b $x `y` \\\n*** End Patch\n"
 PLAIN = "*** Begin Patch\n*** Add File: a\n+b\n*** End Patch\n"
@@ -51,6 +51,28 @@ OTHERS = [
     "apply_patch <<'EOF'\r\n{}EOF", "apply_patch <<<'{}'", "apply_patch '{}'", "apply_patch", "cat x | apply_patch", "apply_patch < x",
     "apply_patch <<'EOF'; apply_patch <<'EOF'\n{}EOF\n{}EOF", "echo apply_patch", "$'apply_patch' x", "apply_patch \ud800",
 ]  # fmt: skip
+
+
+@each_row(
+    ("command", "has_patch"),
+    [
+        (f"apply_patch <<'EOF'\n{PATCH}EOF", True),
+        ("apply_patch <<'EOF'\n{}EOF".format(PATCH.replace("\n", "\r\n")), True),
+        (f"cd a && apply_patch <<'EOF'\n{PATCH}EOF\n".replace("\n", "\r\n"), True),
+        ("apply_patch <<'EOF'\n{}EOF".format(PATCH.replace("+b", "+b\rc")), False),
+        ("apply_patch <<'EOF'\n{}EOF".format(PATCH.replace("+b", "+b\r\r\n")), False),
+        (f"cd a &&\r\napply_patch <<'EOF'\n{PATCH}EOF", False),
+        (f"apply_patch <<'EOF'\r\n{PATCH}EOF\r\nrm x\nEOF", False),
+    ],
+)
+def test_the_patch_of_lines_that_end_with_cr_is_that_without_them(command, has_patch):
+    found = find_carried_patch(command)
+    assert (found is not None) == has_patch
+    if found is not None:
+        assert found.patch == PATCH.encode() and "\r" not in found.with_patch(PLAIN.encode())
+        assert ("\r" not in command) == (find_patch_command(command) is not None), (
+            "a shell reads it otherwise"
+        )
 
 
 @each_row("line", OTHERS)

@@ -57,6 +57,19 @@ def find_patch_command(command: str) -> PatchCommand | None:
     return _patch_of_statement(command, line, statement)
 
 
+def find_carried_patch(command: str) -> PatchCommand | None:
+    """Return the patch of a line that an agent applies itself, also where its lines end with CR and LF.
+
+    Codex takes the CR off every line of such a patch; the returned line has none. A CR inside a line, and
+    one in a line before the patch, have no patch here.
+    """
+    if "\r" not in command:
+        return find_patch_command(command)
+    found = find_patch_command(command.replace("\r\n", "\n"))
+    is_one_line = found is not None and found.command.encode("utf-8")[: found.start].count(b"\n") == 1
+    return found if is_one_line else None
+
+
 def _patch_of_statement(command: str, line: bytes, statement: Any) -> PatchCommand | None:
     if [child.type for child in statement.named_children[1:]] != ["heredoc_redirect"]:
         return None

@@ -186,6 +186,8 @@ def _gate_html(proposed: e.CallProposed | None) -> Iterator[str]:
         yield f'<p class="decision failed">Not allowed by {line_html(verdict.by, 120)}{why}</p>\n'
     elif verdict.rule:
         yield f'<p class="decision note">Allowed by rule {line_html(verdict.rule, 40)}</p>\n'
+    if proposed.asks_itself:
+        yield '<p class="decision note">The agent asks itself too, by its own rules</p>\n'
 
 
 def question_html(opened: e.ActionOpened, action: Action | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
     from workbench.tui.providers.agent_list import AgentScreen
     from workbench.tui.providers.connection_dialog import ConnectionDialog
-    from workbench.views.agent_connections import ConnectionChange
+    from workbench.views.agent_connections import ConnectionAnswers, ConnectionChange
 
 CONNECTIONS: Final[tuple[Key["AgentScreen"], ...]] = (
     Key(id="connections.open", keys=("enter",), label="connect…", tooltip="show what connecting it changes",
@@ -35,10 +35,17 @@ CONNECTION: Final[tuple[Key["ConnectionDialog"], ...]] = (
     Key(id="connection.write", keys=("enter",), label="write it", tooltip="write what is shown",
         group="Decide", footer=1, in_palette=False, decides=True,
         action=lambda dialog: dialog.write()),
-    Key(id="connection.scope", keys=("tab",), label="other scope",
-        tooltip="every edit and command, or only what it asks about itself", group="Decide", footer=2,
+    Key(id="connection.other", keys=("right", "left"), label="answer", shown="← →",
+        tooltip="the other answer to the question under the cursor", group="Decide", footer=2,
         in_palette=False,
-        action=lambda dialog: dialog.change_scope()),
+        action=lambda dialog: dialog.change_answer()),
+    Key(id="connection.question", keys=("tab",), label="question",
+        tooltip="next question: which calls, whose settings, and what without workbench", group="Move",
+        footer=3, in_palette=False, shown="tab",
+        action=lambda dialog: dialog.move_question(1)),
+    Key(id="connection.question-back", keys=("shift+tab",), label="", tooltip="question before", shown="-",
+        group="Move", in_palette=False,
+        action=lambda dialog: dialog.move_question(-1)),
     Key(id="connection.line-down", keys=("j", "down"), label="scroll", tooltip="line down, up", shown="j k",
         group="Move", footer=4, in_palette=False,
         action=lambda dialog: dialog.scroll_lines(1)),
@@ -52,7 +59,7 @@ CONNECTION: Final[tuple[Key["ConnectionDialog"], ...]] = (
         group="Move", in_palette=False,
         action=lambda dialog: dialog.scroll_pages(-1)),
     Key(id="connection.leave", keys=("escape", "q"), label="back, nothing is done", shown="esc",
-        tooltip="back, nothing is done", group="Decide", footer=3, in_palette=False,
+        tooltip="back, nothing is done", group="Decide", footer=5, in_palette=False,
         action=lambda dialog: dialog.leave()),
 )  # fmt: skip
 
@@ -72,14 +79,14 @@ class AgentActions:
         self._context.app.push_screen(AgentScreen(self._context))
 
     def read_change(
-        self, agent: str, scope: str, show: "Callable[[ConnectionChange], None]",
+        self, agent: str, answers: "ConnectionAnswers", show: "Callable[[ConnectionChange], None]",
         refuse: Callable[[str], None], *, is_removal: bool,
     ) -> None:  # fmt: skip
         """Work out what would be changed; `show` or `refuse` is called on the screen's own thread."""
 
         def work() -> None:
             try:
-                change = self._backend.connection_change(agent, scope, is_removal=is_removal)
+                change = self._backend.connection_change(agent, answers, is_removal=is_removal)
             except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
                 self._context.call_from_thread(refuse, error_text(error))
                 return

@@ -152,8 +152,9 @@ class AgentScreen(ListScreen, inherit_bindings=False):
         """Show what connecting or disconnecting the agent under the cursor would change."""
         row = self._row
         if row is not None:
-            scope = next(iter(row.scopes), "")
-            self._main.agents.read_change(row.id, scope, self._show, self._refuse, is_removal=is_removal)
+            self._main.agents.read_change(
+                row.id, row.answers, self._show, self._refuse, is_removal=is_removal
+            )
 
     def _show(self, change: ConnectionChange) -> None:
         from workbench.tui.providers.connection_dialog import ConnectionDialog

@@ -1,8 +1,9 @@
 """The page that shows a change of an agent's settings and asks whether it is written."""
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, Literal
 
+from msgspec.structs import replace
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -15,7 +16,7 @@ from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.pager import WrappedLines
-from workbench.views.agent_connections import AgentRow, ConnectionChange
+from workbench.views.agent_connections import AgentRow, ConnectionAnswers, ConnectionChange
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -23,8 +24,29 @@ if TYPE_CHECKING:
 _COLOURS: dict[str, ColorName] = {"+": "added", "-": "removed", "@": "info"}
 
 
+_LABEL_CELLS: Final = 18
+_QuestionName = Literal["calls", "settings", "without workbench"]
+_Question = tuple[_QuestionName, Mapping[str, ConnectionAnswers]]
+"""Its name, and what each answer to it makes of all answers."""
+_SCOPE_WORDS: Final = {"all": "every edit and command", "asked": "its own questions"}
+
+
+def _questions(answers: ConnectionAnswers, scopes: Iterable[str]) -> list[_Question]:
+    """Return the questions that have more than one answer."""
+    calls = {_SCOPE_WORDS.get(scope, scope): replace(answers, scope=scope) for scope in scopes}
+    settings = {
+        "your own": replace(answers, is_project=False), "this folder's": replace(answers, is_project=True),
+    }  # fmt: skip
+    without = {
+        "the agent asks": replace(answers, otherwise="ask"),
+        "calls are denied": replace(answers, otherwise="deny"),
+    }
+    asked: list[_Question] = [("calls", calls), ("settings", settings), ("without workbench", without)]
+    return [question for question in asked if len(question[1]) > 1]
+
+
 class ConnectionDialog(Dialog, inherit_bindings=False):
-    """A diff of settings, what its scope means, and keys."""
+    """The questions of a connection with their answers, a diff of settings, and keys."""
 
     BINDINGS = keymap.bindings("connection")
     BOX_CLASSES = "dialog-box pager-box"
@@ -39,6 +61,8 @@ class ConnectionDialog(Dialog, inherit_bindings=False):
         super().__init__("connection")
         self._main, self._row, self._change, self._then = context, row, change, then
         self._view = WrappedLines(())
+        self._question = 0
+        """Index of the question under the cursor."""
         self._note, self._keys = Static(id="connection-note"), Static(id="connection-keys")
 
     def compose_box(self) -> Iterable[Widget]:
@@ -83,7 +107,7 @@ class ConnectionDialog(Dialog, inherit_bindings=False):
             texts.append((f"This takes workbench out of {change.path}.", "foreground"))
         else:
             texts.append((f"This is written into {change.path}.", "foreground"))
-            texts.append((f"What comes here: {self._row.scopes.get(change.scope, '')}", "muted"))
+            texts.append((f"What comes here: {self._row.scopes.get(change.answers.scope, '')}", "muted"))
             if change.also:
                 texts.append((change.also, "muted"))
         width = max(8, self.box.size.width - 4)
@@ -91,28 +115,52 @@ class ConnectionDialog(Dialog, inherit_bindings=False):
             (Content(" ") + part).stylize(colours.of(shade))  # type: ignore[arg-type]
             for text, shade in texts for part in wrap_plain_text(signs.line(text), width)
         ]  # fmt: skip
-        self._note.update(Content("\n").join([*lines, Content("")]))
+        self._note.update(Content("\n").join([*self._question_lines(width), *lines, Content("")]))
         users = keymap.user_keymap(self)
         hints = [
             (signs.line(keymap.printed_keys(key, users)), key.label)
             for key in sorted(keymap.keys_of_scopes(["connection"]), key=lambda key: key.footer)
             if key.footer
             and not (key.id == "connection.write" and change.why_not)
-            and not (key.id == "connection.scope" and not self._can_change_scope)
+            and not (key.id in ("connection.other", "connection.question") and change.is_removal)
         ]
         self._keys.update(self.hint_row(hints, self._keys.size.width))
         self.call_after_refresh(self.note_drawn)
 
-    @property
-    def _can_change_scope(self) -> bool:
-        return len(self._row.scopes) > 1 and not self._change.is_removal
+    def _question_lines(self, width: int) -> list[Content]:
+        """Return each question with its answers; the one that counts is lit."""
+        colours, signs, lines = ink(self), glyphs(self), list[Content]()
+        for number, (name, answers) in enumerate(self._questions()):
+            is_cursor = number == self._question
+            bar = signs.of("cursor") if is_cursor else " "
+            line = Content.assemble(
+                (bar, colours.of("info")), (name.ljust(_LABEL_CELLS), colours.of("muted"))
+            )
+            for words, chosen in answers.items():
+                is_lit = chosen == self._change.answers
+                tone = colours.reverse("info") if is_lit else colours.of("foreground")
+                line = Content.assemble(line, (f" {words} ", tone), " ")
+            lines.append(cells.shorten_line(line, width, signs))
+        return lines
 
-    def change_scope(self) -> None:
-        """Show the change for the next scope of the agent."""
-        if not self._can_change_scope:
+    def _questions(self) -> list[_Question]:
+        if self._change.is_removal:
+            return []
+        return _questions(self._change.answers, self._row.scopes)
+
+    def move_question(self, step: int) -> None:
+        """Move the cursor to another question."""
+        if questions := self._questions():
+            self._question = (self._question + step) % len(questions)
+            self.fill()
+
+    def change_answer(self) -> None:
+        """Show the change for the other answer to the question under the cursor."""
+        questions = self._questions()
+        if not questions:
             return
-        scopes = list(self._row.scopes)
-        following = scopes[(scopes.index(self._change.scope) + 1) % len(scopes)]
+        answers = list(questions[self._question][1].values())
+        following = answers[(answers.index(self._change.answers) + 1) % len(answers)]
         self._main.agents.read_change(self._row.id, following, self._changed, self._refused, is_removal=False)
 
     def _changed(self, change: ConnectionChange) -> None:
