@@ -29,7 +29,7 @@ TO_GREEN = (
 
 def first_words():
     """Return what README's first command line starts, behind the name of the program."""
-    line, *_ = re.search(r"```\n(.*?)\n```", (CHECKOUT / "README.md").read_text(), re.S)[1].splitlines()
+    line, *_ = re.search(r"```sh\n(.*?)\n```", (CHECKOUT / "README.md").read_text(), re.S)[1].splitlines()
     install_, _, started = line.partition("#")[0].strip().partition(" && ")
     assert install_ == "pip install ."
     name, *words = started.split()
