@@ -1,14 +1,16 @@
-"""Each promise of SECURITY.md names tests that are there."""
+"""Each promise of the documentation names tests that are there."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+PAGES = ("promises-answers.md", "promises-grants.md")
 
 
 def promises():
     """Yield the rows of the tables: a promise, and what holds it."""
-    for line in (ROOT / "SECURITY.md").read_text("utf-8").splitlines():
+    lines = [line for page in PAGES for line in (ROOT / "docs" / page).read_text("utf-8").splitlines()]
+    for line in lines:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| ") and cells != ["promise", "held by"]:
             yield cells

@@ -55,5 +55,5 @@ def reading_rule_lines(rules: Sequence[Rule]) -> Iterator[str]:
     if rules:
         yield (
             f"{rules[0].id} to {rules[-1].id} allow calls that only read: {READING_PATTERNS}. "
-            "workbench rules list shows them, and rules revoke takes one back."
+            "workbench rules list shows them, and rules remove takes one back."
         )

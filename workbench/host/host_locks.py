@@ -1,7 +1,7 @@
 """Locks of hosts, screens and working steps, and the refusal to decide for an agent.
 
 Lock names hold 16 hex digits of the SHA-256 of the workspace's real path (DESIGN sections 2 and 8). A
-process that shed both signs of a driver is not recognised (SECURITY.md).
+process that shed both signs of a driver is not recognised (docs/security.md).
 """
 
 import hashlib
