@@ -7,6 +7,7 @@ from typing import Final
 
 from docs.generator.commands import commands_page
 from docs.generator.keys import keys_page
+from docs.generator.manual import manual_page
 from docs.generator.pipelines import pipelines_page
 from docs.generator.settings import settings_page
 
@@ -16,6 +17,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "reference/settings.md": settings_page,
     "reference/keys.md": keys_page,
     "reference/pipelines.md": pipelines_page,
+    "workbench.1": manual_page,
 }
 
 

@@ -11,6 +11,7 @@ from workbench.config.describe import plain_json
 from workbench.config.keys import (
     LARGEST_INTEGER,
     PROVIDER_KINDS,
+    SHORT_TEXT,
     ConfigKey,
     kind_parts,
     kind_words,
@@ -57,7 +58,7 @@ _UNITS = {
     "minutes": "minutes", "seconds": "seconds", "bytes": "bytes", "days": "days", "percent": "percent",
     "tokens": "tokens", "lines": "lines",
 }  # fmt: skip
-_UNBOUNDED = re.compile(rf"from (\d+) to {LARGEST_INTEGER}")
+_UNBOUNDED = re.compile(rf" from (\d+) to {LARGEST_INTEGER}")
 _RECORDS: Mapping[str, type[Any]] = {
     "A window of `approvals.windows`": ApprovalWindow,
     "A rule of `auto_approval_rules`": AutoApprovalRule,
@@ -81,16 +82,16 @@ def settings_page() -> str:
 
 
 def _key_table(keys: Iterable[ConfigKey]) -> Iterator[str]:
-    rows = [(code(key.path), _value(key.kind), _default(key), _who(key), _meaning(key)) for key in keys]
-    yield from table(("setting", "value", "default", "workspace", "meaning"), rows)
+    rows = [(code(key.path), _default(key), _who(key), _meaning(key)) for key in keys]
+    yield from table(("setting", "default", "workspace", "meaning"), rows)
 
 
 def _providers() -> Iterator[str]:
     yield "Each member of `providers` is a provider, by a name of yours; its members stand below that name."
     yield "A workspace replaces a provider as a whole, and only once it is trusted."
     yield ""
-    rows = [(code(f"providers.NAME.{key.path}"), _value(key.kind), _meaning(key)) for key in PROVIDER_KEYS]
-    yield from table(("setting", "value", "meaning"), rows)
+    rows = [(code(f"providers.NAME.{key.path}"), _meaning(key)) for key in PROVIDER_KEYS]
+    yield from table(("setting", "meaning"), rows)
     yield from table(
         ("kind", "address where none is set"),
         (
@@ -111,17 +112,16 @@ def _record_table(record: type[Any]) -> Iterator[str]:
     rows = [
         (
             code(name),
-            _value(kind),
             "yes" if is_required else "no",
-            sentence(prose(kind_parts(kind)[1]["description"])),
+            f"{sentence(prose(kind_parts(kind)[1]['description']))} {_phrase(kind)}".strip(),
         )
         for name, (kind, is_required) in record_fields(record).items()
     ]
-    yield from table(("member", "value", "required", "meaning"), rows)
+    yield from table(("member", "required", "meaning"), rows)
 
 
 def _value(kind: Any) -> str:
-    return prose(_UNBOUNDED.sub(r"at least \1", kind_words(kind)))
+    return prose(_UNBOUNDED.sub(r", at least \1", kind_words(kind)))
 
 
 def _default(key: ConfigKey) -> str:
@@ -141,4 +141,11 @@ def _who(key: ConfigKey) -> str:
 def _meaning(key: ConfigKey) -> str:
     unit = _UNITS.get(key.path.rpartition("_")[2], "")
     text = sentence(prose(key.meaning))
-    return text if not unit or unit in text.lower() else f"{text} In {unit}."
+    in_unit = f"In {unit}." if unit and unit not in text.lower() else ""
+    return " ".join(filter(None, (text, in_unit, _phrase(key.kind))))
+
+
+def _phrase(kind: Any) -> str:
+    """Return what a value may be, unless it is any text."""
+    value = _value(kind)
+    return "" if value == SHORT_TEXT else f"Value: {value}."

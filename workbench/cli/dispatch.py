@@ -432,4 +432,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
         summary="the tools that agents have", below=_TOOLS, example="workbench tools schema read_file"
     ),
     "demo": _command("demo", "try the program on a temporary project with a recorded agent"),
+    "docs": _command("docs", "read and search the documentation, without a network"),
+    "completion": _command("completion", "print what completes commands and options in your shell"),
 }
