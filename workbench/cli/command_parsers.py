@@ -67,4 +67,7 @@ def _add_commands(
         own = [parsed_command(whole, entry).parser] if entry.module else []
         command = commands.add_parser(name, help=entry.summary, parents=own, add_help=not own)
         if entry.below:
+            # Words of its own would be in the place of the commands below it.
+            options = [action for action in command._actions if action.option_strings]  # pyright: ignore[reportPrivateUsage]
+            command._actions[:] = options  # pyright: ignore[reportPrivateUsage] no public twin
             _add_commands(command, entry.below, whole)
