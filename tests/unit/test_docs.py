@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from argparse import Namespace
 from functools import cache
 from itertools import pairwise
@@ -220,6 +219,47 @@ def test_a_wrong_command_line_is_found(line, is_right):
     assert found and all(why == "" for why in found) == is_right, found
 
 
+def unknown_part(text):
+    """Return the command or option of an incomplete command line that does not exist; empty where all do."""
+    words, path, entry = text.split()[1:], [], dispatch.CommandEntry(summary="", below=dispatch.COMMANDS)
+    while words and words[0] in entry.below:
+        path.append(words.pop(0))
+        entry = entry.below[path[-1]]
+    if not entry.module:
+        options = {"--help", "--version", "--continue", "--all", "--plain"}
+        is_message = len(words) > 3
+        is_wrong = (
+            words and re.fullmatch("-*[a-z-]+", words[0]) and words[0] not in options and not is_message
+        )
+        return words[0] if is_wrong else ""
+    command = dispatch.load_command(entry)
+    known = command_parser(path, "x", command.example, command.configure)._option_string_actions
+    return next((word for word in words if word.startswith("--") and word.partition("=")[0] not in known), "")
+
+
+def test_each_command_in_the_text_exists():
+    wrong = [
+        f"{page}:{line}: {token.content}: {part}"
+        for page, tokens in pages().items()
+        for line, token in inline(tokens)
+        if token.type == "code_inline" and token.content.startswith("workbench ")
+        if (part := unknown_part(token.content))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_command_in_the_text_that_does_not_exist_is_found():
+    assert unknown_part("workbench sesions") and unknown_part("workbench run --nowhere")
+    right = (
+        "workbench ~/x",
+        "workbench run",
+        "workbench approvals",
+        "workbench run --record",
+        "workbench --plain",
+    )
+    assert [text for text in right if unknown_part(text)] == []
+
+
 # --- settings and keys --------------------------------------------------------------------------------
 
 SECTIONS = {key.path.partition(".")[0] for key in CONFIG_KEYS if "." in key.path} | {"providers"}
@@ -263,11 +303,19 @@ def test_a_setting_that_does_not_exist_is_found():
     assert [text for text in right if is_unknown_setting(text)] == []
 
 
+def documents(text):
+    """Return a JSON document, or the list of those in lines of JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines()]
+
+
 def test_each_example_in_json_is_json_and_settings_are_accepted(tmp_path):
     wrong, known = [], {key.path.partition(".")[0] for key in CONFIG_KEYS} | {"providers"}
     for place, text in fences("json"):
         try:
-            value = json.loads(text)
+            value = documents(text)
         except ValueError as error:
             wrong.append(f"{place}: {error}")
             continue
@@ -338,8 +386,8 @@ def test_the_manual_page_has_no_mistakes_and_is_found_by_its_name():
 @pytest.mark.campaign
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_the_site_is_built_without_a_broken_link_and_loads_nothing_from_elsewhere(tmp_path):
-    program = Path(sys.executable).with_name("zensical")
-    if not program.exists():
+    program = shutil.which("zensical")
+    if program is None:
         pytest.skip("needs the extra docs")
     shutil.copytree(make.FOLDER, tmp_path / "docs", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
