@@ -79,7 +79,7 @@ def test_each_ending_by_keys(shop, asked, keys, code, status):
     assert terminal.wait() == code
     (document,) = documents(shop)
     assert document["metadata"]["final_status"] == status
-    (row,) = json.loads(shop.call("ask", "--logs", "--json").stdout)
+    (row,) = json.loads(shop.call("ask", "logs", "--json").stdout)
     assert (row["final_status"], row["command_preview"]) == (status, "echo one")
 
 
@@ -105,7 +105,7 @@ def test_a_kill_after_each_try_leaves_a_whole_log_and_the_earlier_tries_untouche
         assert [one["feedback"] for one in new["iterations"]] == ["", "not 1", "not 2"][:tries]
         assert (new["metadata"]["final_status"], new["metadata"]["iteration_count"]) == ("quit", tries)
         before.append(new)
-    rows = json.loads(shop.call("ask", "--logs", "--json", "--status", "quit").stdout)
+    rows = json.loads(shop.call("ask", "logs", "--json", "--status", "quit").stdout)
     assert [row["iteration_count"] for row in rows] == [3, 2, 1]
 
 
@@ -116,7 +116,7 @@ def test_leaving_the_first_question_asks_nothing_and_logs_nothing(shop, asked, s
     terminal.rest()
     terminal.press(key)
     assert terminal.wait() == code
-    assert server.asked == [] and json.loads(shop.call("ask", "--logs", "--json").stdout) == []
+    assert server.asked == [] and json.loads(shop.call("ask", "logs", "--json").stdout) == []
     assert not (shop.home / "ask" / "logs").exists()
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -195,3 +196,13 @@ def test_keys_typed_ahead_of_every_row_approve_nothing(opened):
         assert "3 waiting" in terminal.text(), keys
         terminal.press("i")
     assert not (terminal.project / "shop" / "errors.py").exists()
+
+
+def test_the_installed_program_has_its_documentation_and_its_manual_page(shop, program):
+    done = subprocess.run(
+        [program, "docs", "settings"], cwd=shop.project, env=shop.env(), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("# Settings\n")
+    folder = program.parents[1]
+    assert (folder / "share" / "man" / "man1" / "workbench.1").read_text().startswith('.\\"')
+    assert not list(folder.rglob("workbench/docs/**/*.py"))

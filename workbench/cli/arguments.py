@@ -1,4 +1,8 @@
-"""The argument parser of one command, and the options that several commands take."""
+"""The argument parser of one command, its help, and the options that several commands take.
+
+Of the text of an option the help shows the first line; the reference has the lines below it too. An option
+whose text begins with a line end is in the reference only.
+"""
 
 import argparse
 import sys
@@ -10,6 +14,39 @@ from workbench.cli.console import Console
 from workbench.cli.errors import UsageError
 
 _FREE_WORDS: Final = "has_free_words"
+_MOST_EXAMPLES: Final = 3
+"""Examples in the help of a command; the reference has all of them."""
+_MOST_USAGE_LINES: Final = 2
+_REFERENCE: Final = "all options and examples: workbench docs commands"
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Formats the first line of each text, and a long usage without its options."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[Any],
+        prefix: str | None = None,
+    ) -> None:
+        whole = self._format_usage(usage, actions, groups, prefix)
+        if len(whole.strip().splitlines()) > _MOST_USAGE_LINES:
+            named = [action for action in actions if not action.option_strings]
+            values = self._format_usage(None, named, (), "").strip().removeprefix(self._prog)
+            usage, actions, groups = f"{self._prog} [OPTIONS]{values}".replace("%", "%%"), named, ()
+        super().add_usage(usage, actions, groups, prefix)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if not is_in_reference_only(action):
+            super().add_argument(action)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return super()._split_lines(text.partition("\n")[0], width)
+
+
+def is_in_reference_only(action: argparse.Action) -> bool:
+    return (action.help or "").startswith("\n")
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -18,6 +55,28 @@ class CommandParser(argparse.ArgumentParser):
     A word that begins with a hyphen and is not an option of the command is text: the value of the option
     before it, or one of the free words of a command that has them.
     """
+
+    notes: str = ""
+    """Exit codes and keys, in paragraphs with a title; help has them above the examples."""
+    examples: Sequence[str] = ()
+
+    @property
+    def arguments(self) -> Sequence[argparse.Action]:
+        """The arguments and options in their order, without hidden ones."""
+        return [action for action in self._actions if action.help != argparse.SUPPRESS]
+
+    def format_help(self) -> str:
+        """Return the help, with the examples and a pointer to the reference where it has more."""
+        texts = [action.help or "" for action in self.arguments]
+        is_cut = len(self.examples) > _MOST_EXAMPLES or any("\n" in text for text in texts)
+        lines = [
+            *([self.notes, ""] if self.notes else ()),
+            "example:",
+            *(f"  {line}" for line in self.examples[:_MOST_EXAMPLES]),
+            *(["", _REFERENCE] if is_cut else ()),
+        ]
+        self.epilog = "\n".join(lines)
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
@@ -60,16 +119,16 @@ def add_free_words(parser: argparse.ArgumentParser, name: str, what: str) -> Non
 
 
 def command_parser(
-    path: Sequence[str], summary: str, example: str, configure: Callable[[argparse.ArgumentParser], None]
+    path: Sequence[str], summary: str, example: str, configure: Callable[[CommandParser], None]
 ) -> CommandParser:
     """Return the parser of the words behind a command; `configure` adds its own options."""
     parser = CommandParser(
         prog=" ".join(["workbench", *path]),
         description=summary[0].upper() + summary[1:] + ".",
-        epilog="example:\n" + "\n".join(f"  {line}" for line in example.splitlines()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
+    parser.examples = example.splitlines()
     parser.add_argument(
         "-C", dest="directory", metavar="DIR", help="work in DIR instead of the current folder"
     )

@@ -3,13 +3,14 @@
 import asyncio
 import os
 import shutil
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, Namespace
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from workbench.cli.arguments import CommandParser
 from workbench.cli.ask_output import deliver
 from workbench.cli.console import Console
 from workbench.cli.context import user_actor
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = """workbench ask "list go files changed this week"
 workbench ask --print "count lines of python here"
+workbench ask logs --status accepted --search tar
 git diff --stat | workbench ask --json -
 workbench ask --fix
-workbench ask --logs --status accepted --search tar
 eval "$(workbench ask --shell-integration bash)\""""
-EXIT_CODES = """keys, where a letter is pressed twice:
+NOTES = """keys, where a letter is pressed twice:
   a a  accept it: it goes to stdout, a file or the clipboard, and is never run
   r r  reject it: say what is wrong and get another; without words it ends
   [ ]  the commands before and after
@@ -46,7 +47,7 @@ exit codes:
   0    accepted
   1    rejected, quit, or no command was made
   2    the command line is wrong
-  4    the gate denies the command, or it holds hidden characters (--print, --json)
+  4    --print, --json: denied by the gate, or with hidden characters
   130  stopped by ctrl+c"""
 _NOTHING_ASKED: Final = "nothing was asked"
 MOST_WORDS_BYTES: Final = 1_000_000
@@ -56,29 +57,42 @@ LAST_EXIT: Final = "WORKBENCH_LAST_EXIT"
 SHELLS: Final = ("bash", "zsh", "fish")
 
 
-def configure(parser: ArgumentParser) -> None:
-    parser.epilog = f"{EXIT_CODES}\n\n{parser.epilog}"
+def configure(parser: CommandParser) -> None:
+    parser.notes = NOTES
     parser.add_argument("words", nargs="*", metavar="WORDS", help="what the command should do; - reads stdin")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--print", action="store_true", help="no keys: print the command, unless it is denied")
-    how.add_argument("--logs", nargs="?", const="", metavar="ID", help="list earlier commands, or show one")
     how.add_argument(
         "--shell-integration", choices=SHELLS, metavar="SHELL",
-        help="print what binds ctrl+g in bash, zsh or fish: it turns the line being written into a command",
+        help="print what binds ctrl+g in bash, zsh or fish\nIt turns the line being written into a command.",
     )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="no keys: print a JSON object (--logs: an array)")
+    parser.add_argument("--json", action="store_true", help="no keys: print a JSON object")
     parser.add_argument("--fix", action="store_true", help="a better one for the last command that failed")
     parser.add_argument("--output", metavar="FILE", help="write the accepted command there")
     parser.add_argument("--clipboard", action="store_true", help="put it on the clipboard (OSC 52)")
     parser.add_argument(
         "--context-lines", type=_line_count, metavar="N",
-        help="lines of the terminal that the model is shown, inside tmux (default: ask.terminal_lines)",
+        help="terminal lines that the model is shown, inside tmux\nThe default is ask.terminal_lines.",
     )  # fmt: skip
-    parser.add_argument("--base-url", metavar="URL", help="the address of an OpenAI-compatible server")
-    parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
-    parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
-    group = parser.add_argument_group("with --logs", "what the list is narrowed to, as for sessions list")
-    add_filter_options(group, "asks this one; with --logs: ", "only accepted, rejected or quit ones")
+    parser.add_argument("--provider", metavar="NAME", help="a provider of config.json")
+    parser.add_argument("--model", metavar="NAME", help="a model of the provider, or PROVIDER/MODEL")
+    parser.add_argument("--base-url", metavar="URL", help="\nthe address of an OpenAI-compatible server")
+    parser.add_argument("--key-env", metavar="NAME", help="\nthe environment variable that holds its key")
+    parser.add_argument("--recording", metavar="FILE", help="\nplay a recording instead of asking a model")
+    how.add_argument("--logs", nargs="?", const="", help=SUPPRESS)
+    add_filter_options(_HiddenOptions(parser))
+
+
+class _HiddenOptions:
+    """Adds the filters of `ask --logs`, which `ask logs` has replaced, without naming them in help."""
+
+    def __init__(self, parser: CommandParser) -> None:
+        self._parser = parser
+
+    def add_argument(self, *names: str, **settings: Any) -> None:
+        if names[0] not in ("--model", "--provider"):
+            settings["help"] = SUPPRESS
+            self._parser.add_argument(*names, **settings)
 
 
 def _line_count(text: str) -> int:
@@ -93,7 +107,9 @@ def execute(options: Namespace, console: Console) -> int:
         return EXIT_OK
     if options.logs is not None:
         from workbench.cli.ask_logs import show_logs
+        from workbench.cli.output_format import prefers_json
 
+        options.json = options.json or prefers_json(options)
         return show_logs(options, console)
     return ask_for_command(options, console)
 

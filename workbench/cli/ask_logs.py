@@ -1,22 +1,27 @@
-"""`workbench ask --logs`: the commands that were made of words before, as a list and one in full."""
+"""`workbench ask logs`: the commands that were made of words before, as a list and one in full."""
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Final, get_args
 
 from msgspec.structs import replace
 
+from workbench.cli.arguments import add_json_option
 from workbench.cli.ask_dialog import terminal_keys
 from workbench.cli.ask_output import clipboard_sequence
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, short_id
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
-from workbench.cli.output_format import prefers_json
 from workbench.cli.row_json import iso_time
 from workbench.cli.rows import clock_time
-from workbench.cli.session_search import SessionFilters, parse_filters, session_ids_holding
+from workbench.cli.session_search import (
+    SessionFilters,
+    add_filter_options,
+    parse_filters,
+    session_ids_holding,
+)
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import LogStatus, Session
@@ -39,13 +44,25 @@ from workbench.views.library import SearchQuery
 from workbench.views.sessions import LogSummary, command_preview, summary_line
 from workbench.views.tools import verdict_text
 
+LOGS_EXAMPLE = """workbench ask logs --status accepted --search tar
+workbench ask logs --json
+workbench ask logs 3f2a"""
 _NOTHING_LISTED: Final = "nothing was listed"
 _INDENT: Final = "    "
 
 
+def configure_logs(parser: ArgumentParser) -> None:
+    parser.add_argument("logs", nargs="?", default="", metavar="ID", help="the command to show in full")
+    add_json_option(parser, "print a JSON array, or the log as an object")
+    add_filter_options(parser, "only accepted, rejected or quit ones")
+
+
+def execute_logs(options: Namespace, console: Console) -> int:
+    return show_logs(options, console)
+
+
 def show_logs(options: Namespace, console: Console) -> int:
     """Print the list, or the log that is named."""
-    options.json = options.json or prefers_json(options)
     with open_journal() as journal:
         if options.logs:
             return _show_log(options, console, journal)
@@ -159,7 +176,7 @@ def _named_log(journal: Journal, word: str) -> Session:
     session = journal.session(session_id) if session_id else find_session(journal, word)
     if session is None or not is_command_session(session):
         why = "that session is not a command that was made of words"
-        raise Refusal("no log was shown", why, "workbench ask --logs lists them")
+        raise Refusal("no log was shown", why, "workbench ask logs lists them")
     return session
 
 

@@ -32,7 +32,7 @@ _HELP_OPTIONS = ("-h", "--help")
 
 
 class CommandEntry(Struct, frozen=True, kw_only=True):
-    """A command, or a group of commands when `below` has any."""
+    """A command, or a group of commands when `below` has any; with a module it is both."""
 
     summary: str
     module: str = ""
@@ -86,7 +86,7 @@ def _run_command(words: Sequence[str], console: Console) -> int:
     if request.wants_help:
         console.say(group_help(request.path, request.entry))
         return EXIT_OK
-    if request.entry.below:
+    if not request.entry.module:
         return _refuse_bare_group(request)
     command = load_command(request.entry)
     options = _command_options(request, command)
@@ -152,11 +152,13 @@ def parse_invocation(words: Sequence[str]) -> Invocation:
     rest = list(words)
     while entry.below and rest:
         word = rest.pop(0)
-        if word in _HELP_OPTIONS or word == "--version":
-            return _help_invocation(tuple(path), entry, word)
         if word.startswith("-C"):
             directory = word[2:] or (rest.pop(0) if rest else _refuse_missing_folder())
             continue
+        if entry.module and word not in entry.below:
+            return Invocation(path=tuple(path), entry=entry, rest=(word, *rest), directory=directory)
+        if word in _HELP_OPTIONS or word == "--version":
+            return _help_invocation(tuple(path), entry, word)
         is_folder = word not in entry.below and Path(word).expanduser().is_dir()
         if not path and (word in SCREEN_OPTIONS or is_folder):
             return _screen_invocation((word, *rest), directory)
@@ -222,36 +224,35 @@ def group_help(path: Sequence[str], entry: CommandEntry) -> str:
     visible = {name: below for name, below in entry.below.items() if not below.is_hidden}
     width = max(len(name) for name in visible)
     return "\n".join([
-        *(_SCREEN_HELP if not path else ()),
-        *([] if not path else [f"usage: {command} [-C DIR] COMMAND …", ""]),
+        *([f"usage: {command} [-C DIR] COMMAND …"] if path else _SCREEN_HELP),
+        "",
         *(f"  {name.ljust(width)}  {below.summary}" for name, below in visible.items()),
         "",
-        "  -C DIR       work in DIR instead of the current folder",
-        "  --help       print this help; each command has its own",
-        *([] if path else ["  --version    print the version"]),
-        "",
+        *(_GROUP_OPTIONS if path else ()),
         "example:",
         *(f"  {line}" for line in (entry.example or _EXAMPLE).splitlines()),
     ])  # fmt: skip
 
 
 _SCREEN_HELP = (
-    "usage: workbench [DIR] [--continue] [--all] [--plain]",
-    "       workbench FILE",
+    "usage: workbench [DIR|FILE] [--continue] [--all] [--plain]",
     "       workbench [-C DIR] COMMAND …",
     "",
-    "Without a command: open the screen on DIR, or on the current folder. A file opens as what it is:",
-    "findings in place 8, a pipeline in place 4, a patch as a change to approve, a session or a log as a",
-    "replay; of settings it is said what they would set.",
+    "Without a command: open the screen on DIR, or on the current folder, or open FILE as what it is:",
+    "findings, a pipeline, a patch, settings, a session or a log. Each command has its own --help.",
     "",
-    "  --continue   open it on the newest session that can continue",
-    "  --all        open it on what waits in all folders",
-    "  --plain      no screen: print what waits line by line and read answers",
+    "  --continue  open the newest session that can continue",
+    "  --all       open what waits in all folders",
+    "  --plain     no screen: print what waits line by line and read answers",
+    "  -C DIR      work in DIR instead of the current folder",
+    "  --version   print the version",
+)
+_GROUP_OPTIONS = (
+    "  -C DIR  work in DIR instead of the current folder",
+    "  --help  print this help; each command has its own",
     "",
 )
-_EXAMPLE = """workbench
-workbench report.sarif
-workbench ~/src/shop --continue
+_EXAMPLE = """workbench ~/src/shop --continue
 workbench demo"""
 
 
@@ -378,7 +379,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "apply": _command(
         "apply", "propose a patch as a change to approve; nothing is written before the answer"
     ),
-    "ask": _command("ask", "turn words into a shell command, which is judged and never run"),
+    "ask": CommandEntry(
+        module="workbench.cli.ask",
+        summary="turn words into a shell command, which is judged and never run",
+        below={"logs": _command("ask_logs:logs", "the commands that were made of words before")},
+    ),
     "approvals": CommandEntry(
         summary="answer what agents ask", below=_APPROVALS, example="workbench approvals watch"
     ),
@@ -427,4 +432,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
         summary="the tools that agents have", below=_TOOLS, example="workbench tools schema read_file"
     ),
     "demo": _command("demo", "try the program on a temporary project with a recorded agent"),
+    "docs": _command("docs", "read and search the documentation, without a network"),
+    "completion": _command("completion", "print what completes commands and options in your shell"),
 }

@@ -29,8 +29,10 @@ def add_output_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--output-format",
         choices=("human", "json", "stream-json", "s2"),
-        help="human: text; json: one object at the end; stream-json: one event a line;"
-        " s2: one AgentMessage a line between two of the session (default: human)",
+        metavar="FORMAT",
+        help="human, json, stream-json or s2 (default: human)\n"
+        "human: text; json: one object at the end; stream-json: one event a line;"
+        " s2: one AgentMessage a line between two of the session",
     )
     parser.add_argument(
         "--json", dest="output_format", action="store_const", const="json",
@@ -40,7 +42,9 @@ def add_output_options(parser: ArgumentParser) -> None:
         "--on-approval",
         choices=("wait", "park", "deny"),
         default="wait",
-        help="wait for the answer to a question, end and keep it for later, or deny it (default: wait)",
+        metavar="MODE",
+        help="wait, park or deny a question (default: wait)\n"
+        "wait: for the answer; park: end, and keep the question for later; deny: deny it at once",
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from workbench.cli.arguments import add_list_argument
+from workbench.cli.arguments import CommandParser, add_list_argument
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
 from workbench.cli.context import short_id, user_actor
@@ -81,60 +81,66 @@ workbench incidents run kantra/output.yaml --root /opt/input/source --only 48103
 workbench incidents run report.json --baseline last-week.json --json
 workbench incidents run report.sarif --batch one --record batch.json"""
 _EXIT_CODES: Final = """exit codes:
-  0    every incident that was asked for is fixed: the checker does not find it any more
+  0    all are fixed: the checker no longer finds them
   1    not all of them; the result says how each ended
   2    the command line is wrong
   3    parked: it waits for an answer (--on-approval park)
-  4    a question expired, or was denied because nobody could be asked (--on-approval deny)
+  4    a question expired, or was denied (--on-approval deny)
   130  stopped by ctrl+c, SIGTERM or SIGHUP"""
 
 
-def configure_run(parser: ArgumentParser) -> None:
-    parser.epilog = f"{_EXIT_CODES}\n\n{parser.epilog}"
+def configure_run(parser: CommandParser) -> None:
+    parser.notes = _EXIT_CODES
     parser.add_argument(
         "file", metavar="FILE", nargs="?",
-        help="what was found: SARIF, Konveyor's YAML, S2 incidents, or the JSON of ruff or pyright",
+        help="SARIF, Konveyor, S2, or the JSON of ruff or pyright",
     )  # fmt: skip
     parser.add_argument(
         "--checker", default="", metavar="COMMAND",
-        help="prints such a list; runs after every change to see what is fixed, and first without FILE "
-        "(default: incidents.checker of the settings)",
+        help="command that prints such a list\n"
+        "It runs after every change to see what is fixed, and at the start where there is no FILE "
+        "(default: incidents.checker of the settings).",
     )  # fmt: skip
-    parser.add_argument("--only", default="", metavar="IDS", help="these incidents, ids with commas between")
     parser.add_argument(
-        "--severity", default="", metavar="NAMES", help=f"of these severities: {', '.join(SEVERITIES)}"
+        "--only", default="", metavar="IDS", help="\nonly these incidents, ids with commas between"
     )
     parser.add_argument(
-        "--rule", action="append", default=[], metavar="NAME", help="of this rule; * is any text"
+        "--severity", default="", metavar="NAMES", help=f"only of these: {', '.join(SEVERITIES)}"
     )
     parser.add_argument(
-        "--path", action="append", default=[], metavar="PATH", help="in this file or folder; * is any text"
+        "--rule", action="append", default=[], metavar="NAME", help="only of this rule; * is any text"
     )
     parser.add_argument(
-        "--batch", choices=("one", "file", "rule"), default="file",
-        help="which incidents share an agent (default: file)",
+        "--path",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="only in this file or folder; * is any text",
+    )
+    parser.add_argument(
+        "--batch", choices=("one", "file", "rule"), default="file", metavar="BY",
+        help="who shares an agent: one, file or rule (default: file)\n"
+        "one: an agent for each incident; file, rule: one for those of a file or of a rule",
     )  # fmt: skip
     parser.add_argument(
         "--max-turns", metavar="N", type=positive_number(int), default=3,
-        help="prompts for one incident while the checker still finds it (default: 3)",
+        help="\nprompts for one incident while the checker still finds it (default: 3)",
     )  # fmt: skip
     parser.add_argument(
         "--timeout", metavar="S", type=positive_number(int), default=600,
-        help="seconds of work on one prompt; waiting for an answer does not count (default: 600)",
+        help="seconds of work on one prompt (default: 600)\nWaiting for an answer does not count.",
     )  # fmt: skip
     parser.add_argument("--provider", default="", metavar="NAME", help="a provider of config.json")
     parser.add_argument(
         "--model", default="", metavar="NAME", help="a model of the provider, or PROVIDER/MODEL"
     )
     parser.add_argument(
-        "--recording", default="", metavar="FILE", help="play a recording instead of asking a model"
+        "--recording", default="", metavar="FILE", help="\nplay a recording instead of asking a model"
     )
-    parser.add_argument("--record", metavar="FILE", help="write what the models say as a recording")
-    parser.add_argument("--root", default="", metavar="DIR", help="what the paths in FILE start with")
-    parser.add_argument("--baseline", metavar="FILE", help="leave out what this file has: only what is new")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print what would be asked, with the prompts; ask nothing"
-    )
+    parser.add_argument("--record", metavar="FILE", help="\nwrite what the models say as a recording")
+    parser.add_argument("--root", default="", metavar="DIR", help="\nwhat the paths in FILE start with")
+    parser.add_argument("--baseline", metavar="FILE", help="leave out what this file has")
+    parser.add_argument("--dry-run", action="store_true", help="print the prompts; ask nothing")
     add_output_options(parser)
 
 

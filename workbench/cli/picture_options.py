@@ -15,31 +15,36 @@ def add_picture_options(parser: ArgumentParser) -> None:
     """Add what belongs to pictures of the screen."""
     group = parser.add_argument_group("html, cast and svg", "the screen as it was")
     moment_help = (
-        "0:30 from its start, 12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and"
-        " cast start there"
+        "the moment: 0:30 from the start, 12:01:31, 35%% or #412\n"
+        "svg shows that moment (the last if not given), html and cast start there."
     )
     group.add_argument("--at", metavar="T", help=moment_help)
     group.add_argument(
         "--animate",
         action="store_true",
-        help="svg: a picture that plays by itself; --at is what stands still",
+        help="svg: a picture that plays\nViewers that play nothing show --at.",
     )
     group.add_argument(
         "--seconds",
         type=_parse_seconds,
         default=12.0,
         metavar="N",
-        help=f"seconds it plays at most, {_SECONDS[0]} to {_SECONDS[1]} (12); longer sessions play faster",
+        help=f"\nseconds it plays at most, {_SECONDS[0]} to {_SECONDS[1]} (12); longer sessions play faster",
     )
     group.add_argument("--size", type=_parse_size, default=(120, 36), metavar="CxR", help="cells (120x36)")
-    group.add_argument("--theme", choices=THEMES, default=THEMES[0], help="colours")
+    group.add_argument(
+        "--theme", choices=THEMES, default=THEMES[0], metavar="NAME", help=f"colours: {' or '.join(THEMES)}"
+    )
     group.add_argument(
         "--idle",
         choices=("short", "keep"),
         default="short",
-        help="half a minute and more without an event as two seconds (short), or as long as it was",
+        metavar="HOW",
+        help="\nshort (default): half a minute and more without an event takes two seconds; keep: as it was",
     )
-    frames = f"at most N, {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]} ({MAX_FRAMES}); more moments are thinned"
+    frames = (
+        f"\nat most N frames, {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]} ({MAX_FRAMES}); moments are thinned"
+    )
     group.add_argument("--frames", type=_parse_frame_count, default=MAX_FRAMES, metavar="N", help=frames)
 
 

@@ -77,7 +77,7 @@ def configure_run(parser: ArgumentParser) -> None:
         "--from-step",
         default="",
         metavar="STEP",
-        help="start at STEP; results of earlier steps come from the last run",
+        help="start at STEP\nResults of earlier steps come from the last run.",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="print the steps, questions and grants; run nothing"
@@ -89,12 +89,12 @@ def configure_run(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="allow calls that match PATTERN in this run without a question",
+        help="allow calls that match PATTERN in this run\nThey run without a question.",
     )
     parser.add_argument(
         "--grant-personas",
         action="store_true",
-        help="grant the patterns of the personas, as --dry-run lists them",
+        help="grant the patterns that --dry-run lists for personas",
     )
     parser.add_argument(
         "--detach",
@@ -104,7 +104,7 @@ def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="accept the commands in which another program reads the input as code, as --dry-run lists them",
+        help="accept commands in which a program reads the input as code\n--dry-run lists them.",
     )
     add_output_options(parser)
 

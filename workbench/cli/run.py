@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.cli.arguments import CommandParser
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
 from workbench.cli.errors import Refusal
@@ -80,20 +81,21 @@ from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
 from workbench.views.usage import sum_usage
 
-EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
+EXAMPLE = """workbench run -p "add a test for the parser" --model local/qwen3-coder
+workbench run --continue --on-approval park --output-format json
+workbench run -p - --provider local < task.md
+workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
 workbench run -p "add a test for the parser" --provider local --model qwen3-coder --record session.json
 workbench run -p "add a test for the parser" --recording session.json
 workbench run -p "what does the parser do?" --provider local --tools read_file,grep_search
 workbench run -p "try another parser" --worktree
-workbench run --continue --on-approval park --output-format json
-git diff | workbench run --recording session.json --quiet
-workbench run -p - --provider local < task.md"""
+git diff | workbench run --recording session.json --quiet"""
 EXIT_CODES = """exit codes:
   0    the agent is done; what you rejected is in its answer
-  1    failed, or stopped early: an error, --max-turns, --timeout, a last reply that was cut
+  1    failed or stopped early: an error, --max-turns, --timeout, a reply cut
   2    the command line is wrong, or there is no prompt
   3    parked: it waits for an answer (--on-approval park)
-  4    a question expired, or was denied because nobody could be asked (--on-approval deny)
+  4    a question expired, or was denied (--on-approval deny)
   130  stopped by ctrl+c, SIGTERM or SIGHUP"""
 
 
@@ -109,11 +111,11 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     config: Config
 
 
-def configure(parser: ArgumentParser) -> None:
-    parser.epilog = f"{EXIT_CODES}\n\n{parser.epilog}"
+def configure(parser: CommandParser) -> None:
+    parser.notes = EXIT_CODES
     parser.add_argument(
         "-p", dest="prompt", metavar="TEXT",
-        help="what the agent should do; - reads it from standard input, as leaving it out does in a pipe",
+        help="what the agent should do; - reads standard input\nIn a pipe, leaving it out does the same.",
     )  # fmt: skip
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -125,16 +127,16 @@ def configure(parser: ArgumentParser) -> None:
     which.add_argument("--session", metavar="ID", help="continue this session")
     parser.add_argument("--provider", metavar="NAME", help="a provider of config.json")
     parser.add_argument("--model", metavar="NAME", help="a model of the provider, or PROVIDER/MODEL")
-    parser.add_argument("--base-url", metavar="URL", help="the address of an OpenAI-compatible server")
-    parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
-    parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
+    parser.add_argument("--base-url", metavar="URL", help="\nthe address of an OpenAI-compatible server")
+    parser.add_argument("--key-env", metavar="NAME", help="\nthe environment variable that holds its key")
+    parser.add_argument("--recording", metavar="FILE", help="\nplay a recording instead of asking a model")
     parser.add_argument(
         "--worktree", action="store_true",
-        help="work in a git worktree of its own, next to the repository and on a new branch",
+        help="work in a git worktree of its own\nIt is next to the repository and on a new branch.",
     )  # fmt: skip
     parser.add_argument(
         "--tools", metavar="A,B", type=tool_names,
-        help="tools that the agent has, by id; without it all (see workbench tools list)",
+        help="tools that the agent has (default: all)\nNamed by id; workbench tools list prints them.",
     )  # fmt: skip
     parser.add_argument("--record", metavar="FILE", help="write what the model says as a recording")
     parser.add_argument(
@@ -145,13 +147,13 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--timeout", metavar="S", type=positive_number(float),
-        help="stop after N seconds of work; waiting for an answer does not count",
+        help="stop after S seconds of work\nWaiting for an answer does not count.",
     )  # fmt: skip
     add_output_options(parser)
     parser.add_argument(
         "--quiet",
         action="store_true",
-        help="show no progress and no notes on stderr; errors and how it ended are still said",
+        help="show no progress and no notes on stderr\nErrors and how it ended are still printed.",
     )
 
 

@@ -32,6 +32,10 @@ def configure(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "folder", nargs="?", metavar="DIR", help="the workspace; if not given the current folder"
     )
+    add_screen_options(parser)
+
+
+def add_screen_options(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--plain", action="store_true", help="print the queue line by line; the default where TERM is dumb"
     )

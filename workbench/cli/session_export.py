@@ -48,17 +48,18 @@ def configure_export(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=sorted([*WRITERS, TRANSCRIPT, *PICTURE_FORMATS]),
-        help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
-        " assistant, turns and records; atif, a trajectory; cmd, the log of a command of workbench ask;"
-        " markdown, to be read;"
-        " transcript, a page to read and search; html, a page that plays it; cast, for asciinema;"
-        " svg, a picture of a moment",
+        metavar="FORMAT",
+        help="events (default), markdown, transcript, html, svg, …\n"
+        "events: without loss, to be imported again; wink: a session file; kaiak: messages; assistant: turns"
+        " and records; atif: a trajectory; cmd: the log of a command of workbench ask; markdown: to be read;"
+        " transcript: a page to read and search; html: a page that plays it; cast: for asciinema;"
+        " svg: a picture of a moment",
     )
     parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
     parser.add_argument(
         "--all",
         metavar="DIR",
-        help="write every session into a folder, each as a file (default format: wink)",
+        help="write every session into a folder, each as a file\nThe default format is wink.",
     )
     parser.add_argument("--replace", action="store_true", help="with --all: replace files that are there")
     parser.add_argument("--json", action="store_true", help="with --all: print what was written as JSON")
@@ -82,7 +83,7 @@ def execute_export(options: Namespace, console: Console) -> int:
             return _export_transcript(options, journal, session, console)
         if options.format == "cmd" and not is_command_session(session):
             why = "it is not a command that was made of words"
-            raise UsageError("nothing was exported", why, "workbench ask --logs lists those")
+            raise UsageError("nothing was exported", why, "workbench ask logs lists those")
         texts = _with_status(export_texts(journal, session, options.format), console)
         if options.output is not None:
             write_output((f"{text}\n" for text in texts), options.output, console)

@@ -206,15 +206,15 @@ class SessionFilters(Struct, frozen=True, kw_only=True):
 _STATUS_HELP = "only in this status, such as paused; of imported ones also in the word of their file"
 
 
-def add_filter_options(parser: OptionHolder, besides: str = "", statuses: str = _STATUS_HELP) -> None:
-    """Add the filters; `besides` is what `--model` and `--provider` mean without them, where they do."""
+def add_filter_options(parser: OptionHolder, statuses: str = _STATUS_HELP) -> None:
+    """Add the filters; `statuses` is the text of `--status`."""
     parser.add_argument(
         "--status",
         metavar="STATUS",
         help=statuses,
     )
-    parser.add_argument("--model", metavar="NAME", help=f"{besides}only of this model")
-    parser.add_argument("--provider", metavar="NAME", help=f"{besides}only of this provider")
+    parser.add_argument("--model", metavar="NAME", help="only of this model")
+    parser.add_argument("--provider", metavar="NAME", help="only of this provider")
     parser.add_argument(
         "--origin", metavar="NAME", help="only from this program, such as claude-code or workbench"
     )

@@ -88,7 +88,7 @@ def _provider_problem(values: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 USER_CONFIG_FILE = "config.json"
-_ONLY_OF_USER: Final[Mapping[str, str]] = {
+ONLY_OF_USER: Final[Mapping[str, str]] = {
     "approvals.allow": "Only your own configuration can allow calls.",
     "notify.command": "Only your own configuration names the command that carries notices.",
 }
@@ -164,8 +164,8 @@ class _LayerFold:
     def _refusal(self, layer: LayerName, path: str, layer_value: LayerValue) -> str | None:
         if layer != "workspace":
             return None
-        if path in _ONLY_OF_USER:
-            return _ONLY_OF_USER[path]
+        if path in ONLY_OF_USER:
+            return ONLY_OF_USER[path]
         if self.trusted:
             return None
         key = config_key_at(path)

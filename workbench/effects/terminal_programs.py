@@ -11,7 +11,7 @@ from pathlib import Path
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.path_files import private_folder, read_bounded, write_atomic
 
-_EXIT_NOT_FOUND = 127
+NOT_FOUND = 127
 """What a shell and `run` say where there is no such program."""
 
 
@@ -22,7 +22,7 @@ def run_in_terminal(argv: Sequence[str], cwd: str | None = None, env: Mapping[st
             list(argv), cwd=cwd, env=None if env is None else dict(env), check=False
         ).returncode
     except OSError:
-        return _EXIT_NOT_FOUND
+        return NOT_FOUND
 
 
 @contextlib.contextmanager
@@ -46,7 +46,7 @@ def run_with_input(command: str, data: bytes, cwd: str) -> int:
             code = subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
         return code if code >= 0 else 128 - code
     except (OSError, BrokenPipeError):
-        return 127
+        return NOT_FOUND
 
 
 def capture_output(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000) -> bytes | None:
@@ -86,7 +86,7 @@ def _edited_bytes(argv: Sequence[str], path: Path, data: bytes) -> bytes | None:
     try:
         with interrupts_ignored():
             code = run_in_terminal([*argv, str(path)])
-        if code == _EXIT_NOT_FOUND:
+        if code == NOT_FOUND:
             raise EditorFailed(f"there is no editor “{argv[0]}”. Set EDITOR to one.")
         if code != 0:
             raise EditorFailed(f"the editor “{argv[0]}” ended with {code}.")

@@ -283,7 +283,7 @@ def test_a_megabyte_of_words_is_taken_and_more_is_refused(shell):
         (("ask", "x"), "there is none"),
         (("ask", "--print"), "There are no words"),
         (("ask", "--fix", "--print"), "No command that failed is known"),
-        (("ask", "--logs", "--status", "paused"), "There is accepted, rejected, quit"),
+        (("ask", "logs", "--status", "paused"), "There is accepted, rejected, quit"),
         (("ask", "--print", "x"), "No provider is named"),
         (("ask", "--shell-integration", "tcsh"), "invalid choice"),
     ],
@@ -511,9 +511,9 @@ def exported(shell, key):
 @pytest.mark.spec(166, 167, 168, 172)
 def test_the_sample_of_the_seed_comes_back_equal(shell):
     imported(shell, SAMPLE)
-    (row,) = shell.json("ask", "--logs", "--json")
+    (row,) = shell.json("ask", "logs", "--json")
     assert exported(shell, row["session_id"]) == SAMPLE
-    assert shell.json("ask", "--logs", SAMPLE["id"], "--json") == SAMPLE
+    assert shell.json("ask", "logs", SAMPLE["id"], "--json") == SAMPLE
 
 
 def test_a_log_of_several_tries_without_an_id_comes_back_but_for_the_id(shell):
@@ -527,7 +527,7 @@ def test_a_log_of_several_tries_without_an_id_comes_back_but_for_the_id(shell):
     document["iterations"] = [first, second]
     document["metadata"] = {**SAMPLE["metadata"], "iteration_count": 2, "tmux_info": {"in_tmux": False}}
     imported(shell, document)
-    (row,) = shell.json("ask", "--logs", "--json")
+    (row,) = shell.json("ask", "logs", "--json")
     assert exported(shell, row["session_id"]) == {"id": "0-log", **document}
 
 
@@ -535,7 +535,7 @@ def test_other_sessions_have_no_such_log(shell):
     shell("run", "-p", "hi", "--recording", shell.recording({"reply": [{"text": "hello"}]}))
     (row,) = shell.json("sessions", "list", "--json")
     assert shell("sessions", "export", row["id"], "--format", "cmd") == 2
-    assert shell("ask", "--logs", row["id"]) == 1
+    assert shell("ask", "logs", row["id"]) == 1
     assert "not a command" in shell.err
 
 
@@ -552,13 +552,13 @@ def test_a_command_of_eighty_characters_is_whole_and_a_longer_one_is_cut(length,
 def test_a_row_has_the_summary_of_s3_and_a_long_command_is_cut(shell):
     long = "echo " + "x" * 90
     shell("ask", "--print", "--recording", shell.recording(reply(long)), "say it")
-    (row,) = shell.json("ask", "--logs", "--json")
+    (row,) = shell.json("ask", "logs", "--json")
     assert row["command_preview"] == f"{long[:77]}..." and len(row["command_preview"]) == 80
     assert (row["user_query"], row["final_status"], row["iteration_count"]) == ("say it", "accepted", 1)
     assert row["id"] == log_document()["id"] and row["model"] == "m"
     shell("ask", "--print", "--recording", shell.recording(reply("ls")), "newer")
-    assert [row["user_query"] for row in shell.json("ask", "--logs", "--json")] == ["newer", "say it"]
-    assert shell("ask", "--logs") == 0
+    assert [row["user_query"] for row in shell.json("ask", "logs", "--json")] == ["newer", "say it"]
+    assert shell("ask", "logs") == 0
     assert shell.out.index("newer") < shell.out.index("say it")
 
 
@@ -598,7 +598,7 @@ def test_filters_let_through_what_a_naive_count_does(shell, logs, monkeypatch):
     )
 
     def found(*words):
-        return [row["id"] for row in shell.json("ask", "--logs", "--json", *words)]
+        return [row["id"] for row in shell.json("ask", "logs", "--json", *words)]
 
     def naive(holds):
         return {one["id"] for one in documents if holds(one)}
@@ -643,14 +643,14 @@ def test_filters_let_through_what_a_naive_count_does(shell, logs, monkeypatch):
     assert found("--search", "go", "--limit", "3", "--offset", "2") == found("--search", "go")[2:5]
     assert found("--offset", "99") == []
     models = [
-        row["model"] for row in shell.json("ask", "--logs", "--json", "--sort", "model", "--order", "asc")
+        row["model"] for row in shell.json("ask", "logs", "--json", "--sort", "model", "--order", "asc")
     ]
     assert models == sorted(models)
 
 
 def test_a_log_in_full_has_its_eight_parts(shell):
     imported(shell, SAMPLE)
-    assert shell("ask", "--logs", SAMPLE["id"]) == 0
+    assert shell("ask", "logs", SAMPLE["id"]) == 0
     heads = [line for line in shell.out.splitlines() if line and not line.startswith(" ")]
     assert heads == [
         "Words", "Outcome", "Preferences", "Terminal", "Documentation", "tmux", "Try 1",
@@ -662,7 +662,7 @@ def test_a_log_in_full_has_its_eight_parts(shell):
 
 def test_a_deleted_session_takes_its_log_along(shell):
     shell("ask", "--print", "--recording", shell.recording(reply("ls")), "x")
-    (row,) = shell.json("ask", "--logs", "--json")
+    (row,) = shell.json("ask", "logs", "--json")
     assert len(log_files()) == 1
     assert shell("sessions", "delete", row["session_id"], "--yes") == 0, shell.err
     assert log_files() == []
@@ -672,7 +672,7 @@ def test_a_deleted_session_takes_its_log_along(shell):
 def test_a_log_that_a_file_names_is_no_file_to_delete(shell, log):
     shell("ask", "--print", "--recording", shell.recording(reply("ls")), "x")
     (path,) = log_files()
-    (row,) = shell.json("ask", "--logs", "--json")
+    (row,) = shell.json("ask", "logs", "--json")
     assert shell("sessions", "export", row["session_id"]) == 0
     victim = Home.open().path.parent / "victim.json"
     for file in (victim, Home.open().path / "victim.json"):
@@ -715,7 +715,7 @@ def test_its_replay_has_the_command_and_nothing_of_it_continues(shell):
         )
     assert killed.log_status == "quit"
     assert shell("ask", "--print", "--recording", shell.recording(reply(LIST)), "list go files") == 0
-    (row,) = shell.json("ask", "--logs", "--json", "--status", "accepted")
+    (row,) = shell.json("ask", "logs", "--json", "--status", "accepted")
     assert shell("replay", row["session_id"], "--headless") == 0, shell.err
     assert f"suggests {LIST}" in shell.out
 
@@ -726,7 +726,7 @@ def test_y_copies_the_command_of_a_log(shell, monkeypatch, key, copies):
         shell("ask", "--print", "--recording", shell.recording(reply(LIST)), "list go files")
     monkeypatch.setattr("workbench.cli.ask_logs.terminal_keys", lambda console: Keys(key))
     console = Console(Screen(), Screen())
-    assert dispatch(["ask", "--logs", log_document()["id"]], console) == 0
+    assert dispatch(["ask", "logs", log_document()["id"]], console) == 0
     assert (clipboard_sequence(LIST) in console.err.getvalue()) is copies
 
 

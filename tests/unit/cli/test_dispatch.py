@@ -31,10 +31,9 @@ def run(*words):
 
 def leaves(below=COMMANDS, path=()):
     for name, entry in below.items():
-        if entry.below:
-            yield from leaves(entry.below, (*path, name))
-        else:
+        if entry.module:
             yield (*path, name), entry
+        yield from leaves(entry.below, (*path, name))
 
 
 def fake(monkeypatch, execute):
@@ -63,7 +62,7 @@ def test_python_m_workbench_is_the_command():
 
 def groups(below=COMMANDS, path=()):
     for name, entry in below.items():
-        if entry.below:
+        if not entry.module:
             yield (*path, name)
             yield from groups(entry.below, (*path, name))
 
@@ -80,6 +79,53 @@ def test_every_command_has_help_with_an_example(capsys):
         assert f"workbench {' '.join(path)}" in example_of(capsys, *path), path
 
 
+def test_every_help_fits_forty_lines(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for path in ((), *groups(), *(path for path, _ in leaves())):
+        assert dispatch.dispatch([*path, "--help"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) <= 40, path
+
+
+def test_a_help_shows_the_first_line_of_each_text_and_says_where_the_rest_is():
+    def configure(parser):
+        parser.add_argument("--long", help="first\nThe rest.")
+        parser.add_argument("--rare", help="\nonly in the reference")
+        parser.notes = "exit codes:\n  0  done"
+
+    parser = command_parser(("run",), "run it", "one\ntwo\nthree\nfour", configure)
+    shown = parser.format_help()
+    assert "first" in shown and "The rest" not in shown and "only in the reference" not in shown
+    assert shown.endswith("exit codes:\n  0  done\n\nexample:\n  one\n  two\n  three\n\n"
+                          "all options and examples: workbench docs commands\n")  # fmt: skip
+    whole = command_parser(("run",), "run it", "one", lambda parser: None).format_help()
+    assert whole.endswith("example:\n  one\n")
+    assert parser.parse_args(["--rare", "x"]).rare == "x"
+
+
+def test_a_long_usage_names_its_values_and_not_its_options():
+    def configure(parser):
+        parser.add_argument("file", metavar="FILE", nargs="?")
+        for number in range(9):
+            parser.add_argument(f"--option-{number}")
+
+    parser = command_parser(("run",), "run it", "one", configure)
+    assert parser.format_help().startswith("usage: workbench run [OPTIONS] [FILE]\n")
+    assert (
+        command_parser(("run",), "run it", "one", lambda parser: None)
+        .format_help()
+        .startswith("usage: workbench run [-h] [-C DIR]\n")
+    )
+
+
+def test_a_command_with_a_command_below_it_takes_free_words_too():
+    assert dispatch.parse_invocation(["ask", "logs", "3f2a"]).path == ("ask", "logs")
+    assert dispatch.parse_invocation(["ask", "-C", "/x", "logs"]).directory == "/x"
+    for words in (["list files"], ["--", "logs"], ["--help"], ["--logs"], ["-"]):
+        request = dispatch.parse_invocation(["ask", *words])
+        assert (request.path, list(request.rest), request.wants_help) == (("ask",), words, False)
+    assert dispatch.parse_invocation(["ask"]).path == ("ask",)
+
+
 def test_every_group_has_help_with_an_example_that_is_a_command_of_it(capsys):
     assert len(list(groups())) > 6
     for path in groups():
@@ -92,7 +138,7 @@ def test_every_group_has_help_with_an_example_that_is_a_command_of_it(capsys):
 
 def test_the_help_of_the_program_begins_with_the_screen():
     _, out, _ = run("--help")
-    assert out.startswith("usage: workbench [DIR] [--continue] [--all] [--plain]\n")
+    assert out.startswith("usage: workbench [DIR|FILE] [--continue] [--all] [--plain]\n")
     assert all(
         any(line.startswith(f"  {word} ") for line in out.splitlines()) for word in dispatch.SCREEN_OPTIONS
     )

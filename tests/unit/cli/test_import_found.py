@@ -173,7 +173,7 @@ def test_logs_of_s3_are_found_and_imported_and_stay_as_they_were(shell, home):
     (folder,) = [one for one in find_agent_folders(env={"HOME": str(home)}) if one.agent == "cmd"]
     assert [source.name for source in folder.sources()] == [str(path)]
     assert shell("sessions", "import", "--yes") == 0, shell.err
-    (row,) = shell.json("ask", "--logs", "--json")
+    (row,) = shell.json("ask", "logs", "--json")
     assert (row["user_query"], row["final_status"], row["command_preview"]) == ("list go files", "accepted", "fd -e go")  # fmt: skip
     assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(logs.iterdir())) == before
 

@@ -120,7 +120,7 @@ def test_logs_that_cannot_be_read_are_skipped_named_and_counted(shell, tmp_path)
     assert shell.out.splitlines()[-1] == "4 sessions in 8 files."
     named = [line for line in shell.err.splitlines() if line.startswith("Not imported: ")]
     assert [f"broken{number}.json: " in line for number, line in enumerate(sorted(named))] == [True] * 4
-    assert [row["user_query"] for row in shell.json("ask", "--logs", "--json")] == [
+    assert [row["user_query"] for row in shell.json("ask", "logs", "--json")] == [
         TITLES[key] for key in ("four", "three", "two", "one")
     ]
 

@@ -8,7 +8,7 @@ from workbench.cli import dispatch
 from workbench.cli.arguments import CommandParser, command_parser
 
 OWN_FORM = {
-    "ask": "its command is text for a shell; its list of logs follows the setting",
+    "ask": "its command is text for a shell",
     "approvals watch": "it reads answers",
     "replay": "it is the screen",
     "trust": "only --show prints data, and follows the setting",
@@ -18,7 +18,7 @@ OWN_FORM = {
 RUNS = {"run", "incidents run", "incidents resume", "pipeline run", "pipeline resume"}
 LISTS = (
     "sessions list", "approvals list", "tools list", "rules list", "pipeline list", "providers list",
-    "incidents list", "sessions stats", "config show", "ask --logs", "trust --show", "host status --all",
+    "incidents list", "sessions stats", "config show", "ask logs", "ask --logs", "trust --show", "host status --all",
 )  # fmt: skip
 
 

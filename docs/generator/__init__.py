@@ -1,0 +1,1 @@
+"""Makes the pages of the reference and the manual page from the program itself."""
