@@ -117,9 +117,12 @@ def rule_warnings(rule: Rule, known_tools: ToolsById) -> tuple[str, ...]:
     """Return warnings about a saved rule: what it no longer allows and why, and what else it matches."""
     if rule.revoked_at is not None:
         return ()
+    about = tools_named_by_rule(rule.tool, rule.pattern_kind, known_tools)
+    # A saved rule may cover all calls of tools that only read: `workbench connect` saves such rules.
+    may_be_wide = about and all(descriptor.risk_level == "read_only" for descriptor in about)
     why = rule_problems(
         tool=rule.tool, pattern_kind=rule.pattern_kind, pattern=rule.pattern, description="-",
-        known_tools=known_tools, effect=rule.effect, scope=rule.scope,
+        known_tools=known_tools, effect=rule.effect, scope="run" if may_be_wide else rule.scope,
     )  # fmt: skip
     prefix = _ASKS_NOW if rule.effect == "allow" else ""
     warnings = [f"{prefix}{text.removeprefix('pattern: ')}" for text in why]

@@ -169,7 +169,8 @@ def test_a_line_that_its_own_pattern_no_longer_covers_is_named(monkeypatch):
 
 
 def test_only_rules_with_warnings_are_listed():
-    rows = [rule(id="R1"), rule(id="R2", tool="Bash", pattern="Bash(*)")]
+    reading = rule(id="R3", tool="read_file", pattern="Read")
+    rows = [rule(id="R1"), rule(id="R2", tool="Bash", pattern="Bash(*)"), reading]
     assert list(rule_validation.warnings_by_rule(rows, KNOWN)) == ["R2"]
     assert rule_validation.warnings_by_rule(rows, {}) == {}
 
