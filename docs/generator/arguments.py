@@ -33,11 +33,15 @@ def own_arguments(parser: CommandParser) -> list[argparse.Action]:
 def names(action: argparse.Action) -> list[str]:
     """Return an argument, or an option in each of its forms with its value."""
     if not action.option_strings:
-        return [str(action.metavar or action.dest)]
+        return [_metavar(action) or action.dest]
     takes_value = action.nargs != 0 and not isinstance(action, argparse.BooleanOptionalAction)
-    value = f" {action.metavar or '|'.join(map(str, action.choices or (action.dest.upper(),)))}"
+    value = f" {_metavar(action) or ('VALUE' if action.choices else action.dest.upper())}"
     more = " …" if action.nargs == "+" else ""
     return [name + (value + more if takes_value else "") for name in action.option_strings]
+
+
+def _metavar(action: argparse.Action) -> str:
+    return str(action.metavar or "").replace("|", " or ")
 
 
 def meaning(action: argparse.Action, words: Form, code: Form) -> str:
@@ -46,7 +50,7 @@ def meaning(action: argparse.Action, words: Form, code: Form) -> str:
     choices = [str(choice) for choice in action.choices or ()]
     text = " ".join(filter(None, (_phrase(first, choices), _phrase(rest, choices))))
     parts = [words(text)]
-    if action.metavar and any(choice not in text for choice in choices):
+    if any(choice not in text for choice in choices):
         parts.append(f"One of {', '.join(map(code, choices))}.")
     default = "" if action.default in _NO_DEFAULTS else _default(action.default)
     if default and "default" not in text and default not in text:

@@ -18,7 +18,9 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def code(text: str) -> str:
-    """Return text as a code span, whatever backticks are in it."""
+    """Return text as a code span; plain where it has a bar, which code in a table cannot have everywhere."""
+    if "|" in text:
+        return prose(text)
     mark = "``" if "`" in text else "`"
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{mark}{pad}{text}{pad}{mark}"
