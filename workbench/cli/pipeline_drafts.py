@@ -48,7 +48,10 @@ def offer_draft(
         write_draft(draft)
         is_untrusted = was_trusted and not is_trusted(journal, workspace)
     paths = [os.path.join(draft.root, file.path) for file in draft.files]  # noqa: PTH118 a text
-    lines = [f"Wrote {path}." for path in paths]
+    lines = [
+        f"{'Wrote' if file.before is None else 'Changed'} {path}."
+        for file, path in zip(draft.files, paths, strict=True)
+    ]
     if is_untrusted:
         lines.append("The folder has to be trusted again, because what it is trusted for changed.")
         lines.append("  workbench trust")

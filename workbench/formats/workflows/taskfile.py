@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from workbench.formats.workflows.task_values import TaskValues, Value, read_values, scalar
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.safe import one_line
+from workbench.text.unused_names import unused_name
 from workbench.text.yaml_nodes import YamlError, parse_yaml
 
 MOST_STEPS: Final = 300
@@ -315,12 +316,3 @@ def _wrapped(command: str) -> str:
 
 def _step_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "task"
-
-
-def unused_name(name: str, used: "set[str]") -> str:
-    """Return a name that is not used, with a number behind it if need be."""
-    number, unused = 1, name
-    while unused in used:
-        number += 1
-        unused = f"{name}-{number}"
-    return unused
