@@ -53,9 +53,9 @@ class ProjectDraft(Struct, frozen=True, kw_only=True):
     """What is known to be missing before a run can start."""
 
     def diff_lines(self) -> list[str]:
-        """Return the change as a unified diff, with secrets replaced."""
+        """Return the change as a unified diff with the last file first, and with secrets replaced."""
         lines: list[str] = []
-        for file in self.files:
+        for file in (*self.files[-1:], *self.files[:-1]):
             before = [] if file.before is None else file.before.splitlines()
             old = "/dev/null" if file.before is None else f"a/{file.path}"
             lines += difflib.unified_diff(before, file.text.splitlines(), old, f"b/{file.path}", lineterm="")
