@@ -246,7 +246,7 @@ class PipelinePane(Pane):
         ink, count = render_context.ink(self), None if self.is_past else self._shown.found
         found = f"{count} found." if count else f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."
         wanted = [("pipeline.launch", "start one")] if count else [("pipeline.new", "make one")]
-        keys = keymap.own_keys(self, [] if self.is_past else wanted)
+        keys = keymap.own_keys(self, [] if self.is_past or count is None else wanted)
         rows = empty_page_lines(
             _NO_RUNS_AT_MOMENT if self.is_past else _NO_RUNS, "" if count is None else found, keys,
             self.size.width, ink, render_context.glyphs(self),
@@ -261,8 +261,9 @@ class PipelinePane(Pane):
         if self.is_past:
             return "none had run"
         count = self._shown.found
-        found = "" if count is None else f", {count or 'none'} found"
-        return f"none runs{found}, {'L starts' if count else 'M makes'} one"
+        if count is None:
+            return "none runs"
+        return f"none runs, {f'{count} found, L starts' if count else 'none found, M makes'} one"
 
     def _show_title_of_all(self, runs: "Sequence[PipelineRun]") -> None:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
