@@ -55,6 +55,7 @@ def test_what_decides_needs_room_for_what_is_read():
         "QueueDialog",
         "RuleDialog",
         "LaunchScreen",
+        "NewPipelineScreen",
         "StartScreen",
     }
     assert all(dialog.LEAVES for dialog in DIALOGS if dialog.DECIDES)

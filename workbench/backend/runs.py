@@ -14,6 +14,12 @@ from workbench.journal.journal import Journal
 from workbench.text.human import error_sentence
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, RunBackend
+from workbench.views.new_pipeline import (
+    NewPipelineDraft,
+    NewPipelineRequest,
+    NewPipelineRow,
+    NewPipelineSource,
+)
 from workbench.views.pipeline import (
     GrantOffer,
     LaunchPlan,
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from workbench.pipelines.accepted_commands import AcceptedCommand
     from workbench.pipelines.load import LoadedPipeline
     from workbench.pipelines.model import Manifest, Pipeline, Step
+    from workbench.pipelines.project_drafts import ProjectDraft
+    from workbench.pipelines.session_steps import SessionSteps
     from workbench.text.problems import Problem
 
 _LONGEST_STEP_TEXT: Final = 300
@@ -102,6 +110,64 @@ class LocalRuns(LocalWorkspace, RunBackend):
             )
             for pipeline in list_pipelines(root)
         ]  # fmt: skip
+
+    def new_pipeline_source(self, session_id: str) -> NewPipelineSource:
+        if not session_id:
+            from workbench.pipelines.new_pipeline import pipeline_templates
+
+            rows = (
+                NewPipelineRow(id=one.name, kind="", about=one.description) for one in pipeline_templates()
+            )
+            return NewPipelineSource(rows=tuple(rows))
+        found = self._session_steps(session_id)
+        if not found.steps:
+            raise BackendError(
+                "No pipeline was made: the session has no prompt and no command that succeeded."
+            )
+        return NewPipelineSource(
+            session_id=session_id, left_out=found.left_out,
+            rows=tuple(
+                NewPipelineRow(
+                    id=step.id, kind="agent" if step.kind == "prompt" else "command",
+                    about=one_line(step.text, _LONGEST_STEP_TEXT),
+                )
+                for step in found.steps
+            ),
+        )  # fmt: skip
+
+    def _session_steps(self, session_id: str) -> "SessionSteps":
+        from workbench.pipelines.session_steps import session_steps
+
+        session = self._require_session(session_id, "No pipeline was made")
+        return session_steps(self._journal.events(session_id), session.workspace)
+
+    def draft_pipeline(self, request: NewPipelineRequest) -> NewPipelineDraft:
+        return _shown_draft(self._draft(request))
+
+    def _draft(self, request: NewPipelineRequest) -> "ProjectDraft":
+        from workbench.pipelines.new_pipeline import draft_of_session, draft_of_template
+        from workbench.pipelines.session_steps import title_name
+        from workbench.text.unused_names import unused_name
+
+        names = set(self.pipeline_names())
+        if request.template:
+            name = unused_name(request.template, names)
+            return draft_of_template(self._workspace, request.template, name)
+        session = self._require_session(request.session_id, "No pipeline was made")
+        steps = [step for step in self._session_steps(session.id).steps if step.id in request.steps]
+        return draft_of_session(
+            self._workspace, steps, unused_name(title_name(session.title), names), session.title
+        )
+
+    def write_pipeline(self, request: NewPipelineRequest, draft: NewPipelineDraft) -> str:
+        from workbench.pipelines.project_drafts import write_draft
+
+        self._require_person("write a pipeline")
+        files = self._draft(request)
+        if _shown_draft(files) != draft:
+            raise BackendError("Nothing was written: the project changed since. Look at the file again.")
+        write_draft(files)
+        return draft.files[-1]
 
     def launch_plan(self, file: str) -> LaunchPlan:
         from workbench.host.steps.run_requests import (
@@ -207,6 +273,12 @@ class LocalRuns(LocalWorkspace, RunBackend):
         if commands and not is_shown:
             raise BackendError(f"enter once more starts it as it is. {_commands_text(commands)}")
         return digests_of_commands(self._journal, commands)
+
+
+def _shown_draft(draft: "ProjectDraft") -> NewPipelineDraft:
+    return NewPipelineDraft(
+        diff=tuple(draft.diff_lines()), files=tuple(one_line(file.path, 200) for file in draft.files)
+    )
 
 
 def _commands_text(commands: "Sequence[AcceptedCommand]") -> str:

@@ -14,7 +14,7 @@ from workbench.cli.console import Console
 from workbench.cli.context import user_actor
 from workbench.cli.errors import EXIT_FAILED, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
-from workbench.cli.session_diff import diff_line_color
+from workbench.cli.session_diff import print_diff_lines
 from workbench.config.windows import longest_window_minutes
 from workbench.effects.files import workspace_path
 from workbench.host.agent_connections import (
@@ -215,7 +215,7 @@ def _agreed(plan: ConnectionPlan, word: str, options: Namespace, console: Consol
     if options.yes:
         return True
     if not options.json:
-        _say_diff(plan, console)
+        print_diff_lines(plan.diff_lines(), console)
     is_deleted = plan.after is None
     question = f"Delete {plan.path}?" if is_deleted else f"Write this to {plan.path}?"
     return confirm(console, question, word, what=_nothing(word), remedy="use --yes")
@@ -223,15 +223,6 @@ def _agreed(plan: ConnectionPlan, word: str, options: Namespace, console: Consol
 
 def _nothing(word: str) -> str:
     return _NOTHING if word == "connect" else "nothing was removed"
-
-
-def _say_diff(plan: ConnectionPlan, console: Console) -> None:
-    is_colored = console.is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    for line in plan.diff_lines():
-        if is_colored:
-            console.say_colored(line, diff_line_color(line))
-        else:
-            console.say(line)
 
 
 def _refuse_toml(plan: ConnectionPlan, console: Console) -> NoReturn:

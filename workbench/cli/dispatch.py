@@ -321,6 +321,10 @@ _SESSIONS = {
 }
 _PIPELINE = {
     "list": _command("pipeline_definitions:list", "the pipelines of this workspace and its runs"),
+    "new": _command("pipeline_new:new", "make a pipeline from a template, or of what a session did"),
+    "import": _command(
+        "pipeline_import:import", "make a pipeline of a Taskfile, or a persona of a Claude sub-agent"
+    ),
     "validate": _command("pipeline_definitions:validate", "check pipelines and their manifest for errors"),
     "graph": _command("pipeline_graph:graph", "draw a pipeline or a run as text, mermaid or SVG"),
     "run": _command("pipeline_run:run", "run a pipeline"),

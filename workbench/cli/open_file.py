@@ -108,6 +108,18 @@ def _kind_of(path: Path, head: bytes, size: int) -> FileKind:
     return "session"
 
 
+def _refuse_workflow(path: Path) -> None:
+    """Refuse a file that describes work for another program, with what to do about it."""
+    from workbench.formats.workflows.outline import MOST_BYTES
+    from workbench.formats.workflows.signatures import recognise_workflow
+
+    with path.open("rb") as file:
+        found = recognise_workflow(str(path.resolve()), file.read(MOST_BYTES))
+    if found is not None:
+        what = f"“{one_line(str(path), 120)}” was not opened"
+        raise Refusal(what, f"it is {found.title}, which workbench does not run", found.advice) from None
+
+
 def _top_members(text: bytes) -> Iterator[str]:
     """Yield the names of the members of an object at the beginning of a text, as far as it reaches.
 
@@ -233,6 +245,7 @@ def _replay(path: Path, options: "Namespace", console: Console) -> int:
         with path.open("rb") as stream:
             detect.detect_format(stream, str(path))
     except detect.UnknownFormat as error:
+        _refuse_workflow(path)
         raise _unknown(path, f"{_COULD_BE}; {error}") from None
     except OSError as error:
         raise _unknown(path, error.strerror or str(error)) from None

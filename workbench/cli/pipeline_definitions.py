@@ -48,7 +48,7 @@ def _print_pipelines(workspace: str, options: Namespace, console: Console) -> in
     pipelines, about = load.list_pipelines(_project_root(workspace)), _project_facts(workspace)
     width = max((len(entry.name) for entry in pipelines), default=0)
     lines = [*filter(None, [about.text]), *(_pipeline_line(entry, width) for entry in pipelines)]
-    nothing = "No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines."
+    nothing = "No pipeline yet. workbench pipeline new makes one."
     facts = [
         {
             "name": entry.name, "file": entry.file, "description": entry.description, "steps": entry.steps,

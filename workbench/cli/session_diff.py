@@ -3,7 +3,7 @@
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -98,19 +98,27 @@ def _is_below(path: str, wanted_path: str, folder: str) -> bool:
 
 
 def _print_diff(files: Sequence[FileDiff], console: Console, *, has_binary: bool) -> None:
-    is_colored = console.is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     for diff in files:
-        for line in git_diff_lines(diff, has_binary=has_binary):
-            if not console.is_terminal:
-                # What reads it needs every character as it is in the file.
-                console.exact(f"{line}\n".encode(diff.encoding, "replace"))
-            elif is_colored:
-                console.say_colored(line, diff_line_color(line))
-            else:
-                console.say(line)
+        lines = git_diff_lines(diff, has_binary=has_binary)
+        if console.is_terminal:
+            print_diff_lines(lines, console)
+            continue
+        for line in lines:
+            # What reads it needs every character as it is in the file.
+            console.exact(f"{line}\n".encode(diff.encoding, "replace"))
 
 
-def diff_line_color(line: str) -> str:
+def print_diff_lines(lines: Iterable[str], console: Console) -> None:
+    """Print the lines of a unified diff, in colours on a terminal that has them."""
+    is_colored = console.is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    for line in lines:
+        if is_colored:
+            console.say_colored(line, _diff_line_color(line))
+        else:
+            console.say(line)
+
+
+def _diff_line_color(line: str) -> str:
     """Return the colour of a line of a unified diff, as the digits of its SGR sequence; empty for none."""
     return _HEADER_COLOR if line.startswith(_HEADERS) else _COLORS.get(line[:1], "")
 

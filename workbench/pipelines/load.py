@@ -74,6 +74,11 @@ def load_pipeline(
     files = DiskFiles(os.path.realpath(base))
     sources: dict[str, str] = {}
     place = _load_document(file, report, sources)
+    if other := _other_format(file, place, sources.get(file, "")):
+        return LoadedPipeline(
+            file=file, root=files.root, manifest_file=manifest_file, pipeline=None, manifest=None,
+            report=ProblemReport([other]), sources=sources,
+        )  # fmt: skip
     read = None
     if manifest_file is None:
         report.add(
@@ -98,6 +103,21 @@ def load_pipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
         report=report, texts=files.seen(), sources=sources,
     )  # fmt: skip
+
+
+def _other_format(file: str, place: DocumentPlace | None, text: str) -> Problem | None:
+    """Return what a file is that another program reads, as the one problem of it; None for any other."""
+    members = (place.node.members if place else None) or {}
+    kind = members.get("kind")
+    if "steps" in members or (kind is not None and kind.value in (PIPELINE_KIND, MANIFEST_KIND)):
+        return None
+    from workbench.formats.workflows.signatures import recognise_workflow
+
+    found = recognise_workflow(os.path.realpath(file), text.encode("utf-8"))
+    if found is None:
+        return None
+    message = f"this is {found.title}, not a pipeline; {found.advice}"
+    return Problem(code="other_format", message=message, file=file)
 
 
 def load_pipeline_text(

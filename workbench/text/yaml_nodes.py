@@ -1,12 +1,14 @@
-"""YAML as nodes that know their line, bounded in size, depth and number of values.
+"""YAML as nodes that know their line, bounded in size, depth and number of values, and outlines of documents.
 
-The only use of PyYAML. Nodes are built from parser events, never composed: no tag makes an object, aliases
+The only reader of PyYAML's events. Nodes are built from them, never composed: no tag makes an object, aliases
 are counted before they are followed. Scalars are those of the YAML 1.2 core schema: `on` and `no` are texts.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, TypeAlias, cast
 
 from msgspec import Struct, field
 
@@ -52,6 +54,81 @@ def parse_yaml(
     except RecursionError:
         raise YamlError("yaml_depth", f"it is nested deeper than {MOST_DEPTH} levels", 1, 1) from None
     return builder.root or LocatedNode(value=None, line=1, column=1)
+
+
+OutlineValue: TypeAlias = "str | tuple[()] | dict[str, OutlineValue]"
+Outline: TypeAlias = dict[str, OutlineValue]
+"""Members by name: a scalar as it is written, a list without its items, or the members of a mapping."""
+_OUTLINE_DEPTH: Final = 3
+_OUTLINE_EVENTS: Final = 100_000
+
+
+def outline_yaml(text: str) -> Outline:
+    """Return the members of the first document of a text, three levels deep, as far as they can be read.
+
+    Tags are passed over and aliases are not followed; what cannot be read ends the outline.
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", None) or yaml.SafeLoader
+    builder = _OutlineBuilder()
+    with suppress(yaml.YAMLError, RecursionError):
+        for event in islice(cast("Any", yaml).parse(text, Loader=loader), _OUTLINE_EVENTS):
+            if not builder.accept(event):
+                break
+    return builder.root
+
+
+class _OutlineLevel(Struct):
+    members: Outline | None
+    """Where values of a mapping are noted; None for a list, and below the outline."""
+    is_mapping: bool
+    key: str | None = None
+
+
+class _OutlineBuilder:
+    def __init__(self) -> None:
+        self.root: Outline = {}
+        self._levels: list[_OutlineLevel] = []
+
+    def accept(self, event: Any) -> bool:
+        """Note an event; return whether more are wanted."""
+        match type(event).__name__:
+            case "ScalarEvent":
+                self._note(cast("str", event.value))
+            case "AliasEvent":
+                self._note("")
+            case "MappingStartEvent" | "SequenceStartEvent" as kind:
+                self._open(is_mapping=kind == "MappingStartEvent")
+            case "MappingEndEvent" | "SequenceEndEvent":
+                self._levels.pop()
+            case "DocumentEndEvent":
+                return not self.root
+            case _:
+                pass
+        return len(self._levels) <= MOST_DEPTH
+
+    def _open(self, *, is_mapping: bool) -> None:
+        depth = len(self._levels)
+        value: OutlineValue = {} if is_mapping else ()
+        is_noted = self._note(value) if depth else is_mapping
+        members = self.root if not depth else value if isinstance(value, dict) else None
+        is_kept = is_noted and is_mapping and depth < _OUTLINE_DEPTH
+        self._levels.append(_OutlineLevel(members if is_kept else None, is_mapping))
+
+    def _note(self, value: OutlineValue) -> bool:
+        """Note a value below the key before it, or the key itself; return whether it was noted as a value."""
+        level = self._levels[-1] if self._levels else None
+        if level is None or not level.is_mapping:
+            return False
+        if level.key is None:
+            level.key = value if isinstance(value, str) else ""
+            return False
+        key, level.key = level.key, None
+        if level.members is None:
+            return False
+        level.members.setdefault(key, value)
+        return True
 
 
 def _syntax_error(error: Any) -> YamlError:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.agent_connections import AgentRow, ConnectionAnswers, ConnectionChange
     from workbench.views.incidents import CodeExcerpt
+    from workbench.views.new_pipeline import NewPipelineDraft, NewPipelineRequest, NewPipelineSource
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import (
@@ -249,6 +250,18 @@ class RunBackend:
     def launch(self, request: "LaunchRequest") -> str:
         """Begin a run and return its id. Refused inside an agent."""
         raise BackendError(_NO_RUN)
+
+    def new_pipeline_source(self, session_id: str) -> "NewPipelineSource":
+        """Return the templates, or with a session its steps. In a thread."""
+        raise BackendError("No pipeline was made. This screen only shows.")
+
+    def draft_pipeline(self, request: "NewPipelineRequest") -> "NewPipelineDraft":
+        """Return the files of a new pipeline. In a thread."""
+        raise BackendError("No pipeline was made. This screen only shows.")
+
+    def write_pipeline(self, request: "NewPipelineRequest", draft: "NewPipelineDraft") -> str:
+        """Write a new pipeline exactly as its draft shows it; return its file. Refused inside an agent."""
+        raise BackendError("No pipeline was made. This screen only shows.")
 
     def run_from(self, run_id: str, step: str) -> str:
         """Begin a run that takes over what stands before a step, and return its id."""

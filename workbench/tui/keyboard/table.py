@@ -11,6 +11,7 @@ from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION,
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.main_keys import AGENTS, APP, DEMO, DIALOG, FIRST, LIST, RAIL
 from workbench.tui.pipeline.launch_keys import LAUNCH
+from workbench.tui.pipeline.new_pipeline_keys import NEW_PIPELINE
 from workbench.tui.pipeline.pipeline_keys import GATE, PIPELINE, RUNS, STEP
 from workbench.tui.pipeline.run_table_keys import COMPARE, TIMES
 from workbench.tui.tools.tools_keys import TOOLS
@@ -58,7 +59,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
         AGENTS, APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, RUNS, STEP,
-        GATE, COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO, QUEUE,
+        GATE, COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, NEW_PIPELINE, COMPARE, TIMES, RAIL, UNDO, QUEUE,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -126,6 +127,7 @@ _CHAINS: Final = (
     ("always",),
     ("rules",),
     ("launch",),
+    ("new-pipeline",),
     ("compare",),
     ("times",),
     ("incident",),

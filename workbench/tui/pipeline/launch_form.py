@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
     from workbench.tui.pipeline.graph_picture import GraphPicture
 
-_NO_PIPELINES: Final = f"No pipeline was found in this workspace; looked in {', '.join(PIPELINE_FOLDERS)}."
+_NO_PIPELINES: Final = f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}: M makes one."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
 _BOX_CELLS: Final = 132

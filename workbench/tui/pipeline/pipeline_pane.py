@@ -245,7 +245,8 @@ class PipelinePane(Pane):
 
         ink, count = render_context.ink(self), None if self.is_past else self._shown.found
         found = f"{count} found." if count else f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."
-        keys = keymap.own_keys(self, [("pipeline.launch", "start one")] if count else [])
+        wanted = [("pipeline.launch", "start one")] if count else [("pipeline.new", "make one")]
+        keys = keymap.own_keys(self, [] if self.is_past or count is None else wanted)
         rows = empty_page_lines(
             _NO_RUNS_AT_MOMENT if self.is_past else _NO_RUNS, "" if count is None else found, keys,
             self.size.width, ink, render_context.glyphs(self),
@@ -260,8 +261,9 @@ class PipelinePane(Pane):
         if self.is_past:
             return "none had run"
         count = self._shown.found
-        found = "" if count is None else f", {count or 'none'} found"
-        return f"none runs{found}{', L starts one' if count else ''}"
+        if count is None:
+            return "none runs"
+        return f"none runs, {f'{count} found, L starts' if count else 'none found, M makes'} one"
 
     def _show_title_of_all(self, runs: "Sequence[PipelineRun]") -> None:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
@@ -598,6 +600,13 @@ class PipelinePane(Pane):
 
         open_launch(self.main)
 
+    def open_new(self, *, of_session: bool = False) -> None:
+        """Open the dialog that makes a pipeline."""
+        from workbench.tui.pipeline.new_pipeline import open_new_pipeline
+
+        session = self.main.state.current if of_session else None
+        open_new_pipeline(self.main, session.id if session is not None else "")
+
     def open_compare(self) -> None:
         """Show the run beside another run of its pipeline."""
         from workbench.tui.pipeline.run_comparison import open_compare
@@ -643,6 +652,10 @@ class PipelinePane(Pane):
         if self.is_list:
             return _IS_LIST
         return _NO_RUNS if self._shown.run is None else ""
+
+    def why_no_session(self) -> str:
+        """Return why no pipeline can be made of a session; empty when one is shown."""
+        return "" if self.main.state.current is not None else "No session is shown."
 
     def why_no_gate(self) -> str:
         """Return why there is no gate to answer; empty when one waits under the cursor."""
