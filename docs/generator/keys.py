@@ -29,7 +29,7 @@ SCOPES = {
     "answer": "Answering a question", "trust": "Answering about trust", "batch": "Answering many at once",
     "conversation": "Place 1: conversation", "queue": "Queued messages", "undo": "Undoing changes",
     "tools": "Place 3: tools", "pipeline": "Place 4: pipeline", "runs": "Runs of all sessions",
-    "step": "A step in full", "gate": "A gate next to its graph", "launch": "Starting a pipeline",
+    "step": "A step in full", "gate": "A gate next to its graph", "launch": "Starting a pipeline", "new-pipeline": "Making a pipeline",
     "compare": "Comparing two runs", "times": "Times of a run", "rail": "Place 0: sessions",
     "library": "Place 5: library", "find": "Finding sessions", "session-diff": "All changes of a session",
     "rules": "Place 6: rules", "always": "Making a rule", "statistics": "Place 7: statistics",
