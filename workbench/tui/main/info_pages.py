@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
@@ -21,7 +20,7 @@ from workbench.tui.main.notifications import LoggedMessage
 from workbench.tui.main.palette_commands import KEY_COMMANDS
 from workbench.tui.pane import Pane
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.dialog import Dialog, ScrolledBox
 from workbench.tui.widgets.pager import PagerScreen
 from workbench.views.status_icons import ICONS, IconName
 
@@ -96,7 +95,7 @@ class HelpScreen(Dialog, inherit_bindings=False):
         self._page = Static(id="help-page")
 
     def make_box(self) -> Widget:
-        return VerticalScroll(id=self._box_id, classes=self.BOX_CLASSES, can_focus=False)
+        return ScrolledBox(id=self._box_id, classes=self.BOX_CLASSES, can_focus=False)
 
     def compose_box(self) -> Iterable[Widget]:
         yield self._page
@@ -124,7 +123,7 @@ class HelpScreen(Dialog, inherit_bindings=False):
         elif event.key == "backspace":
             self._find = self._find[:-1]
         elif event.key in ("down", "up", "pagedown", "pageup"):
-            self.query_one(VerticalScroll).scroll_relative(y=3 if "down" in event.key else -3, animate=False)
+            self.query_one(ScrolledBox).scroll_relative(y=3 if "down" in event.key else -3, animate=False)
         elif event.key in ("f1", "question_mark") and not self._find:
             self.dismiss()
             return

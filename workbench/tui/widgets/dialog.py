@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.css.scalar import Scalar
 from textual.geometry import Size
@@ -60,6 +60,22 @@ def rows_of_key(key: str, page: int) -> int:
 _HELD: Final = " HELD: every call asks; release outside of this page "
 
 
+class _SizedBox(Widget):
+    """A box that tells its dialog when its size changes: content that comes or goes changes its height."""
+
+    def on_resize(self) -> None:
+        if isinstance(self.screen, Dialog):
+            self.screen.cover_if_high()
+
+
+class Box(_SizedBox, Vertical):
+    """The box of a dialog."""
+
+
+class ScrolledBox(_SizedBox, VerticalScroll):
+    """The box of a dialog whose whole content is scrolled."""
+
+
 class Dialog(ModalScreen[None], KeyDialog, HoldView, inherit_bindings=False):
     """A box over another screen: the screen is `#NAME-screen`, the box `#NAME-box`."""
 
@@ -80,6 +96,8 @@ class Dialog(ModalScreen[None], KeyDialog, HoldView, inherit_bindings=False):
         self._arming = KeyArming()
         self._box_extents: tuple[_Extent, _Extent] | None = None
         """Width and height of the box in the stylesheet, each with its most."""
+        self._is_page = False
+        """Whether the stylesheet makes the box nearly as large as the screen."""
         self.said = ""
         """A sentence for a few seconds."""
 
@@ -94,7 +112,7 @@ class Dialog(ModalScreen[None], KeyDialog, HoldView, inherit_bindings=False):
 
     def make_box(self) -> Widget:
         """Return the box, still empty."""
-        return Vertical(id=self._box_id, classes=self.BOX_CLASSES)
+        return Box(id=self._box_id, classes=self.BOX_CLASSES)
 
     def compose_box(self) -> Iterable[Widget]:
         """Yield the widgets in the box."""
@@ -150,15 +168,17 @@ class Dialog(ModalScreen[None], KeyDialog, HoldView, inherit_bindings=False):
         is_high = _cells(high, size, size.height) >= PAGE_SHARE * size.height
         box.set_class(is_wide, "-page-wide")
         box.set_class(is_high, "-page-high")
-        self.set_class(is_wide or is_high, "-page")
+        self._is_page = is_wide or is_high
+        self.set_class(self._is_page, "-page")
         self.show_hold()
-        if high[0] is not None and high[0].is_auto:
-            self.call_after_refresh(self._cover_if_high)
+        self.cover_if_high()
 
-    def _cover_if_high(self) -> None:
-        """Cover the screen below a box whose content has made it nearly as high as that."""
-        if self.is_attached and self.box.outer_size.height >= PAGE_SHARE * self.size.height:
-            self.set_class(True, "-page")
+    def cover_if_high(self) -> None:
+        """Cover the screen below as long as the content makes the box nearly as high as that."""
+        if self._box_extents is None or (height := self._box_extents[1][0]) is None or not height.is_auto:
+            return
+        is_high = self.box.outer_size.height >= PAGE_SHARE * self.size.height
+        self.set_class(self._is_page or is_high, "-page")
 
     def resized(self) -> None:
         """Lay out in another size."""
