@@ -48,7 +48,7 @@ def test_a_patch_is_answered_by_keys_like_any_edit(tmp_path):
         assert "router.py  and 1 more file" in shown.text and "hunk 1 of 3" in shown.text
         assert "+ line three" in shown.text and "+ # New" in shown.text
         await shown.press("A")
-        assert "Each patch is asked about, and no rule answers one" in shown.text
+        assert "No rule is made of a patch" in shown.text
         await shown.press("space")
         await shown.press("a")
         assert shown.state(row) == "approved"

@@ -227,7 +227,9 @@ def hook_timeout(window_minutes: float) -> int:
 
 
 def _has_hooks(config: object) -> bool:
-    return isinstance(config, Mapping) and bool(cast("Mapping[str, object]", config).get("hooks"))
+    """Return whether a configuration has hooks of its own; which hooks its user trusts are no hooks."""
+    hooks = cast("Mapping[str, object]", config).get("hooks") if isinstance(config, Mapping) else None
+    return isinstance(hooks, Mapping) and any(name != "state" for name in cast("Mapping[str, object]", hooks))
 
 
 def _require_fitting(file: SettingsFile, data: bytes) -> None:

@@ -155,17 +155,22 @@ def hunks_taken_and_left(
 
 
 def note_for_model(writer: SessionWriter, record: CallRecord) -> str:
-    """Return what the model has to know of a change that is not made as it asked for; empty if it is."""
+    """Return what the model has to know of a change that is not made as it asked for, and what the user says.
+
+    Empty where it is made as it asked for and the user said nothing.
+    """
+    said = record.approved.reason if record.approved is not None else ""
+    words = " ".join(filter(None, (_alteration_words(writer, record), said and f"The user says: {said}")))
+    return redaction.redact_line(words, 2_000)
+
+
+def _alteration_words(writer: SessionWriter, record: CallRecord) -> str:
     if record.is_whole:
         return ""
     if record.approved is not None and record.approved.edited:
-        words = "The user changed this before it was written. Read the files again before you continue."
-    else:
-        left = ", ".join(left_out_hunks(writer, record))
-        words = (
-            f"The user approved only a part of this and left out: {left}. Do not write that again unasked."
-        )
-    return redaction.redact_line(words, 2_000)
+        return "The user changed this before it was written. Read the files again before you continue."
+    left = ", ".join(left_out_hunks(writer, record))
+    return f"The user approved only a part of this and left out: {left}. Do not write that again unasked."
 
 
 def left_out_hunks(writer: SessionWriter, record: CallRecord) -> list[str]:

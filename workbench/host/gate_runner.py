@@ -189,6 +189,10 @@ _ASKED_BY_HUMAN: Final = GateVerdict(
 _ASKED_OF_PATCH: Final = GateVerdict(
     outcome="ask", step="ask", by="request", reason="it is a patch, so its diff is shown first"
 )
+_ASKED_OF_WIDE_PATCH: Final = GateVerdict(
+    outcome="ask", step="ask", by="request",
+    reason="it is a patch that creates, moves or deletes files, so its diff is shown first",
+)  # fmt: skip
 
 
 async def judge_and_propose(
@@ -231,10 +235,12 @@ async def judge_and_propose(
     try:
         if reopens:
             return _ASKED_BY_HUMAN, await asyncio.to_thread(_reopened_proposal, writer, screened, reopens)
-        verdict = _ASKED_OF_PATCH if row.tool == PATCH_TOOL else verdict
-        return verdict, await asyncio.to_thread(
+        proposal = await asyncio.to_thread(
             compute_proposal, writer, row, screened, call_context(writer, settings, gate=gate)
         )
+        if row.tool == PATCH_TOOL:
+            verdict = _patch_verdict(writer, verdict, proposal)
+        return verdict, proposal
     except (ToolRefused, FileRefused) as error:
         if (
             is_new
@@ -245,6 +251,20 @@ async def judge_and_propose(
         return GateVerdict(
             outcome="refused", step="schema", by=screened.descriptor.id, reason=str(error)
         ), None
+
+
+def _patch_verdict(writer: SessionWriter, verdict: GateVerdict, proposal: Proposal) -> GateVerdict:
+    """Return the verdict of a patch: a human's own always asks, an agent's if it does more than edit files.
+
+    The rules that name edits say nothing of files that are created, moved or deleted.
+    """
+    if writer.session().kind != "supervised":
+        return _ASKED_OF_PATCH
+    edits_only = all(
+        change.before is not None and change.after is not None and change.moved_from is None
+        for change in proposal.changes
+    )
+    return verdict if edits_only or verdict.outcome != "allowed" else _ASKED_OF_WIDE_PATCH
 
 
 def _may_be_told_reason(writer: SessionWriter, screened: ScreenedCall, gate: GateContext) -> bool:

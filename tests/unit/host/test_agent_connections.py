@@ -350,6 +350,12 @@ def test_toml_with_hooks_is_shown_and_not_written(home, user):
     assert found.scope == "all" and not found.problems
 
 
+def test_toml_that_only_says_which_hooks_are_trusted_does_not_stop_a_connection(home, user):
+    state = '[hooks.state]\n[hooks.state."hooks.json:PreToolUse:0"]\ntrusted_hash = "sha256:00"\n'
+    put(user / ".codex/config.toml", f'model = "m"\n{state}')
+    assert plan_connection(home, CODEX, CHOICE).is_change
+
+
 def test_problems_of_a_connection_are_named(home, user, tmp_path):
     path = Path(connect(home, CLAUDE).path)
     file = settings_file(CLAUDE, os.environ, None)

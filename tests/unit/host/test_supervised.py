@@ -211,6 +211,52 @@ def test_chosen_hunks_become_the_input_of_the_agents_tool(staged, tool):
     assert (finished.detail, finished.metadata["grade"]) == ("partial", "bound")
 
 
+PATCHES = {
+    "edits": ("*** Update File: a.txt\n@@\n-line 2\n+line two\n", "allow"),
+    "creates": ("*** Add File: n.txt\n+new\n", "asks"),
+    "deletes": ("*** Delete File: a.txt\n", "asks"),
+    "moves": ("*** Update File: a.txt\n*** Move to: c.txt\n@@\n-line 2\n+line two\n", "asks"),
+    "edits another": ("*** Update File: d.md\n@@\n-x\n+y\n", "asks"),
+    "edits two": ("*** Update File: a.txt\n@@\n-line 2\n+line two\n*** Update File: d.md\n@@\n-x\n+y\n", "asks"),
+    "runs by itself": ("*** Update File: .envrc\n@@\n-x\n+y\n", "asks"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PATCHES)
+def test_a_rule_for_edits_allows_a_patch_that_only_edits_files_it_names(staged, case):
+    stage = stage_of(staged)
+    allow(stage, "Edit(*.txt)", "Edit(.envrc)")
+    for name in ("d.md", ".envrc"):
+        (stage.workspace / name).write_text("x\n")
+    body, expected = PATCHES[case]
+
+    async def scenario(agent):
+        given = {"patch": f"*** Begin Patch\n{body}*** End Patch"}
+        asking = asyncio.create_task(agent.call("n1", "apply_patch", given, "c1"))
+        if expected == "asks":
+            stage.reject(await waiting_row(stage))
+        assert (await asking).outcome == ("allow" if expected == "allow" else "deny")
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+    assert bool(stage.bodies(ActionOpened)) == (expected == "asks")
+
+
+@pytest.mark.parametrize("hunks", [None, [2]])
+def test_what_a_human_says_with_an_approval_reaches_the_agent(staged, hunks):
+    stage = stage_of(staged)
+
+    async def scenario(agent):
+        asking = asyncio.create_task(agent.call("n1", "Write", {"file_path": "a.txt", "content": FAR}, "c1"))
+        stage.approve(await waiting_row(stage), hunks=hunks, reason="keep line 2 short")
+        note = (await asking).note
+        assert note.endswith("The user says: keep line 2 short")
+        assert ("only a part" in note) == (hunks is not None)
+        await settled_calls(stage)
+
+    supervise(stage, scenario)
+
+
 def test_a_version_that_the_agents_tool_cannot_write_is_not_handed_over(staged):
     stage = stage_of(staged)
 

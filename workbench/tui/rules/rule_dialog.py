@@ -254,7 +254,7 @@ def draft_rule(
     from workbench.policy.rule_suggestions import suggest_rules
 
     if tool == PATCH_TOOL:
-        return "each patch is asked about, and no rule answers one"
+        return "no rule is made of a patch; Edit(src/**) covers an agent's patch that only edits such files"
     descriptor = backend.rules.known_tools().get(tool)
     if descriptor is None:
         return "no rule can be made here: this tool is not known"
