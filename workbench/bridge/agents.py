@@ -213,7 +213,7 @@ AGENTS: Final = (
             _SESSION_STARTS, _STOPS, HookEvent(name="Interrupt", means="interrupted"), _SESSION_ENDS,
         ),
         unasking_modes=("bypassPermissions",), patch_commands=True, allow_needs_input=True,
-        trust_step="start codex, enter /hooks and trust the new hooks once",
+        trust_step="start codex and trust the new hooks when it asks, or with /hooks; until then none runs",
     ),
     HookedAgent(
         id="gemini", name="Gemini CLI", tools=_GEMINI_TOOLS,

@@ -30,11 +30,15 @@ class HookSetup(Struct, frozen=True, kw_only=True):
 
 SHORT_SECONDS: Final = 30
 """The timeout of a hook that does not wait for a human."""
+LAST_SECONDS: Final = 3
+"""The timeout of a hook after which an agent ends: the most that Codex 0.171 gives it."""
 
 
 def hook_seconds(event: HookEvent, setup: HookSetup) -> int:
     """Return the timeout of an event's hook in seconds."""
-    return setup.seconds if event.waits else SHORT_SECONDS
+    if event.waits:
+        return setup.seconds
+    return LAST_SECONDS if event.means in ("ended", "interrupted") else SHORT_SECONDS
 
 
 def hook_arguments(agent: HookedAgent, event: HookEvent, setup: HookSetup) -> list[str]:

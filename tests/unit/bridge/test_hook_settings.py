@@ -35,7 +35,8 @@ def test_each_event_of_a_scope_gets_a_hook_with_the_timeout_in_its_unit(agent, s
     for event in agent.events_of(scope):
         (group,) = groups[event.name]
         (hook,) = group["hooks"]
-        assert hook["timeout"] == (960 if event.waits else 30) * unit
+        seconds = {"ask": 960, "ended": 3, "interrupted": 3}.get(event.means, 30)
+        assert hook["timeout"] == seconds * unit
         assert group.get("matcher") == ("*" if event.has_matcher else None)
         assert hook["type"] == "command" and f" {agent.id} {event.name} /data " in hook["command"]
 
