@@ -211,7 +211,7 @@ def test_each_command_line_is_one_of_the_program():
     [("workbench run -p TEXT", True), ("cd x && workbench sessions list | head", True), ("workbench DIR", True),
      ("workbench ~/shop --continue", True), ('eval "$(workbench ask --shell-integration bash)"', True),
      ("workbench run --no-such", False), ("workbench sesions", False), ("workbench approvals", False),
-     ("git diff | workbench apply - > out", True), ("X=1 workbench docs no --search", False),
+     ("git diff | workbench apply - > out", True), ("X=1 workbench run --provider", False),
      ("workbench run --on-approval MODE", False), ("workbench --help", True), ("workbench ask logs ID", True)],
 )  # fmt: skip
 def test_a_wrong_command_line_is_found(line, is_right):

@@ -1,4 +1,4 @@
-"""The dialog of `workbench ask`: a command with what the gate says of it, and keys that are read at once.
+"""The dialog of `workbench ask`: a command with what the guard says of it, and keys that are read at once.
 
 It stands on the terminal behind stderr, so that stdout has the accepted command alone.
 """
@@ -294,7 +294,7 @@ class CommandDialog:
             return False
         if suggestion.is_denied and not self._is_warned:
             self._is_warned = True
-            self._console.note(f"{_INDENT}The gate denies it. a a once more accepts it all the same.")
+            self._console.note(f"{_INDENT}The guard denies it. a a once more accepts it all the same.")
             return False
         return True
 
@@ -325,7 +325,7 @@ def refusal_lines(refused: CommandRefused) -> Iterator[str]:
 
 
 def suggestion_lines(suggestion: Suggestion, columns: int) -> Iterator[str]:
-    """Yield a suggestion: the command as it is, what it does, what the gate says, its parts."""
+    """Yield a suggestion: the command as it is, what it does, what the guard says, its parts."""
     answer = suggestion.answer
     yield ""
     for line in marked_spaces(answer.command).split("\n"):
@@ -336,7 +336,7 @@ def suggestion_lines(suggestion: Suggestion, columns: int) -> Iterator[str]:
         yield from wrap(paragraph, columns, initial_indent=_INDENT, subsequent_indent=_INDENT)
     if answer.explanation:
         yield ""
-    yield from _labelled("gate", verdict_text(suggestion.verdict), columns)
+    yield from _labelled("guard", verdict_text(suggestion.verdict), columns)
     review = suggestion.review
     is_plain = len(review.parts) == 1 and not review.parts[0].does and not review.parts[0].reasons
     for number, part in enumerate(() if is_plain else review.parts[:_MOST_PARTS], 1):

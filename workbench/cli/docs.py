@@ -2,8 +2,10 @@
 
 import os
 import re
+import shlex
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,29 +21,43 @@ if TYPE_CHECKING:
 
 EXAMPLE = """workbench docs
 workbench docs approving
-workbench docs --search key missing"""
+workbench docs --search key missing
+workbench docs --search -- --on-approval"""
 _MODULE: Final = Path(__file__)
 _WIDEST: Final = 100
 """Cells of a line: longer ones are hard to read."""
 _MOST_EXCERPT: Final = 160
 _COMMENT: Final = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _LINK: Final = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+_ENDING: Final = re.compile(r"(?<=\w{3})(s|ed|ing)\Z", re.IGNORECASE)
 _PAGER: Final = "less"
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("page", nargs="?", metavar="PAGE", help="the page to show; without it all are listed")
-    parser.add_argument("--search", nargs="+", metavar="WORD", help="print the places that hold all of these")
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="PAGE",
+        help="the page to show, or the words to search; none lists the pages",
+    )
+    parser.add_argument("--search", action="store_true", help="list the sections that have all of the words")
 
 
 def execute(options: Namespace, console: Console) -> int:
     pages = documentation_pages()
-    if options.search:
-        return _search(pages, options.search, console)
-    if options.page is None:
-        console.say_lines(_page_list(pages))
-        return EXIT_OK
-    return _show(pages[_page_name(pages, options.page)], console)
+    match options.words:
+        case []:
+            if options.search:
+                raise UsageError("nothing is searched", "there is no word", "add one behind --search")
+            console.say_lines(_page_list(pages))
+            return EXIT_OK
+        case words if options.search:
+            return _search(pages, words, console)
+        case [page]:
+            return _show(pages[_page_name(pages, page)], console)
+        case words:
+            hint = f"to search for words: workbench docs --search {shlex.join(words)}"
+            raise UsageError("nothing is shown", "one page is shown at a time", hint)
 
 
 def documentation_pages() -> Mapping[str, Path]:
@@ -118,25 +134,64 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<!\\)\s*\|\s*", "  ", text).strip() if text.startswith("|") else text
 
 
+class _Section(Struct, frozen=True, kw_only=True):
+    """A heading with the text below it, down to the next heading."""
+
+    page: str
+    heading: str
+    parts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.heading, *self.parts))
+
+
+def _sections(pages: Mapping[str, Path]) -> Iterator[_Section]:
+    for page, path in pages.items():
+        for heading, parts in groupby(page_parts(_read(path)), key=lambda part: part.heading):
+            texts = (part.text for part in parts)
+            yield _Section(page=page, heading=heading, parts=tuple(filter(_is_shown, texts)))
+
+
+def _is_shown(text: str) -> bool:
+    """Return whether text is more than the line below the head of a table."""
+    return not set(text) <= set("-: |")
+
+
 def _search(pages: Mapping[str, Path], words: Sequence[str], console: Console) -> int:
-    wanted = " ".join(words).casefold().split()
-    found = False
-    for name, path in pages.items():
-        for part in page_parts(_read(path)):
-            text = f"{part.heading} {part.text}".casefold()
-            if all(word in text for word in wanted):
-                found = True
-                console.say(f"{name}, {part.heading}: {_excerpt(part.text, wanted[0])}")
-    if not found:
-        console.note(f"No place in the documentation holds all of: {' '.join(wanted)}. Try fewer words.")
-    return EXIT_OK if found else EXIT_FAILED
+    wanted = [_word_pattern(word) for word in " ".join(words).split()]
+    sections = [(section, _matches(section.text, wanted)) for section in _sections(pages)]
+    most = max(count for _, count in sections)
+    if not most:
+        console.note(f"No section of the documentation has: {' '.join(words)}.")
+        return EXIT_FAILED
+    if most < len(wanted):
+        console.note("No section has all words; these have most:")
+    found = [section for section, count in sections if count == most]
+    for section in sorted(found, key=lambda section: -_matches(section.heading, wanted)):
+        text = max(section.parts, key=lambda part: _matches(part, wanted), default="")
+        console.say(f"{section.page}, {section.heading}: {_excerpt(text, wanted)}")
+    return EXIT_OK
 
 
-def _excerpt(text: str, word: str) -> str:
-    """Return a text around a word, in at most 160 characters and the signs of what is cut."""
+def _word_pattern(word: str) -> re.Pattern[str]:
+    """Return a pattern for words that start with a word, or with it without a final s, ed or ing."""
+    stem = _ENDING.sub("", word)
+    start = r"(?<![^\W_])" if word[0].isalnum() else ""
+    return re.compile(start + re.escape(stem), re.IGNORECASE)
+
+
+def _matches(text: str, wanted: Sequence[re.Pattern[str]]) -> int:
+    """Return how many of the words a text has."""
+    return sum(1 for pattern in wanted if pattern.search(text))
+
+
+def _excerpt(text: str, wanted: Sequence[re.Pattern[str]]) -> str:
+    """Return a text around its first word, in at most 160 characters and the signs of what is cut."""
     if len(text) <= _MOST_EXCERPT:
         return text
-    start = max(0, min(text.casefold().find(word) - _MOST_EXCERPT // 3, len(text) - _MOST_EXCERPT))
+    first = min((found.start() for pattern in wanted if (found := pattern.search(text))), default=0)
+    start = max(0, min(first - _MOST_EXCERPT // 3, len(text) - _MOST_EXCERPT))
     end = start + _MOST_EXCERPT
     return f"{'…' if start else ''}{text[start:end].strip()}{'…' if end < len(text) else ''}"
 

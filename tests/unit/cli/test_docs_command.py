@@ -25,6 +25,8 @@ the agent reads it. See [rules](rules.md#deny) and [above](#approving).
 # no heading
 workbench approvals list
 ```
+
+A setting decides.
 """
 
 
@@ -34,7 +36,8 @@ def pages(tmp_path, monkeypatch):
     for name, text in {
         "approving": PAGE,
         "index": "# Start\n\nWhat this is.\n",
-        "reference/settings": "# Settings\n\nEvery setting.\n\nThe agent reads them.\n",
+        "reference/settings": "# Settings\n\nEvery setting asks.\n\nThe agent reads them.\n\n"
+        "Pass --on-approval.\n\n## CI\n\nA runner.\n",
     }.items():
         (tmp_path / "docs" / f"{name}.md").write_text(text, encoding="utf-8")
     monkeypatch.setattr(docs, "_MODULE", tmp_path / "workbench" / "cli.py")
@@ -46,7 +49,7 @@ def test_without_a_page_each_is_named_with_its_first_sentence(shell, pages):
     assert shell.out.splitlines() == [
         "index               What this is.",
         "approving           How to answer.",
-        "reference/settings  Every setting.",
+        "reference/settings  Every setting asks.",
     ]
 
 
@@ -75,27 +78,46 @@ def test_a_wrong_name_is_answered_with_the_nearest(pages):
     [
         (
             ["READS", "agent"],
-            ["approving, Reject with a reason: Press R and write why;", "reference/settings, Settings"],
+            [
+                "approving, Reject with a reason: Press R and write why; the agent reads it.",
+                "reference/settings, Settings: The agent reads",
+            ],
         ),
-        (["approve"], ["approving, Reject with a reason: a  approve"]),
+        (["reason", "approve"], ["approving, Reject with a reason: "]),  # the heading, and a row of its table
         (["approvals list"], ["approving, Reject with a reason: workbench approvals list"]),
+        (["--", "--on-approval"], ["reference/settings, Settings: Pass --on-approval"]),
+        (["asked"], ["reference/settings, Settings: Every setting asks"]),
+        (["ci"], ["reference/settings, CI"]),  # not “decides”
+        (["settings"], ["reference/settings, Settings: ", "approving, Reject with a reason: "]),
     ],
 )
-def test_the_search_names_page_and_heading(shell, pages, words, found):
+def test_the_search_names_page_and_section(shell, pages, words, found):
     assert shell("docs", "--search", *words) == 0
     lines = shell.out.splitlines()
-    assert len(lines) == len(found)
+    assert len(lines) == len(found), lines
     assert all(line.startswith(start) for line, start in zip(lines, found, strict=True)), lines
 
 
-def test_a_search_for_what_is_nowhere_says_so_and_fails(shell, pages):
-    assert shell("docs", "--search", "zebra") == 1
-    assert shell.out == "" and "zebra" in shell.err
+def test_a_search_without_a_section_for_all_words_says_which_have_most(shell, pages):
+    assert shell("docs", "--search", "zebra", "reason", "write") == 0
+    assert [line.partition(": ")[0] for line in shell.out.splitlines()] == ["approving, Reject with a reason"]
+    assert "No section has all words; these have most:" in shell.err
+
+
+@each_row("word", ["zebra", "---"])  # the line below the head of a table is not text
+def test_a_search_for_what_is_nowhere_says_so_and_fails(shell, pages, word):
+    assert shell("docs", "--search", "--", word) == 1
+    assert shell.out == "" and word in shell.err
+
+
+@each_row("words", [["--search"], ["approving", "index"]])
+def test_a_search_has_words_and_a_page_is_one(shell, pages, words):
+    assert shell("docs", *words) == 2
 
 
 def test_an_excerpt_is_short_and_holds_the_word():
     text = "x " * 300 + "needle" + " y" * 300
-    found = docs._excerpt(text, "needle")
+    found = docs._excerpt(text, [docs._word_pattern("needles")])
     assert "needle" in found and len(found) <= docs._MOST_EXCERPT + 2 and found[0] == found[-1] == "…"
 
 
