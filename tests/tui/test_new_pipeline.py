@@ -6,7 +6,7 @@ from tests.support.waits import until_true
 from tests.tui.test_launch import slowly
 from tests.tui.test_pipeline_pane import play as play
 from workbench.backend.runs import LocalRuns
-from workbench.domain.events import Actor
+from workbench.domain.events import SYSTEM_SESSION, Actor
 from workbench.host.workspace_trust import grant_trust, is_trusted
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -225,7 +225,7 @@ def test_every_size_shows_rows_and_keys(play, size):
             "enter show the file",
             "space leave out",
             "e rename",
-            "the name of the pipeline",
+            "its name, and that of its file",
             "3 of 3 steps",
         ):
             assert words in s.text, words
@@ -286,4 +286,4 @@ def test_writing_ends_the_trust_of_the_folder_and_asks_for_it_again(making):
     request = NewPipelineRequest(name="mine", template="plan")
     assert service.write_pipeline(request, service.draft_pipeline(request)).asks_for_trust
     assert not is_trusted(journal, str(folder))
-    assert [action.kind for action in journal.pending_actions()] == ["trust"]
+    assert [action.state for action in journal.actions(session_id=SYSTEM_SESSION)] == ["pending"]

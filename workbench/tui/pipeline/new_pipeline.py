@@ -42,6 +42,8 @@ _MOST_LEFT_OUT: Final = 2
 _NAME_ROW: Final = ":name"
 """Of the pipeline's name, above the steps of a session. No step has a colon in its id."""
 _NAME_CELLS: Final = 32
+_OTHER_ROWS: Final = 12
+"""Rows of the screen that the list never takes: the frame, the field, the words and the keys."""
 
 
 def open_new_pipeline(context: "MainContext", session_id: str = "") -> None:
@@ -60,7 +62,7 @@ class SourceList(RowList):
 
     def __init__(self, source: NewPipelineSource) -> None:
         super().__init__(key="new-pipeline-rows")
-        name_row = NewPipelineRow(id=_NAME_ROW, kind="", about="the name of the pipeline", name=source.name)
+        name_row = NewPipelineRow(id=_NAME_ROW, kind="pipeline", about="its name, and that of its file", name=source.name)
         self.rows = {row.id: row for row in ((name_row,) if source.session_id else ()) + source.rows}
         self.names = {row.id: row.name for row in self.rows.values()}
         """What each row is called now."""
@@ -183,6 +185,7 @@ class NewPipelineScreen(ListDialog, inherit_bindings=False):
         self.fill()
 
     def fill(self) -> None:
+        self._rows.styles.height = max(1, min(len(self._rows.rows), self.size.height - _OTHER_ROWS))
         colours, width = ink(self), max(20, self._keys.size.width or self.size.width - 8)
         words = cells.wrap_plain_text(glyphs(self).line(self._refusal or self._sentence()), width - 1)
         shade = colours.of("failed" if self._refusal else "muted")
@@ -320,6 +323,7 @@ class NewPipelineScreen(ListDialog, inherit_bindings=False):
             return
         self._arming.disarm()
         self._rows.display, self._diff.display = draft is None, draft is not None
+        self.box.set_class(draft is not None, "-diff")
         self._diff.show_draft(draft)
         self.follow(self.moved_view)
         self.moved_view.focus()
