@@ -6,7 +6,7 @@ from tests.support.waits import until_true
 from tests.tui.test_launch import slowly
 from tests.tui.test_pipeline_pane import play as play
 from workbench.backend.runs import LocalRuns
-from workbench.domain.events import SYSTEM_SESSION, Actor
+from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.host.workspace_trust import grant_trust, is_trusted
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -280,7 +280,6 @@ def test_the_file_is_written_as_it_was_shown_or_not_at_all(making):
 def test_writing_ends_the_trust_of_the_folder_and_asks_for_it_again(making):
     service, folder = making
     journal = service._journal
-    (folder / "workbench.yaml").write_text("kind: WaveManifest\nmetadata: {name: shop}\n")
     grant_trust(journal, str(folder), False, Actor(kind="human"))
     assert is_trusted(journal, str(folder))
     request = NewPipelineRequest(name="mine", template="plan")

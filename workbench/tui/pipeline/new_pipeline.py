@@ -62,7 +62,9 @@ class SourceList(RowList):
 
     def __init__(self, source: NewPipelineSource) -> None:
         super().__init__(key="new-pipeline-rows")
-        name_row = NewPipelineRow(id=_NAME_ROW, kind="pipeline", about="its name, and that of its file", name=source.name)
+        name_row = NewPipelineRow(
+            id=_NAME_ROW, kind="pipeline", about="its name, and that of its file", name=source.name
+        )
         self.rows = {row.id: row for row in ((name_row,) if source.session_id else ()) + source.rows}
         self.names = {row.id: row.name for row in self.rows.values()}
         """What each row is called now."""
