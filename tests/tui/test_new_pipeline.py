@@ -187,6 +187,18 @@ def test_letters_in_the_field_are_no_keys_and_a_click_closes_it(play):
     play(body, **Maker().services())
 
 
+def test_the_notice_that_a_file_changed_does_not_take_the_place_of_what_a_key_did(play):
+    async def body(s):
+        s.main.say("Wrote x.yaml.")
+        s.main.say_unasked("workbench.yaml changed: valid")
+        assert s.main.rule.said == "Wrote x.yaml."
+        s.main.say_unasked("x.yaml changed: 1 error", is_error=True)
+        s.main.say_unasked("x.yaml changed: valid")
+        assert s.main.rule.said == "x.yaml changed: valid"
+
+    play(body, None)
+
+
 def test_what_is_not_yet_shown_is_not_written(play):
     maker = Maker()
 

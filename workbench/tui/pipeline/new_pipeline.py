@@ -350,7 +350,9 @@ class NewPipelineScreen(ListDialog, inherit_bindings=False):
         self.dismiss()
 
         def work() -> str:
-            return _written_text(main.backend.runs.write_pipeline(request, draft), users)
+            written = main.backend.runs.write_pipeline(request, draft)
+            main.tasks.read_pipelines()
+            return _written_text(written, users)
 
         main.tasks.file(work)
 
