@@ -77,8 +77,8 @@ class SourceList(RowList):
         left_out = self.left_out | {_NAME_ROW}
         return tuple(KeptStep(row_id, name) for row_id, name in self.names.items() if row_id not in left_out)
 
-    def rename(self, row_id: str, name: str) -> None:
-        """Call a row otherwise."""
+    def set_name(self, row_id: str, name: str) -> None:
+        """Give a row another name."""
         self.names[row_id] = name
         self.invalidate()
 
@@ -233,7 +233,7 @@ class NewPipelineScreen(ListDialog, inherit_bindings=False):
         self._rows.move(1)
         self.fill()
 
-    def rename(self) -> None:
+    def edit_name(self) -> None:
         """Open the field with the name of the row under the cursor."""
         row_id = self._rows.cursor
         if self.is_diff or row_id is None:
@@ -276,7 +276,7 @@ class NewPipelineScreen(ListDialog, inherit_bindings=False):
         if self._refusal:
             self.fill()
             return
-        self._rows.rename(row_id, name)
+        self._rows.set_name(row_id, name)
         self._close_field()
 
     @on(RowList.Clicked)

@@ -19,7 +19,7 @@ NEW_PIPELINE: Final[tuple[Key["NewPipelineScreen"], ...]] = (
         action=lambda screen: screen.toggle()),
     Key(id="new-pipeline.rename", keys=("e",), label="rename", tooltip="rename the step, or the pipeline",
         group="Decide", footer=4, in_palette=False, opens_field=True,
-        action=lambda screen: screen.rename()),
+        action=lambda screen: screen.edit_name()),
     Key(id="new-pipeline.row-down", keys=("j", "down"), label="row", tooltip="next, previous row",
         shown="j k", group="Move", footer=5, in_palette=False,
         action=lambda screen: screen.move(1)),
