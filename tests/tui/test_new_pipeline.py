@@ -6,26 +6,37 @@ from tests.support.waits import until_true
 from tests.tui.test_launch import slowly
 from tests.tui.test_pipeline_pane import play as play
 from workbench.backend.runs import LocalRuns
+from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.host.workspace_trust import grant_trust, is_trusted
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.pipelines.project_drafts import DraftRefused
 from workbench.tui.backend import BackendError
 from workbench.views.new_pipeline import (
+    KeptStep,
     NewPipelineDraft,
     NewPipelineRequest,
     NewPipelineRow,
     NewPipelineSource,
+    WrittenPipeline,
 )
 
-TEMPLATES = NewPipelineSource(rows=(
-    NewPipelineRow(id="plan", kind="", about="Plan a change"), NewPipelineRow(id="check", kind="", about="Check it"),
-))  # fmt: skip
+TEMPLATES = NewPipelineSource(
+    used_names=("plan",),
+    rows=(
+        NewPipelineRow(id="plan", kind="", about="Plan a change", name="plan-2"),
+        NewPipelineRow(id="check", kind="", about="Check it", name="check"),
+    ),
+)
 STEPS = NewPipelineSource(
     session_id="s",
+    name="login",
+    used_names=("plan",),
     left_out=("1 command that did not succeed",),
     rows=(
-        NewPipelineRow(id="fix-login", kind="agent", about="Fix the login test"),
-        NewPipelineRow(id="pytest", kind="command", about="python -m pytest -q"),
-        NewPipelineRow(id="git-status", kind="command", about="git status"),
+        NewPipelineRow(id="fix-login", kind="agent", about="Fix the login test", name="fix-login"),
+        NewPipelineRow(id="pytest", kind="command", about="python -m pytest -q", name="pytest"),
+        NewPipelineRow(id="git-status", kind="command", about="git status", name="git-status"),
     ),
 )
 
@@ -38,14 +49,14 @@ class Maker:
 
     def draft(self, request):
         lines = [
-            f"+{request.template or ' '.join(request.steps)}",
+            f"+{request.name}: {request.template or ' '.join(step.name for step in request.steps)}",
             *(f"+line {number}" for number in range(40)),
         ]
         return NewPipelineDraft(diff=("+++ b/x.yaml", *lines), files=("workbench.yaml", "x.yaml"))
 
     def write(self, request, draft):
         self.written.append((request, draft))
-        return "x.yaml"
+        return WrittenPipeline(file="pipelines/x.yaml", asks_for_trust=True)
 
     def services(self, **more):
         return {
@@ -73,10 +84,13 @@ def test_a_template_is_shown_as_a_diff_and_written_after_the_answer(play):
         await opened(s, "M")
         await slowly(s, "j")
         await drafted(s)
-        assert "+check" in s.text and not maker.written
+        assert "+check: check" in s.text and not maker.written
         await slowly(s, "a")
         await until_true(lambda: maker.written, s.pilot.pause)
-        assert maker.written == [(NewPipelineRequest(template="check"), maker.draft(maker.written[0][0]))]
+        request = NewPipelineRequest(name="check", template="check")
+        assert maker.written == [(request, maker.draft(request))]
+        await until_true(lambda: "Wrote x.yaml" in s.main.rule.said, s.pilot.pause)
+        assert "2 and ctrl+t trust it, then L starts it" in s.main.rule.said
 
     play(body, None, **maker.services())
 
@@ -90,13 +104,99 @@ def test_steps_of_the_session_are_left_out_by_space(play):
         await slowly(s, "j", "space")
         assert "2 of 3 steps" in s.text
         await drafted(s)
-        assert "+fix-login git-status" in s.text
+        assert "+login: fix-login git-status" in s.text
         await slowly(s, "escape")
         assert not s.app.screen.is_diff and "2 of 3 steps" in s.text
         await slowly(s, "escape")
         assert s.app.screen is s.main and not maker.written
 
     play(body, **maker.services())
+
+
+async def named(s, text):
+    """Type a name into the field that `e` opens, in the place of the one it has, and press enter."""
+    await slowly(s, "e")
+    assert s.app.screen.is_naming
+    await s.press("ctrl+u", *text, "enter")
+
+
+def test_a_step_is_renamed_by_a_name_that_no_other_has(play):
+    maker = Maker()
+
+    async def body(s):
+        await opened(s, "S")
+        await slowly(s, "j")
+        await named(s, "git-status")
+        assert s.app.screen.is_naming and "Another step has the name git-status." in s.text
+        await s.press("ctrl+u", *"two words", "enter")
+        assert s.app.screen.is_naming and "“two words” cannot be the name of a step." in s.text
+        await s.press("escape")
+        assert not s.app.screen.is_naming and "two words" not in s.text
+        await named(s, "Tests.all")
+        assert not s.app.screen.is_naming and "Tests.all" in s.text
+        await drafted(s)
+        assert "+login: fix-login Tests.all git-status" in s.text
+        await slowly(s, "a")
+        await until_true(lambda: maker.written, s.pilot.pause)
+        assert maker.written[0][0].steps[1] == KeptStep("pytest", "Tests.all")
+
+    play(body, **maker.services())
+
+
+def test_the_name_of_the_pipeline_has_a_row_above_the_steps(play):
+    async def body(s):
+        await opened(s, "S")
+        await slowly(s, "k", "space")
+        assert "3 of 3 steps" in s.text and "Only steps" in s.app.screen.said
+        await named(s, "plan")
+        assert s.app.screen.is_naming and "There is a pipeline plan already." in s.text
+        await s.press("ctrl+u", *"nightly", "enter")
+        await drafted(s)
+        assert "+nightly: fix-login pytest git-status" in s.text
+
+    play(body, **Maker().services())
+
+
+def test_the_pipeline_of_a_template_is_renamed_at_its_row(play):
+    async def body(s):
+        await opened(s, "M")
+        assert "plan-2.yaml" in s.text
+        await named(s, "../plan")
+        assert s.app.screen.is_naming and "“../plan” cannot be the name of a pipeline." in s.text
+        await s.press("ctrl+u", *"mine", "enter")
+        assert "mine.yaml" in s.text
+        await drafted(s)
+        assert "+mine: plan" in s.text
+
+    play(body, None, **Maker().services())
+
+
+def test_letters_in_the_field_are_no_keys_and_a_click_closes_it(play):
+    async def body(s):
+        await opened(s, "S")
+        await slowly(s, "e")
+        await s.press(*"aqe", "space")
+        assert (
+            s.app.screen.is_naming and s.app.screen.query_one("#new-pipeline-input").value == "fix-loginaqe "
+        )
+        await s.pilot.click("#new-pipeline-rows", offset=(3, 2))
+        await s.settle()
+        assert not s.app.screen.is_naming and "3 of 3 steps" in s.text
+        assert s.app.focused is s.app.screen.moved_view
+
+    play(body, **Maker().services())
+
+
+def test_the_notice_that_a_file_changed_does_not_take_the_place_of_what_a_key_did(play):
+    async def body(s):
+        s.main.say("Wrote x.yaml.")
+        s.main.say_unasked("workbench.yaml changed: valid")
+        assert s.main.rule.said == "Wrote x.yaml."
+        s.main.say_unasked("x.yaml changed: 1 error", is_error=True)
+        s.main.say_unasked("x.yaml changed: valid")
+        assert s.main.rule.said == "x.yaml changed: valid"
+
+    play(body, None)
 
 
 def test_what_is_not_yet_shown_is_not_written(play):
@@ -136,6 +236,8 @@ def test_every_size_shows_rows_and_keys(play, size):
             "python -m pytest -q",
             "enter show the file",
             "space leave out",
+            "e rename",
+            "its name, and that of its file",
             "3 of 3 steps",
         ):
             assert words in s.text, words
@@ -171,12 +273,28 @@ def making(tmp_path):
 
 def test_the_file_is_written_as_it_was_shown_or_not_at_all(making):
     service, folder = making
-    request = NewPipelineRequest(template=service.new_pipeline_source("").rows[0].id)
+    row = service.new_pipeline_source("").rows[0]
+    request = NewPipelineRequest(name=row.name, template=row.id)
     draft = service.draft_pipeline(request)
     (folder / "workbench.yaml").write_text("kind: WaveManifest\n")
     with pytest.raises(Exception, match=r"not valid|changed since|not added"):
         service.write_pipeline(request, draft)
     assert not (folder / ".workbench").exists()
     (folder / "workbench.yaml").unlink()
-    assert service.write_pipeline(request, draft) == ".workbench/pipelines/plan.yaml"
-    assert service.draft_pipeline(request).files[-1] == ".workbench/pipelines/plan-2.yaml"
+    written = service.write_pipeline(request, draft)
+    assert written == WrittenPipeline(file=".workbench/pipelines/plan.yaml", asks_for_trust=True)
+    after = service.new_pipeline_source("")
+    assert after.rows[0].name == "plan-2" and after.used_names == ("plan",)
+    with pytest.raises(DraftRefused, match="pipeline plan already"):
+        service.draft_pipeline(request)
+
+
+def test_writing_ends_the_trust_of_the_folder_and_asks_for_it_again(making):
+    service, folder = making
+    journal = service._journal
+    grant_trust(journal, str(folder), False, Actor(kind="human"))
+    assert is_trusted(journal, str(folder))
+    request = NewPipelineRequest(name="mine", template="plan")
+    assert service.write_pipeline(request, service.draft_pipeline(request)).asks_for_trust
+    assert not is_trusted(journal, str(folder))
+    assert [action.state for action in journal.actions(session_id=SYSTEM_SESSION)] == ["pending"]

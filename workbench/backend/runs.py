@@ -19,6 +19,7 @@ from workbench.views.new_pipeline import (
     NewPipelineRequest,
     NewPipelineRow,
     NewPipelineSource,
+    WrittenPipeline,
 )
 from workbench.views.pipeline import (
     GrantOffer,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from workbench.pipelines.load import LoadedPipeline
     from workbench.pipelines.model import Manifest, Pipeline, Step
     from workbench.pipelines.project_drafts import ProjectDraft
-    from workbench.pipelines.session_steps import SessionSteps
     from workbench.text.problems import Problem
 
 _LONGEST_STEP_TEXT: Final = 300
@@ -112,62 +112,68 @@ class LocalRuns(LocalWorkspace, RunBackend):
         ]  # fmt: skip
 
     def new_pipeline_source(self, session_id: str) -> NewPipelineSource:
+        from workbench.pipelines.session_steps import session_steps, title_name
+        from workbench.text.unused_names import unused_name
+
+        used_names = tuple(self.pipeline_names())
         if not session_id:
             from workbench.pipelines.new_pipeline import pipeline_templates
 
             rows = (
-                NewPipelineRow(id=one.name, kind="", about=one.description) for one in pipeline_templates()
+                NewPipelineRow(
+                    id=one.name, kind="", about=one.description, name=unused_name(one.name, used_names)
+                )
+                for one in pipeline_templates()
             )
-            return NewPipelineSource(rows=tuple(rows))
-        found = self._session_steps(session_id)
+            return NewPipelineSource(rows=tuple(rows), used_names=used_names)
+        session = self._require_session(session_id, "No pipeline was made")
+        found = session_steps(self._journal.events(session_id), session.workspace)
         if not found.steps:
             raise BackendError(
                 "No pipeline was made: the session has no prompt and no command that succeeded."
             )
         return NewPipelineSource(
-            session_id=session_id, left_out=found.left_out,
+            session_id=session_id, left_out=found.left_out, used_names=used_names,
+            name=unused_name(title_name(session.title), used_names),
             rows=tuple(
                 NewPipelineRow(
                     id=step.id, kind="agent" if step.kind == "prompt" else "command",
-                    about=one_line(step.text, _LONGEST_STEP_TEXT),
+                    about=one_line(step.text, _LONGEST_STEP_TEXT), name=step.id,
                 )
                 for step in found.steps
             ),
         )  # fmt: skip
-
-    def _session_steps(self, session_id: str) -> "SessionSteps":
-        from workbench.pipelines.session_steps import session_steps
-
-        session = self._require_session(session_id, "No pipeline was made")
-        return session_steps(self._journal.events(session_id), session.workspace)
 
     def draft_pipeline(self, request: NewPipelineRequest) -> NewPipelineDraft:
         return _shown_draft(self._draft(request))
 
     def _draft(self, request: NewPipelineRequest) -> "ProjectDraft":
         from workbench.pipelines.new_pipeline import draft_of_session, draft_of_template
-        from workbench.pipelines.session_steps import title_name
-        from workbench.text.unused_names import unused_name
+        from workbench.pipelines.session_steps import session_steps
 
-        names = set(self.pipeline_names())
         if request.template:
-            name = unused_name(request.template, names)
-            return draft_of_template(self._workspace, request.template, name)
+            return draft_of_template(self._workspace, request.template, request.name)
         session = self._require_session(request.session_id, "No pipeline was made")
-        steps = [step for step in self._session_steps(session.id).steps if step.id in request.steps]
-        return draft_of_session(
-            self._workspace, steps, unused_name(title_name(session.title), names), session.title
-        )
+        names = {step.id: step.name for step in request.steps}
+        found = session_steps(self._journal.events(session.id), session.workspace).steps
+        steps = [replace(step, id=names[step.id]) for step in found if step.id in names]
+        return draft_of_session(self._workspace, steps, request.name, session.title)
 
-    def write_pipeline(self, request: NewPipelineRequest, draft: NewPipelineDraft) -> str:
+    def write_pipeline(self, request: NewPipelineRequest, draft: NewPipelineDraft) -> WrittenPipeline:
+        from workbench.host.workspace_trust import open_trust_question
         from workbench.pipelines.project_drafts import write_draft
+        from workbench.policy.trust import TrustRefused
 
         self._require_person("write a pipeline")
         files = self._draft(request)
         if _shown_draft(files) != draft:
             raise BackendError("Nothing was written: the project changed since. Look at the file again.")
         write_draft(files)
-        return draft.files[-1]
+        try:
+            question = open_trust_question(self._journal, self._workspace)
+        except TrustRefused:
+            question = None
+        return WrittenPipeline(file=draft.files[-1], asks_for_trust=question is not None)
 
     def launch_plan(self, file: str) -> LaunchPlan:
         from workbench.host.steps.run_requests import (

@@ -138,7 +138,7 @@ class ConfigFollower:
 
     def _said(self, words: str, is_error: bool) -> None:
         with suppress(RuntimeError):  # it may be closing
-            self._app.call_from_thread(self._app.main.say, words, is_error=is_error)
+            self._app.call_from_thread(self._app.main.say_unasked, words, is_error=is_error)
 
     def _load(self) -> None:
         from workbench.host.workspace_config import WorkspaceSettings

@@ -12,6 +12,7 @@ from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import place_json, problem_json, run_json, run_line
 from workbench.cli.row_json import JsonFields
 from workbench.domain.codec import to_json_value
+from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.effects.files import workspace_path
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
@@ -48,7 +49,7 @@ def _print_pipelines(workspace: str, options: Namespace, console: Console) -> in
     pipelines, about = load.list_pipelines(_project_root(workspace)), _project_facts(workspace)
     width = max((len(entry.name) for entry in pipelines), default=0)
     lines = [*filter(None, [about.text]), *(_pipeline_line(entry, width) for entry in pipelines)]
-    nothing = "No pipeline yet. workbench pipeline new makes one."
+    nothing = f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}. workbench pipeline new makes one."
     facts = [
         {
             "name": entry.name, "file": entry.file, "description": entry.description, "steps": entry.steps,
@@ -66,7 +67,7 @@ def _project_facts(workspace: str) -> load.ProjectFacts:
 
 def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:
     what = "cannot be used; see workbench pipeline validate" if entry.is_broken else entry.description
-    return f"{entry.name.ljust(width)}  {entry.steps:>3} steps  {what or entry.file}"
+    return f"{entry.name.ljust(width)}  {counted(entry.steps, 'step'):>9}  {what or entry.file}"
 
 
 def _print_runs(workspace: str, options: Namespace, console: Console) -> int:

@@ -13,6 +13,7 @@ from workbench.cli.errors import Refusal, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_drafts import NOTHING, offer_draft
 from workbench.effects.files import workspace_path
+from workbench.pipelines.draft_names import step_name_refusal
 from workbench.pipelines.new_pipeline import (
     TEMPLATE_NAMES,
     draft_of_session,
@@ -118,7 +119,11 @@ def _changed(steps: tuple[SessionStep, ...], words: list[str], console: Console)
             console.note(f"“{one_line(word, 40)}” is neither a number of the list nor NUMBER=NAME.")
             return steps
         if renaming:
-            after = renamed(after, after[number - 1].id, renaming[2])
+            old, name = after[number - 1].id, renaming[2]
+            if why := step_name_refusal(name, {step.id for step in after} - {old}):
+                console.note(f"{why} Nothing was changed.")
+                return steps
+            after = renamed(after, old, name)
         else:
             left_out.add(after[number - 1].id)
     return tuple(step for step in after if step.id not in left_out)

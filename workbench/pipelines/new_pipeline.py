@@ -9,9 +9,17 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.formats.workflows.sub_agent import read_sub_agent
+from workbench.pipelines.draft_names import NAME_REMEDY, pipeline_name_refusal
+from workbench.pipelines.load import list_pipelines
 from workbench.pipelines.manifest_edit import PersonaEntry
 from workbench.pipelines.outline import PIPELINE_KIND
-from workbench.pipelines.project_drafts import NOT_WRITTEN, DraftRefused, ProjectDraft, draft_project
+from workbench.pipelines.project_drafts import (
+    NOT_WRITTEN,
+    DraftRefused,
+    ProjectDraft,
+    draft_project,
+    draft_root,
+)
 from workbench.pipelines.session_steps import SessionStep
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import parse_yaml
@@ -19,7 +27,6 @@ from workbench.text.yaml_writer import yaml_text
 
 TEMPLATE_NAMES: Final = ("plan", "check", "release")
 _SESSION_PERSONA: Final = "developer"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _PERSONA: Final = re.compile(r"^ +persona: ([\w-]+)", re.MULTILINE)
 _THREAD: Final = "session"
 
@@ -49,7 +56,7 @@ def _package_text(name: str) -> str:
 
 def draft_of_template(workspace: str, template: str, name: str = "") -> ProjectDraft:
     """Return the files of a template; `name` is its own unless given. Raises DraftRefused."""
-    name = _required_name(name or template)
+    name = _required_name(workspace, name or template)
     if template not in TEMPLATE_NAMES:
         why = f"There is no template {one_line(template, 60)}."
         raise DraftRefused(NOT_WRITTEN, why, f"The templates are {', '.join(TEMPLATE_NAMES)}.")
@@ -63,7 +70,7 @@ def draft_of_template(workspace: str, template: str, name: str = "") -> ProjectD
 
 def draft_of_session(workspace: str, steps: Sequence[SessionStep], name: str, title: str) -> ProjectDraft:
     """Return the files of a pipeline of steps of a session, one after the other. Raises DraftRefused."""
-    name = _required_name(name)
+    name = _required_name(workspace, name)
     if not steps:
         why = "No step is left, and a pipeline needs one."
         raise DraftRefused(NOT_WRITTEN, why, "Keep at least one step.")
@@ -81,10 +88,10 @@ def draft_of_session(workspace: str, steps: Sequence[SessionStep], name: str, ti
     return draft_project(workspace, pipeline=(name, head + yaml_text(document)), personas=personas)
 
 
-def _required_name(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        why = f"“{one_line(name, 60)}” cannot be the name of a pipeline."
-        raise DraftRefused(NOT_WRITTEN, why, "Use letters, digits, - _ .")
+def _required_name(workspace: str, name: str) -> str:
+    used = {entry.name for entry in list_pipelines(draft_root(workspace))}
+    if why := pipeline_name_refusal(name, used):
+        raise DraftRefused(NOT_WRITTEN, why, "Choose another name." if name in used else NAME_REMEDY)
     return name
 
 

@@ -3,7 +3,6 @@
 Imports pydantic, so import it only where a pipeline is read.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -28,6 +27,7 @@ from workbench.pipelines.document_model import (
     one_of,
     read_text,
 )
+from workbench.pipelines.draft_names import STEP_ID
 from workbench.pipelines.model import (
     Aggregate,
     ArtifactInjection,
@@ -66,7 +66,6 @@ from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 
 MOST_STEPS: Final = 10_000
-_STEP_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 _VALUE_TYPES: Final = {
     word: word
     for word in (
@@ -393,7 +392,7 @@ def _read_steps(places: Iterable[DocumentPlace]) -> Iterator[Step]:
 
 def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument | None) -> Step:
     place = document.place
-    if document.id and not _STEP_ID.fullmatch(document.id):
+    if document.id and not STEP_ID.fullmatch(document.id):
         message = f"{one_line(document.id, 60)} cannot be an id; use letters, digits, - _ ."
         (place.member("id") or place).error("wrong_value", message)
     loop = document.loop and document.loop.to(Loop, steps=tuple(_read_steps(document.loop.steps)))

@@ -87,10 +87,8 @@ def session_steps(events: Iterable[Event], workspace: str) -> SessionSteps:
 
 
 def renamed(steps: Iterable[SessionStep], name: str, new: str) -> tuple[SessionStep, ...]:
-    """Return steps with one renamed, to a name that no other has."""
-    listed = tuple(steps)
-    unused = unused_name(_slug(new) or name, {step.id for step in listed if step.id != name})
-    return tuple(replace(step, id=unused) if step.id == name else step for step in listed)
+    """Return steps with one renamed, to a name that `step_name_refusal` allows."""
+    return tuple(replace(step, id=new) if step.id == name else step for step in steps)
 
 
 def _drafts(events: Iterable[Event]) -> tuple[list[_Draft], int]:

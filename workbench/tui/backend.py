@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.agent_connections import AgentRow, ConnectionAnswers, ConnectionChange
     from workbench.views.incidents import CodeExcerpt
-    from workbench.views.new_pipeline import NewPipelineDraft, NewPipelineRequest, NewPipelineSource
+    from workbench.views.new_pipeline import (
+        NewPipelineDraft,
+        NewPipelineRequest,
+        NewPipelineSource,
+        WrittenPipeline,
+    )
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import (
@@ -259,8 +264,8 @@ class RunBackend:
         """Return the files of a new pipeline. In a thread."""
         raise BackendError("No pipeline was made. This screen only shows.")
 
-    def write_pipeline(self, request: "NewPipelineRequest", draft: "NewPipelineDraft") -> str:
-        """Write a new pipeline exactly as its draft shows it; return its file. Refused inside an agent."""
+    def write_pipeline(self, request: "NewPipelineRequest", draft: "NewPipelineDraft") -> "WrittenPipeline":
+        """Write a new pipeline exactly as its draft shows it, and ask for trust. Refused inside an agent."""
         raise BackendError("No pipeline was made. This screen only shows.")
 
     def run_from(self, run_id: str, step: str) -> str:

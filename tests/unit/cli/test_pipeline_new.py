@@ -2,11 +2,13 @@
 
 import io
 import json
+import re
 
 import pytest
 
 from tests.support.tables import each_row
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, write
+from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.new_pipeline import TEMPLATE_NAMES, pipeline_templates
 
@@ -78,7 +80,8 @@ def test_nothing_is_overwritten_and_personas_that_are_there_are_used(shell):
     assert not (shell.workspace / ".workbench/personas/planner.md").exists()
     files = {path: (shell.workspace / path).read_bytes() for path in below(shell.workspace)}
     assert (
-        shell("pipeline", "new", "--template", "plan", "--yes") == 1 and "no file is overwritten" in shell.err
+        shell("pipeline", "new", "--template", "plan", "--yes") == 1
+        and "a pipeline plan already" in shell.err
     )
     assert {path: (shell.workspace / path).read_bytes() for path in below(shell.workspace)} == files
 
@@ -86,6 +89,18 @@ def test_nothing_is_overwritten_and_personas_that_are_there_are_used(shell):
 def test_an_empty_list_leads_to_a_new_pipeline(shell):
     assert shell("pipeline", "list") == 0
     assert "workbench pipeline new" in shell.out
+    assert all(folder in shell.out for folder in PIPELINE_FOLDERS)
+
+
+def test_the_list_counts_steps(shell):
+    step = "  - {id: %s, type: command, script: ls}\n"
+    head = "kind: WavePipeline\nmetadata: {name: %s}\nsteps:\n"
+    write(shell.workspace / "pipelines", {
+        "one.yaml": head % "one" + step % "a", "two.yaml": head % "two" + step % "a" + step % "b",
+    })  # fmt: skip
+    assert shell("pipeline", "list") == 0
+    assert re.search(r"^one +1 step +pipelines/one.yaml$", shell.out, re.MULTILINE)
+    assert re.search(r"^two +2 steps +pipelines/two.yaml$", shell.out, re.MULTILINE)
 
 
 @each_row("words, said", [
@@ -148,9 +163,11 @@ def test_a_session_becomes_its_prompts_and_the_commands_that_succeeded(shell, se
 
 
 def test_steps_are_left_out_and_renamed_by_their_numbers(shell, session, typed):
-    typed("9", "1 2=show", "", "write")
+    typed("9", "2=ls", "1 2=show/it", "1 2=show", "", "write")
     assert shell("pipeline", "new", "again", "--from-session", session) == 0, shell.err
     assert "neither a number of the list nor NUMBER=NAME" in shell.err
+    assert "Another step has the name ls." in shell.err
+    assert "“show/it” cannot be the name of a step." in shell.err
     assert [step[0] for step in steps_of(shell, "again")] == ["show", "ls", "look-again"]
     typed("1 2 3 4", "", "write")
     assert (

@@ -107,6 +107,7 @@ class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
         for pane in five:
             pane.main, pane.is_claimed = context, self.first_page.is_claimed
         self._looks_soon, self._says_keys, self._looked_at = False, False, 0.0
+        self._said_unasked = ""
 
     @cached_property
     def notifications(self) -> "Notifications":
@@ -423,6 +424,14 @@ class MainScreen(DirtyScreen, KeyScreen, HoldView, inherit_bindings=False):
         if is_kept:
             self.notifications.keep(self.state.source.now(), text, is_error=is_error)
         self.rule.say(text, is_error=is_error, about=about)
+
+    def say_unasked(self, text: str, *, is_error: bool = False) -> None:
+        """Say what no key asked for; while the rule shows what a key did, only the messages have it."""
+        if is_error or self.rule.said in ("", self._said_unasked):
+            self._said_unasked = text
+            self.say(text, is_error=is_error)
+        else:
+            self.notifications.keep(self.state.source.now(), text, is_error=False)
 
     @on(tui_pane.StatusMessage)
     def _said(self, message: tui_pane.StatusMessage) -> None:
