@@ -21,7 +21,7 @@ _OPENCODE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def opencode_rules(permission: object) -> tuple[OwnRule, ...]:
-    """Return the last rules of OpenCode's `permission` setting in their order: the last that matches counts."""
+    """Return the last rules of OpenCode's `permission` in their order: the last that matches counts."""
     return tuple(_opencode_rules(permission))[-MOST_RULES:]
 
 
