@@ -98,6 +98,21 @@ def test_a_dialog_holds_and_does_not_release(tmp_path):
     play_held(stage, body, size=(80, 24))
 
 
+def test_a_dialog_whose_content_covers_the_header_says_that_all_are_held(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        hold_agents(stage.journal, USER)
+        await shown.look()
+        await shown.press("?")
+        assert shown.app.screen.has_class("-page") and not shown.app.screen.box.has_class("-page-wide")
+        assert "HELD: every call asks" in first_row(shown)
+        await shown.press("escape")
+        assert NOTICE in first_row(shown)
+
+    play_held(stage, body, size=(160, 24))
+
+
 def test_the_users_own_keys_hold_and_are_named(tmp_path):
     stage = staged(tmp_path)
 

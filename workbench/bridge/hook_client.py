@@ -122,6 +122,17 @@ def start(command: list[str], folder: bytes, data: bytes) -> None:
         posix._exit(0)  # pyright: ignore[reportPrivateUsage]
 
 
+def is_first_to_start(folder: bytes) -> bool:
+    """Return whether no other hook that ended starts the process of a folder; keeps a lock until it exits."""
+    file = posix.open(socket_name(folder) + ".start", posix.O_CREAT | posix.O_RDWR, 0o600)
+    try:
+        posix.lockf(file, posix.F_TLOCK, 0)
+    except OSError:
+        posix.close(file)
+        return False
+    return True
+
+
 def connect(folder: bytes, until: float | None) -> _socket.socket:
     """Return a connection to a folder's background process. Raises OSError."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -206,16 +217,19 @@ class Hook:
 
     def answer_of(self, folder: bytes, message: bytes) -> Output | bytes:
         """Return what the background process of a folder says; asked again where it ends before that."""
-        is_started, was_lost, give_up = False, False, time.monotonic() + START_SECONDS
+        is_alone = is_started = was_lost = False
+        give_up = time.monotonic() + START_SECONDS
         while time.monotonic() < give_up and (self.until is None or time.monotonic() < self.until):
             try:
                 connection = connect(folder, self.until)
             except (FileNotFoundError, ConnectionRefusedError):
                 if not self.command and not was_lost:
                     raise NoAnswer from None
-                if self.command and not is_started:
-                    if self.otherwise == "leave" and not continue_alone():
+                if self.command and self.otherwise == "leave" and not is_alone:
+                    if not continue_alone():
                         return 0, b"", b""  # what happened is reported without the agent
+                    is_alone = True
+                if self.command and not is_started and (not is_alone or is_first_to_start(folder)):
                     start(self.command, folder, self.data)
                     is_started = True
                 time.sleep(PAUSE_SECONDS)

@@ -9,7 +9,8 @@ from typing import Final, cast
 from workbench.bridge.agent_modes import permission_rules
 from workbench.supervised.messages import OwnRule
 
-MOST_RULES: Final = 1_000
+MOST_RULES: Final = 200
+"""Rules that a call is compared with: a folder's files can hold any number."""
 _LONGEST: Final = 500
 _OPENCODE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "bash": ("Bash",), "edit": ("Edit", "Write"), "read": ("Read",), "glob": ("Glob",), "grep": ("Grep",),
@@ -20,8 +21,8 @@ _OPENCODE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def opencode_rules(permission: object) -> tuple[OwnRule, ...]:
-    """Return the rules of OpenCode's `permission` setting in their order: the last that matches counts."""
-    return tuple(_opencode_rules(permission))[:MOST_RULES]
+    """Return the last rules of OpenCode's `permission` in their order: the last that matches counts."""
+    return tuple(_opencode_rules(permission))[-MOST_RULES:]
 
 
 def _opencode_rules(permission: object) -> Iterator[OwnRule]:

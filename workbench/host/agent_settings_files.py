@@ -126,6 +126,8 @@ def settings_values(agent: HookedAgent, file: SettingsFile) -> dict[SettingsSour
 
 
 _CLAUDE_PROJECT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json")
+LARGEST_PROJECT_SETTINGS: Final = 200_000
+"""Bytes of a folder's settings that are read with each call; larger files are left out."""
 
 
 def own_rules(agent: HookedAgent, workspace: str, env: Mapping[str, str]) -> tuple[OwnRule, ...]:
@@ -136,13 +138,13 @@ def own_rules(agent: HookedAgent, workspace: str, env: Mapping[str, str]) -> tup
     if agent.id != "claude":
         return ()
     own = settings_values(agent, settings_file(agent, env, None))
-    project = (_values_of(Path(workspace, name)) for name in _CLAUDE_PROJECT_FILES)
+    project = (_values_of(Path(workspace, name), LARGEST_PROJECT_SETTINGS) for name in _CLAUDE_PROJECT_FILES)
     return claude_rules((own["managed"], own["settings"], *project))
 
 
-def _values_of(path: Path | None) -> object:
+def _values_of(path: Path | None, most: int = LARGEST_SETTINGS) -> object:
     try:
-        text = (read_bounded(path, LARGEST_SETTINGS) or b"").decode("utf-8") if path else ""
+        text = (read_bounded(path, most) or b"").decode("utf-8") if path else ""
         if path is not None and path.suffix == ".toml":
             return tomllib.loads(text)
         is_json = path is not None and path.suffix in (".json", ".jsonc")

@@ -50,8 +50,9 @@ class ScreenAnswers(Struct):
     def note_replacement(self, call_id: str, replaced: str) -> None:
         self.announced[call_id] = self.announced.get(replaced, replaced)
 
-    def note_interruption(self, time_us: int | None) -> None:
-        self.interrupted_at = max(self.interrupted_at, time_us or 0)
+    def note_interruption(self, time_us: int | None, now: int) -> None:
+        """Note when a turn was interrupted; a time after `now` counts as now, so that no later call ends."""
+        self.interrupted_at = max(self.interrupted_at, min(time_us or 0, now))
 
     def failure(self, call_id: str) -> str | None:
         """Return what the model was given of a call that failed; None if it did not."""
@@ -73,13 +74,13 @@ class InterruptionWatch:
     def __init__(self, path: str) -> None:
         self._file = GrowingFile(path, MOST_LINE)
 
-    def read(self, most: int, answers: ScreenAnswers) -> bool:
-        """Note what at most so many new bytes say; returns whether there are more.
+    def read(self, most: int, answers: ScreenAnswers, now: int) -> bool:
+        """Note what at most so many new bytes say at a time; returns whether there are more.
 
         Raises OSError, FileRefused.
         """
         growth = self._file.read(most)
         for line in json_values(growth.lines, growth.first):
             if isinstance(line, JsonLine):
-                answers.note_interruption(interruption_time(line.value))
+                answers.note_interruption(interruption_time(line.value), now)
         return growth.has_more

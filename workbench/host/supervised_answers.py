@@ -79,7 +79,9 @@ async def announce(calls: AgentCalls, ask: Ask, asked: IncomingCall, cwd: str, w
     verdict, proposal = await judge_and_propose(writer, call, ask.input)
     if verdict.outcome == "allowed" and proposal is None:
         verdict = replace(verdict, outcome="refused", reason="it cannot be computed what it would do")
-    call = replace(call, asks_itself=proposal is not None and asks_itself(ask.own_rules, proposal.screened))
+    if proposal is not None and ask.own_rules:
+        is_asked_too = await asyncio.to_thread(asks_itself, ask.own_rules, proposal.screened)
+        call = replace(call, asks_itself=is_asked_too)
     events = [
         *announcement(calls.writer, call, is_first=is_first),
         *await proposal_events(writer, call, verdict, proposal, ask.input),

@@ -262,7 +262,7 @@ class _Transcript:
 
     def _stop(self, record: r.TurnStop) -> _Maker:
         if record.outcome == "interrupted":
-            self._answers.note_interruption(record.at)
+            self._answers.note_interruption(record.at, self._writer.journal.now())
         return self._word(lambda: TurnEnded(outcome=record.outcome, detail=sanitize_line(record.detail)))
 
     def _prompt(self, text: str) -> _Maker | None:
@@ -532,7 +532,8 @@ class TranscriptFollower:
 
     async def _look_for_interruptions(self, watch: InterruptionWatch) -> None:
         try:
-            self.has_more = await asyncio.to_thread(watch.read, LOOK_BYTES, self.answers)
+            now = self._writer.journal.now()
+            self.has_more = await asyncio.to_thread(watch.read, LOOK_BYTES, self.answers, now)
         except (OSError, FileRefused) as error:
             self.has_more = False
             LOG.debug("the session file of an agent cannot be read: %s", error)

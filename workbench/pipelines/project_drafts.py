@@ -53,13 +53,34 @@ class ProjectDraft(Struct, frozen=True, kw_only=True):
     """What is known to be missing before a run can start."""
 
     def diff_lines(self) -> list[str]:
-        """Return the change as a unified diff with the last file first, and with secrets replaced."""
+        """Return the change as a unified diff with the last file first.
+
+        Added lines are as they would be written; secrets in the others are replaced.
+        """
+        return scrub("\n".join(self._exact_lines())).text.split("\n")
+
+    def hidden_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of secrets because of which the diff would not show what is added."""
+        exact = self._exact_lines()
+        shown = scrub("\n".join(exact))
+        return () if _added(exact) == _added(shown.text.split("\n")) else shown.found
+
+    def _exact_lines(self) -> list[str]:
         lines: list[str] = []
         for file in (*self.files[-1:], *self.files[:-1]):
-            before = [] if file.before is None else file.before.splitlines()
+            before = [] if file.before is None else _lines(file.before)
             old = "/dev/null" if file.before is None else f"a/{file.path}"
-            lines += difflib.unified_diff(before, file.text.splitlines(), old, f"b/{file.path}", lineterm="")
-        return scrub("\n".join(lines)).text.splitlines()
+            lines += difflib.unified_diff(before, _lines(file.text), old, f"b/{file.path}", lineterm="")
+        return lines
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; only a line feed ends one, so that no other character is left out."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _added(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.startswith("+")]
 
 
 def draft_root(workspace: str) -> str:
@@ -73,7 +94,8 @@ def draft_project(
 ) -> ProjectDraft:
     """Return the files of a pipeline (its name and text) and of personas that the manifest does not have yet.
 
-    Raises DraftRefused: a file is there already, the manifest cannot be extended, or the result has errors.
+    Raises DraftRefused: a file is there already, the manifest cannot be extended, the result has errors, or
+    the diff would not show all of it.
     """
     root, manifest_file = draft_root(workspace), find_manifest(workspace)
     before = _text_of(manifest_file) if manifest_file else None
@@ -91,9 +113,13 @@ def draft_project(
     for file in files:
         _require_free(root, file)
     report = _checked(root, files, manifest, after.text or before, pipeline is not None)
-    return ProjectDraft(
+    draft = ProjectDraft(
         root=root, files=tuple(files), warnings=tuple(problem.message for problem in report.stopping)
     )
+    if hidden := draft.hidden_kinds():
+        why = f"It would hold what looks like a secret ({', '.join(hidden)}), which is not shown in a diff."
+        raise DraftRefused(NOT_WRITTEN, why, "Take it out, and let the command read it from its environment.")
+    return draft
 
 
 def _path(root: str, kind: str, name: str) -> str:

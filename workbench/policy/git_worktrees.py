@@ -25,12 +25,12 @@ def worktree_origin(folder: str) -> str | None:
 
 def _main_folder(top: str) -> str | None:
     named = (read_short_text(f"{top}/.git") or "").strip()
-    if not named.startswith(_GIT_FILE):
+    if not named.startswith(_GIT_FILE) or "\0" in named:
         return None
     own = os.path.realpath(os.path.join(top, named.removeprefix(_GIT_FILE).strip()))  # noqa: PTH118 -- text
     back = (read_short_text(f"{own}/gitdir") or "").strip()
     common = (read_short_text(f"{own}/commondir") or "").strip()
-    if not back or not common:
+    if not back or not common or "\0" in f"{back}{common}":
         return None
     repository = os.path.realpath(os.path.join(own, common))  # noqa: PTH118 -- text
     names_it = os.path.realpath(os.path.join(own, back)) == os.path.realpath(f"{top}/.git")  # noqa: PTH118

@@ -178,6 +178,20 @@ def test_the_end_of_a_call_is_reported_after_a_start_and_the_agent_does_not_wait
     until(started.exists)
 
 
+def test_hooks_that_ended_start_one_background_process_between_them(place, tmp_path):
+    """All of them report; the one that starts holds its lock until it has."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    starter = ["/bin/sh", "-c", f': > "{marks}/$$"', "sh"]
+    for _ in range(5):
+        assert place.run("leave", "30", *starter) == LEFT
+    until(lambda: list(marks.iterdir()))
+    answers = [b"hook 0 0 0\n"] * 5
+    place.serve(place.folder, *answers).join(PATIENCE)
+    assert len(place.heard) == 5
+    assert len(list(marks.iterdir())) == 1
+
+
 def test_an_input_over_the_limit_is_denied(place, monkeypatch, capfd):
     monkeypatch.setattr(hook_client, "MAX_INPUT_BYTES", 10)
     words = ["claude", "PreToolUse", str(place.data)]

@@ -25,6 +25,7 @@ from workbench.bridge.hook_input import (
     read_hook,
 )
 from workbench.bridge.hook_output import LEAVE, blocked, decision_output, note_output
+from workbench.bridge.own_rules import MOST_RULES, claude_rules, opencode_rules
 from workbench.supervised.messages import AgentEnded, Ask, CallAnswer, Done, Hello, TurnDone
 
 NOTE = f"{RECORDED_FOLDER}/note.txt"
@@ -241,6 +242,14 @@ def test_opencode_says_by_which_rules_it_asks_itself():
         assert ("Bash", True) in [(rule.pattern, rule.asks) for rule in found]
     for permission in (None, [], 7, {"bash": [1]}, {"bash": {"x" * 600: "ask"}}):
         assert not said("opencode", "tool.execute.before", {**given, "permission": permission}).said.own_rules
+
+
+def test_a_call_is_compared_with_a_limited_number_of_rules_those_that_count():
+    many = [f"Bash(x{number})" for number in range(MOST_RULES + 1)]
+    found = claude_rules(({"permissions": {"ask": many}},))
+    assert [rule.pattern for rule in found] == many[:-1]
+    found = opencode_rules({"bash": {f"x{number}": "ask" for number in range(MOST_RULES + 1)}})
+    assert [rule.pattern for rule in found] == many[1:]
 
 
 def opencode_after():

@@ -1,6 +1,7 @@
 """`pipeline import`, and what `workbench FILE` and `pipeline validate` say of files of other programs."""
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -137,3 +138,24 @@ def test_a_change_at_the_same_moment_is_not_overwritten(tmp_path):
                 ProjectDraft(root=str(tmp_path), files=(FileDraft(path=f"b{draft.before}", text="b"), draft))
             )
         assert (tmp_path / "a").read_text() == "theirs"
+
+
+HIDING = "version: '3'\ntasks:\n  default:\n    cmds:\n      - |\n        -----BEGIN RSA PRIVATE KEY-----\n        $(touch x)\n        -----END RSA PRIVATE KEY-----\n"
+
+
+def test_nothing_is_written_that_the_diff_would_hide_as_a_secret(place):
+    write(place.workspace, {"hiding.yml": HIDING})
+    before = below(place.workspace)
+    assert place("pipeline", "import", "hiding.yml", "--yes") == 1
+    assert "looks like a secret (pem)" in place.err
+    assert below(place.workspace) == before
+
+
+def test_every_character_of_a_prompt_is_in_the_diff(place):
+    agent = "---\nname: odd\ndescription: d\ntools: Read\n---\none\rtwo\x0cthree\u2028four\n"
+    write(place.workspace, {".claude/agents/odd.md": agent})
+    assert place("pipeline", "import", ".claude/agents/odd.md", "--yes", "--json") == 0
+    added = [line[1:] for line in json.loads(place.out)["diff"].split("\n") if line.startswith("+")]
+    prompt = (place.workspace / ".workbench/personas/odd.md").read_bytes().decode()
+    assert prompt == "one\rtwo\x0cthree\u2028four\n"
+    assert prompt.removesuffix("\n") in added

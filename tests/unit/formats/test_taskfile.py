@@ -106,6 +106,9 @@ def test_a_prompt_is_a_gate():
     ("default: {cmds: []}", "has no commands"), ("default: [{task: nope}]", "no task “nope”"),
     ("default: {vars: {A: {sh: x}}, cmds: [\"echo '{{.A}}'\"]}", "inside single quotes"),
     ("default: {dotenv: [.env], cmds: [a]}", "“dotenv”"), ("default: {env: {'A B': x}, cmds: [a]}", "is not a name"),
+    ("default: {dir: {sh: pwd}, cmds: [a]}", "dir is not a text"),
+    ("default: {vars: {A: '{'}, cmds: ['{{.A}}{{.A}} env.HOME }}']}", "which a pipeline would fill in"),
+    ("default: {preconditions: [{sh: a, msg: '{{.A}}'}], cmds: [a]}", "{{.A}} is not a variable"),
 ])  # fmt: skip
 def test_what_would_run_otherwise_is_refused_with_its_line(text, said):
     with pytest.raises(TaskfileRefused, match=said.replace("{", r"\{").replace("}", r"\}")):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.support.agent_sockets import Client, next_message, serve
 from tests.support.waits import PATIENCE, until_true
-from workbench.bridge.agents import AGENTS
+from workbench.bridge.agents import AGENTS, hooked_agent
 from workbench.host import agent_socket, hook_connection
+from workbench.host.agent_settings_files import LARGEST_PROJECT_SETTINGS, own_rules
 from workbench.host.supervised_session import SessionElsewhere, SessionNotTaken
 from workbench.supervised.messages import (
     Acknowledged,
@@ -81,6 +82,19 @@ def test_the_ask_rules_of_claude_come_with_its_calls_but_not_with_its_own_questi
             assert await output(client)
 
     served(scenario)
+
+
+def test_settings_of_a_folder_that_are_too_large_to_be_read_with_each_call_have_no_rules(tmp_path):
+    file = tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    text = '{"permissions": {"ask": ["Bash(x)"]}}'
+    env = {"HOME": str(tmp_path / "home")}
+    for size, found in ((LARGEST_PROJECT_SETTINGS, ["Bash(x)"]), (LARGEST_PROJECT_SETTINGS + 1, [])):
+        file.write_text(text.ljust(size))
+        agent = hooked_agent("claude")
+        assert agent is not None
+        rules = own_rules(agent, str(tmp_path), env)
+        assert [rule.pattern for rule in rules] == found
 
 
 def test_a_hook_asks_and_is_answered_once_by_the_words_of_its_agent(served):

@@ -90,6 +90,25 @@ def test_a_call_that_was_proposed_again_ends_by_the_result_of_the_one_that_was_a
     assert (answers.failure("c5"), answers.failure("c3")) == ("no", None)
 
 
+def test_an_interruption_in_the_future_ends_no_later_call():
+    answers = ScreenAnswers()
+    answers.note_interruption(4_070_908_800_000_000, now=10)
+    calls = [
+        Call(
+            id=str(at),
+            session_id="s",
+            turn_id=None,
+            ordinal=0,
+            provider_call_id="c",
+            tool="Bash",
+            state="pending",
+            requested_at=at,
+        )
+        for at in (10, 11)
+    ]
+    assert [call.id for call, _ in answers.about(calls)] == ["10"]
+
+
 def test_an_earlier_interruption_ends_no_row(stage):
     agent = AgentFile(stage, "gemini")
     agent.write(cancelled(EARLIER))

@@ -375,6 +375,11 @@ def test_a_worktree_is_one_that_its_repository_knows(stage, tmp_path):
     nothing.mkdir()
     (nothing / ".git").write_text("gitdir: nowhere\n")
     assert [worktree_origin(str(folder)) for folder in (origin, forged, nothing, tmp_path)] == [None] * 4
+    for name in (".git", "gitdir", "commondir"):
+        for file in (".git", "gitdir", "commondir"):
+            text = f"gitdir: {nothing}\n" if file == ".git" else "x\n"
+            (nothing / file).write_text(f"{text}\0" if file == name else text)
+        assert worktree_origin(str(nothing)) is None
 
 
 def test_the_screen_of_the_folder_lists_its_session_its_rows_and_its_trust_question(stage):

@@ -18,7 +18,8 @@ _WITH_DEFAULT: Final = (
 _MOST_NESTED: Final = 10
 _MOST_FILLS: Final = 50_000
 _MOST_TEXT: Final = 100_000
-_INPUT: Final = "{{ input }}"
+INPUT: Final = "{{ input }}"
+"""The template of the input of a run."""
 ARGUMENTS: Final = "CLI_ARGS"
 """What stands behind `--` on Task's command line: here the input of the run."""
 
@@ -91,7 +92,7 @@ class TaskValues:
         name = default["name"] if default else plain[1] if plain else ""
         if name == ARGUMENTS or (template == "input" and self.has_input):
             self.has_input = True
-            return _INPUT
+            return INPUT
         value = scope.get(name)
         if value is None and default:
             return default["text"]

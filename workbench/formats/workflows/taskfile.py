@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.formats.workflows.task_values import TaskValues, Value, read_values, scalar
+from workbench.formats.workflows.task_values import INPUT, TaskValues, Value, read_values, scalar
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.safe import one_line
 from workbench.text.unused_names import unused_name
@@ -203,6 +203,8 @@ class _Expansion:
             source = "\n".join(["set -e", *before, *lines]) + "\n"
         else:
             source = texts[0]
+        if "{{" in source.replace(INPUT, ""):
+            self._add_problem(commands[0].line, "its variables come to {{ }}, which a pipeline would fill in")
         return self._add(call.name, after, {
             "workspace": {"root": "./"}, "exec": {"type": "command", "source": source},
         })  # fmt: skip
@@ -227,6 +229,8 @@ class _Expansion:
 
     def _folder_lines(self, members: Mapping[str, LocatedNode], scope: Mapping[str, Value]) -> Iterator[str]:
         node = members.get("dir")
+        if node is not None and not isinstance(node.value, str | None):
+            self._add_problem(node.line, "dir is not a text")
         written = self._values.fill(scalar(node), scope, node.line) if node is not None else ""
         folder = posixpath.normpath(posixpath.join(self._folder, written)) if written or self._folder else "."
         if folder.startswith(("/", "..")) and node is not None:
@@ -253,7 +257,8 @@ class _Expansion:
             inside = item.members or {"sh": item}
             test, message = scalar(inside.get("sh")), scalar(inside.get("msg"))
             filled = self._values.fill(test, scope, item.line)
-            said = shlex.quote(message or f"a precondition does not hold: {test}")
+            why = self._values.fill(message, scope, item.line) or f"a precondition does not hold: {filled}"
+            said = shlex.quote(why)
             yield f"{_wrapped(filled)} || {{ echo {said} >&2; exit 1; }}"
 
     # --- reading --------------------------------------------------------------------------------

@@ -177,8 +177,10 @@ class Dialog(ModalScreen[None], KeyDialog, HoldView, inherit_bindings=False):
         """Cover the screen below as long as the content makes the box nearly as high as that."""
         if self._box_extents is None or (height := self._box_extents[1][0]) is None or not height.is_auto:
             return
-        is_high = self.box.outer_size.height >= PAGE_SHARE * self.size.height
-        self.set_class(self._is_page or is_high, "-page")
+        # The row of the notice may be taken from the box: without it the screen would be shown again.
+        rows = self.box.outer_size.height + int(self._hold.display)
+        self.set_class(self._is_page or rows >= PAGE_SHARE * self.size.height, "-page")
+        self.show_hold()
 
     def resized(self) -> None:
         """Lay out in another size."""
