@@ -277,7 +277,7 @@ class SupervisedDriver:
                 await compare(self._calls, call_id, done)
                 note = note_after_call(self._calls, call_id)
             case RanUnanswered(call_id):
-                await ran_unanswered(self._calls, call_id)
+                await ran_unanswered(self._calls, call_id, digest)
             case LookAgain(call_id):
                 await look_again(self._calls, call_id)
             case Unasked(refused):

@@ -171,13 +171,14 @@ def _approved_bytes(writer: SessionWriter, record: CallRecord) -> dict[str, byte
         return {}
 
 
-async def ran_unanswered(calls: AgentCalls, call_id: str) -> None:
+async def ran_unanswered(calls: AgentCalls, call_id: str, digest: str) -> None:
     """The agent ran a call while its question waited: withdraw it, and look at the files.
 
     Nothing is asked about the files where its user has allowed the call in the agent's own screen.
+    `digest`: of what the agent ran; another input than the one that was asked about was not allowed there.
     """
     record, known = read_call_record(calls.writer.journal, call_id), calls.waiting.get(call_id)
-    is_allowed_there = known is not None and known.is_asked_there
+    is_allowed_there = known is not None and known.is_asked_there and digest == known.digest
     withdrawn = withdrawal_events(calls, call_id, ALLOWED_THERE if is_allowed_there else _NOT_WAITED)
     changed, question = await asyncio.to_thread(_found_unanswered, calls.writer, record)
     events = [calls.writer.call_event(body, record.row) for body in changed]

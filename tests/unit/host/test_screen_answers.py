@@ -162,19 +162,24 @@ def test_an_agent_that_says_it_was_interrupted_withdraws_its_rows(stage):
     assert (call.state, call.error) == ("cancelled", INTERRUPTED)
 
 
-@pytest.mark.parametrize("is_asked_there", [True, False])
-def test_a_call_that_its_user_allowed_there_is_not_asked_about_again(stage, is_asked_there):
+@pytest.mark.parametrize(
+    ("is_asked_there", "written", "is_allowed_there"),
+    [(True, "c\n", True), (False, "c\n", False), (True, "d\n", False)],
+)
+def test_a_call_that_its_user_allowed_there_is_not_asked_about_again(
+    stage, is_asked_there, written, is_allowed_there
+):
     change = {"file_path": "b.txt", "content": "c\n"}
 
     async def scenario(agent):
         agent.ask("n1", "Write", change, "c1", is_asked_there=is_asked_there)
         await waiting_row(stage)
-        agent.run("Write", change, "c1")
+        agent.run("Write", {**change, "content": written}, "c1")
         await agent.answer("n1")
         await until_true(lambda: stage.calls()["c1"].state == "cancelled")
         return [action.target for action in stage.waiting()]
 
     asked_again = supervise(stage, scenario)
-    assert bool(asked_again) == (not is_asked_there)
+    assert bool(asked_again) == (not is_allowed_there)
     is_said = "allowed in the agent's own screen" in stage.calls()["c1"].error
-    assert is_said == is_asked_there
+    assert is_said == is_allowed_there
