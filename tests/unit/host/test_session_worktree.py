@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,6 @@ from workbench.host.session_requests import SessionRefused
 from workbench.host.session_worktree import own_worktree, release_worktree, session_place
 from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.journal.proposals import proposal_of
-from workbench.policy.git_worktrees import worktree_origin
 from workbench.tui.journal_source import JournalSource
 from workbench.views.action_detail import action_detail
 from workbench.views.approvals import NO_FOLDER, action_words
@@ -360,26 +358,6 @@ def test_the_trust_question_of_a_worktree_names_the_trusted_folder_and_trusts_no
     assert not workspace_trust.is_trusted(stage.journal, worktree.folder)
     workspace_trust.revoke_trust(stage.journal, str(origin), USER)
     assert not workspace_trust.read_governing_content(stage.journal, worktree.folder).worktree_of
-
-
-def test_a_worktree_is_one_that_its_repository_knows(stage, tmp_path):
-    origin = stage.workspace
-    worktree = begun(stage)
-    made = Path(worktree.folder)
-    assert worktree_origin(str(made)) == str(origin)
-    assert worktree_origin(str(made / "sub")) == str(origin / "sub")
-    forged = tmp_path / "forged"
-    forged.mkdir()
-    (forged / ".git").write_bytes((made / ".git").read_bytes())
-    nothing = tmp_path / "nothing"
-    nothing.mkdir()
-    (nothing / ".git").write_text("gitdir: nowhere\n")
-    assert [worktree_origin(str(folder)) for folder in (origin, forged, nothing, tmp_path)] == [None] * 4
-    for name in (".git", "gitdir", "commondir"):
-        for file in (".git", "gitdir", "commondir"):
-            text = f"gitdir: {nothing}\n" if file == ".git" else "x\n"
-            (nothing / file).write_text(f"{text}\0" if file == name else text)
-        assert worktree_origin(str(nothing)) is None
 
 
 def test_the_screen_of_the_folder_lists_its_session_its_rows_and_its_trust_question(stage):
