@@ -7,7 +7,7 @@ GENERATED = "<!-- Made by `python -m docs.make`; change the source that it names
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table, and an empty line; nothing where there are no rows."""
+    """Yield the lines of a table and an empty line after it. A table without rows has no lines."""
     lines = [_row(row) for row in rows]
     if lines:
         yield from (_row(heads), "|" + "---|" * len(heads), *lines, "")
