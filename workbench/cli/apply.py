@@ -14,11 +14,10 @@ from workbench.cli.console import Console
 from workbench.cli.context import short_id, user_actor
 from workbench.cli.errors import EXIT_FAILED, EXIT_PARKED, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
+from workbench.cli.named_file import read_named_file
 from workbench.cli.row_json import JsonFields
 from workbench.domain.rows import Action
-from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import workspace_path
-from workbench.effects.path_files import read_bounded
 from workbench.formats.unified_diff_reader import MAX_DIFF_BYTES
 from workbench.host.patch_proposal import CheckedPatch, check_patch, request_patch, wait_until_proposed
 from workbench.host.workspace_config import load_workspace_config
@@ -97,15 +96,8 @@ def _read_input(file: str, console: Console) -> tuple[str, bytes]:
             console.note("Paste the patch; ctrl+d on a line of its own ends it.")
         return "", _bounded(sys.stdin.buffer.read(MAX_DIFF_BYTES + 1))
     path = Path(file).expanduser()
-    try:
-        data = read_bounded(path, MAX_DIFF_BYTES)
-    except FileRefused as error:
-        raise Refusal(_NOTHING, f"{one_line(file, 120)}: {error.why}", error.remedy) from None
-    if data is None:
-        raise Refusal(
-            _NOTHING, f"there is no file {one_line(file, 120)}", "name a patch, or - for standard input"
-        )
-    return path.name, _bounded(data)
+    remedy = "name a patch, or - for standard input"
+    return path.name, _bounded(read_named_file(path, MAX_DIFF_BYTES, nothing=_NOTHING, remedy=remedy))
 
 
 def _bounded(data: bytes) -> bytes:

@@ -9,10 +9,9 @@ from typing import Final, NoReturn
 from workbench.cli.arguments import add_json_option, add_yes_option
 from workbench.cli.console import Console
 from workbench.cli.errors import Refusal, UsageError
+from workbench.cli.named_file import read_named_file
 from workbench.cli.pipeline_drafts import NOTHING, offer_draft
-from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import workspace_path
-from workbench.effects.path_files import read_bounded
 from workbench.formats.workflows.signatures import SIGNATURES, recognise_workflow
 from workbench.formats.workflows.sub_agent import SubAgentRefused, read_sub_agent
 from workbench.formats.workflows.taskfile import ImportedPipeline, TaskfileRefused, read_taskfile
@@ -46,7 +45,8 @@ def execute_import(options: Namespace, console: Console) -> int:
         why = f"“{one_line(options.name, 60)}” cannot be the name of a file here"
         raise UsageError(NOTHING, why, "use letters, digits, - _ .")
     path = Path(options.file).expanduser()
-    data = _read(path)
+    remedy = "name a Taskfile or a sub-agent"
+    data = read_named_file(path, _MOST_BYTES, nothing=NOTHING, remedy=remedy)
     found = recognise_workflow(str(path.resolve()), data)
     text = data.decode("utf-8-sig", "replace")
     match found.importer if found else "":
@@ -59,18 +59,6 @@ def execute_import(options: Namespace, console: Console) -> int:
         case _:
             titles = " or ".join(one.title for one in SIGNATURES if one.importer)
             raise Refusal(NOTHING, f"{one_line(str(path), 120)} is not {titles}", "name one of these")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        data = read_bounded(path, _MOST_BYTES)
-    except FileRefused as error:
-        raise Refusal(NOTHING, f"{one_line(str(path), 120)}: {error.why}", error.remedy) from None
-    if data is None:
-        raise Refusal(
-            NOTHING, f"there is no file {one_line(str(path), 120)}", "name a Taskfile or a sub-agent"
-        )
-    return data
 
 
 # --- Taskfile -----------------------------------------------------------------------------------------

@@ -26,6 +26,13 @@ def stage(staged, monkeypatch):
     return staged(recording(), files={"a.txt": "line 1\n"})
 
 
+def waiting_call(name, at):
+    return Call(
+        id=name, session_id="s", turn_id=None, ordinal=0, provider_call_id="c", tool="Bash", state="pending",
+        requested_at=at,
+    )  # fmt: skip
+
+
 def cancelled(time):
     """Return a line of Gemini CLI's file."""
     return {"id": time, "timestamp": time, "type": "info", "content": "Request cancelled."}
@@ -73,19 +80,7 @@ def test_a_call_that_was_proposed_again_ends_by_the_result_of_the_one_that_was_a
     answers.note_result("c4", "failed", "no")
     for call, replaced in (("c2", "c1"), ("c3", "c2"), ("c5", "c4")):
         answers.note_replacement(call, replaced)
-    calls = [
-        Call(
-            id=name,
-            session_id="s",
-            turn_id=None,
-            ordinal=0,
-            provider_call_id="c",
-            tool="Bash",
-            state="pending",
-            requested_at=1,
-        )
-        for name in ("c3", "c5")
-    ]
+    calls = [waiting_call(name, at=1) for name in ("c3", "c5")]
     assert [(call.id, why) for call, why in answers.about(calls)] == [("c3", REFUSED)]
     assert (answers.failure("c5"), answers.failure("c3")) == ("no", None)
 
@@ -93,19 +88,7 @@ def test_a_call_that_was_proposed_again_ends_by_the_result_of_the_one_that_was_a
 def test_an_interruption_in_the_future_ends_no_later_call():
     answers = ScreenAnswers()
     answers.note_interruption(4_070_908_800_000_000, now=10)
-    calls = [
-        Call(
-            id=str(at),
-            session_id="s",
-            turn_id=None,
-            ordinal=0,
-            provider_call_id="c",
-            tool="Bash",
-            state="pending",
-            requested_at=at,
-        )
-        for at in (10, 11)
-    ]
+    calls = [waiting_call(str(at), at=at) for at in (10, 11)]
     assert [call.id for call, _ in answers.about(calls)] == ["10"]
 
 
