@@ -65,6 +65,11 @@ Risk = Literal["read_only", "safe_write", "dangerous"]
 GateOutcome = Literal["allowed", "ask", "denied", "refused"]
 GateStep = Literal["schema", "paths", "deny", "ceiling", "hooks", "grants", "ask", "request", "agent"]
 ApprovalMethod = Literal["manual", "auto", "config_rule"]
+SandboxLevel = Literal["read-only", "workspace", "outside"]
+"""What a command may touch: nothing, its workspace without the network, or all that the user may."""
+SandboxBackend = Literal["bubblewrap", "landlock", "none"]
+Place = Literal["inside", "outside"]
+"""Whether a command runs inside the sandbox or as the user."""
 
 
 class Actor(Struct, frozen=True, kw_only=True):
