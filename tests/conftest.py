@@ -146,6 +146,8 @@ def isolated(homes, monkeypatch):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("WORKBENCH_HOME", str(home / "workbench"))
+    # What a machine can do must not decide what a test sees; tests of the sandbox take this away.
+    monkeypatch.setenv("WORKBENCH_SANDBOX_BACKEND", "none")
     # A megabyte that is written and synchronized for each of thousands of homes is time that proves nothing.
     monkeypatch.setattr("workbench.journal.home.RESERVE_BYTES", 1000)
     # A command that ran in this process would count the children of later tests as its own, and end them.

@@ -90,9 +90,13 @@ def _provider_problem(values: Mapping[str, Any]) -> tuple[str, str] | None:
 USER_CONFIG_FILE = "config.json"
 ONLY_OF_USER: Final[Mapping[str, str]] = {
     "approvals.allow": "Only your own configuration can allow calls.",
+    "sandbox.visible": "Only your own configuration shows files outside the workspace to commands.",
+    "sandbox.backend": "Only your own configuration chooses what the sandbox is made with.",
     "notify.command": "Only your own configuration names the command that carries notices.",
 }
 """Settings that no workspace has, trusted or not, and why."""
+NARROWED_BY_WORKSPACE: Final = frozenset({"sandbox.level", "sandbox.required", "approvals.sandboxed"})
+"""Settings that a workspace only narrows, trusted or not."""
 
 
 def load_config(
@@ -166,13 +170,14 @@ class _LayerFold:
             return None
         if path in ONLY_OF_USER:
             return ONLY_OF_USER[path]
-        if self.trusted:
+        if self.trusted and path not in NARROWED_BY_WORKSPACE:
             return None
         key = config_key_at(path)
         if key is None or key.narrows is None:
             return "The workspace is not trusted."
         if not key.narrows(layer_value.value, self.values[path].value):
-            return "The workspace is not trusted, and this would allow more than now."
+            why = "A workspace only narrows this" if self.trusted else "The workspace is not trusted"
+            return f"{why}, and this would allow more than now."
         return None
 
     def _add_value(self, key: ConfigKey, layer_value: LayerValue) -> None:

@@ -1,7 +1,7 @@
 """Sections of the configuration: limits, sessions, ask, incidents, notices, fetches, tools."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
@@ -18,6 +18,7 @@ from workbench.config.keys import (
     text_kind,
     text_map_kind,
 )
+from workbench.domain.values import SandboxLevel
 
 _Bytes = Annotated[int, Meta(ge=256, le=LARGEST_INTEGER)]
 _Seconds = Annotated[int, Meta(ge=1, le=86_400)]
@@ -221,6 +222,43 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         setting("Hosts that fetch_webpage may reach, names in whole; empty: any public one.", kind=_HOSTS),
     ] = ()
+
+
+_VISIBLE = list_kind(text_kind("an absolute path, or one that begins with ~/", r"(/|~/).*", 4_096), "paths")
+
+
+def is_lower_level(new: object, present: object) -> bool:
+    """Return whether a sandbox level allows at most what another does."""
+    levels: tuple[object, ...] = get_args(SandboxLevel)
+    return new in levels and present in levels and levels.index(new) <= levels.index(present)
+
+
+class SandboxSettings(Struct, frozen=True, kw_only=True):
+    """What commands of agents may touch, and what holds them to it."""
+
+    level: Annotated[
+        SandboxLevel,
+        setting(
+            "What commands may touch that run inside the sandbox: nothing, or the workspace without the "
+            "network; outside switches the sandbox off.",
+            narrows=is_lower_level,
+        ),
+    ] = "workspace"
+    visible: Annotated[
+        tuple[str, ...],
+        setting("Paths outside the workspace that commands inside the sandbox can read.", kind=_VISIBLE),
+    ] = ()
+    required: Annotated[
+        bool,
+        setting(
+            "Whether commands that would run inside are refused where this machine has no full sandbox.",
+            narrows=is_value(True),
+        ),
+    ] = False
+    backend: Annotated[
+        Literal["auto", "landlock", "none"],
+        setting("What the sandbox is made with: the best that works here, Linux's Landlock alone, or none."),
+    ] = "auto"
 
 
 class RetentionSettings(Struct, frozen=True, kw_only=True):

@@ -36,6 +36,7 @@ from workbench.config.sections import (
     NoticeCommandSettings,
     NotifySettings,
     RetentionSettings,
+    SandboxSettings,
     SessionSettings,
     ToolSettings,
 )
@@ -326,6 +327,13 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
         tuple[ApprovalPattern, ...],
         setting("Calls that are allowed without asking; only in your own configuration.", kind=_PATTERNS),
     ] = ()
+    sandboxed: Annotated[
+        Literal["ask", "auto"],
+        setting(
+            "Whether commands that nothing allows or denies ask, or run inside the sandbox without asking.",
+            narrows=is_value("ask"),
+        ),
+    ] = "ask"
     deny: Annotated[
         tuple[ApprovalPattern, ...],
         setting(
@@ -479,6 +487,7 @@ class Config(Struct, frozen=True, kw_only=True):
     pipelines: PipelineSettings = PipelineSettings()
     incidents: IncidentSettings = IncidentSettings()
     ask: AskSettings = AskSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     tools: Annotated[
         Mapping[str, ToolSettings],
         setting(

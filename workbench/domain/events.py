@@ -55,11 +55,15 @@ from workbench.domain.values import (
     Micros,
     Milliseconds,
     PatternKind,
+    Place,
     PlannedWrite,
     ReplyCall,
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    SandboxLevel,
+    SandboxRefusal,
+    SandboxUse,
     SeenExtent,
     SelectedHunk,
     SessionKind,
@@ -457,6 +461,8 @@ class CallExecuting(CallEvent, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "call.executing"
     digest: str = ""
     plan: tuple[PlannedWrite, ...] = ()
+    sandbox: SandboxUse | None = None
+    """Of a command; None of other calls and in journals of older versions."""
 
 
 class ProcessStarted(CallEvent, frozen=True, kw_only=True):
@@ -471,6 +477,15 @@ class ProcessStarted(CallEvent, frozen=True, kw_only=True):
     """After how long it is ended; absent in journals of older versions."""
     files_ref: BlobRef | None = None
     """Recorded bytes: the keyed digest of each file before it ran; absent where files are not compared."""
+    sandbox: SandboxUse | None = None
+    """What the process may touch; absent in journals of older versions."""
+
+
+class SandboxRefused(CallEvent, frozen=True, kw_only=True):
+    """What the sandbox refused to a command while it ran, as far as it is known."""
+
+    KIND: ClassVar[str] = "sandbox.refused"
+    refusals: tuple[SandboxRefusal, ...]
 
 
 class OutputStreamed(CallEvent, frozen=True, kw_only=True):
@@ -571,6 +586,10 @@ class ActionOpened(ActionEvent, frozen=True, kw_only=True):
     """Exact bytes that the subject names by their digest: the pipeline that would be run."""
     ends_at: Micros | None = None
     """When the question ends, however often its window is extended: the agent stops waiting after it."""
+    place: Place | None = None
+    """Where a command runs if it is approved as it is shown; None of all else."""
+    level: SandboxLevel | None = None
+    """The level of the session's sandbox, where a command could run inside; None where it cannot."""
 
 
 class ActionApproved(ActionEvent, frozen=True, kw_only=True):
@@ -587,6 +606,8 @@ class ActionApproved(ActionEvent, frozen=True, kw_only=True):
     text: str | None = None
     seen: SeenExtent | None = None
     """How much of it was drawn before; absent in journals of older versions."""
+    place: Place | None = None
+    """Where the human let a command run; absent of all else and in journals of older versions."""
 
 
 class ActionRejected(ActionEvent, frozen=True, kw_only=True):
@@ -660,6 +681,16 @@ class RuleAdded(RuleEvent, frozen=True, kw_only=True):
     expires_at: Micros | None = None
     created_from: str | None = None
     external_id: str | None = None
+    place: Place | None = None
+    """Where the commands that it allows run; absent in journals of older versions, which means inside."""
+
+
+class RulePlaced(RuleEvent, frozen=True, kw_only=True):
+    """A human said where the commands run that a rule of an older version allows."""
+
+    KIND: ClassVar[str] = "rule.placed"
+    rule: str
+    place: Place
 
 
 class RuleUsed(RuleEvent, frozen=True, kw_only=True):
@@ -745,13 +776,14 @@ TurnBody = (
 )  # fmt: skip
 CallBody = (
     CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished | CallRepeated
+    | SandboxRefused
 )  # fmt: skip
 ActionBody = (
     ActionOpened | ActionApproved | ActionRejected | ActionExpired | ActionSuperseded | ActionCancelled
     | ActionBecameStale | AnswerRefused
 )  # fmt: skip
 RuleBody = (
-    RuleAdded | RuleUsed | RuleRevoked | WorkspaceTrusted | WorkspaceTrustRevoked | AgentsHeld
+    RuleAdded | RulePlaced | RuleUsed | RuleRevoked | WorkspaceTrusted | WorkspaceTrustRevoked | AgentsHeld
     | AgentsReleased | SecurityNoted
 )  # fmt: skip
 RunBody = (

@@ -117,8 +117,8 @@ class MemoryTables(Struct):
 
 
 CROSS_SESSION_EVENTS = (
-    e.RuleAdded, e.RuleUsed, e.RuleRevoked, e.WorkspaceTrusted, e.WorkspaceTrustRevoked, e.AgentsHeld,
-    e.AgentsReleased,
+    e.RuleAdded, e.RulePlaced, e.RuleUsed, e.RuleRevoked, e.WorkspaceTrusted, e.WorkspaceTrustRevoked,
+    e.AgentsHeld, e.AgentsReleased,
 )  # fmt: skip
 """What reaches beyond its session; of an imported one it is kept and shown, and grants nothing here."""
 
@@ -318,6 +318,10 @@ def _call_rows(event: Event, body: e.CallBody, look: RowLookup) -> tuple[Row, ..
             return _call_finished(event, body, look)
         case e.CallRepeated(times=times):
             return tuple(replace(call, repeats=times) for call in (look.call(event.call_id or ""),) if call)
+        case e.SandboxRefused(refusals=refusals):
+            return tuple(
+                replace(call, refusals=refusals) for call in (look.call(event.call_id or ""),) if call
+            )
         case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged():
             return ()
         case _:
@@ -336,7 +340,7 @@ def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple
     method = by_gate if body.verdict.outcome == "allowed" else None
     now = replace(
         call, proposed=True, state=state, approval_method=method, rule=body.verdict.rule,
-        verdict_by=body.verdict.by, target=body.target, parameters=body.parameters,
+        verdict_by=body.verdict.by, target=body.target, parameters=body.parameters, place=body.verdict.place,
         parameters_ref=body.parameters_ref, cwd=body.cwd, paths=body.paths, asks_itself=body.asks_itself,
         error=body.verdict.reason if state == "rejected" else "",
         detail=body.verdict.outcome if state == "rejected" else "",
@@ -419,6 +423,7 @@ def _action_opened(event: Event, body: e.ActionOpened, look: RowLookup) -> tuple
         verb=body.verb, added=body.added, removed=body.removed, warnings=body.warnings,
         supersedes=body.supersedes, extensions=body.extensions, files=body.files,
         choices=tuple(choice.key for choice in body.choices), subject=body.subject,
+        place=body.place, level=body.level,
     )  # fmt: skip
     call = look.call(event.call_id or "")
     return (action, replace(call, action_id=action.id)) if call else (action,)
@@ -441,7 +446,9 @@ def _action_with_call(
     if call is None:
         return (action,)
     if state == "approved":
-        return action, replace(call, approval_method="manual", approved_until=action.approved_until)
+        return action, replace(
+            call, approval_method="manual", approved_until=action.approved_until, place=action.place
+        )
     return action, replace(call, finished_at=event.at, error=action.reason or "", detail=state)
 
 
@@ -451,6 +458,8 @@ def _action_approved(event: Event, body: e.ActionApproved, look: RowLookup) -> t
         result_digest=body.result_digest, selection=body.selection, edited=body.edited,
         choice=body.choice, text=body.text, seen=body.seen,
     )  # fmt: skip
+    if action is not None and body.place is not None:
+        action = replace(action, place=body.place)
     return _action_with_call(action, look, event, "approved")
 
 
@@ -474,6 +483,9 @@ def _rule_or_trust_rows(event: Event, body: e.RuleBody, look: RowLookup) -> tupl
     match body:
         case e.RuleAdded():
             return _rule_added(event, body, look)
+        case e.RulePlaced():
+            rule = look.rule(body.rule)
+            return (replace(rule, place=body.place),) if rule else ()
         case e.RuleUsed():
             rule = look.rule(body.rule)
             if rule is None:
@@ -519,7 +531,7 @@ def _rule_added(event: Event, body: e.RuleAdded, look: RowLookup) -> tuple[Row, 
             id=body.rule, effect=body.effect, origin=body.origin, scope=body.scope, tool=body.tool,
             pattern_kind=body.pattern_kind, pattern=body.pattern, description=body.description,
             created_at=event.at, scope_id=body.scope_id, expires_at=body.expires_at,
-            created_from=body.created_from, external_id=body.external_id,
+            created_from=body.created_from, external_id=body.external_id, place=body.place,
         ),
     )  # fmt: skip
 

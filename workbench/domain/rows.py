@@ -4,7 +4,7 @@ Rows hold nothing that the events do not (`fold.apply_event` makes them) and can
 Leases and hosts are the exception: they describe processes.
 """
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct, field
 
@@ -27,9 +27,12 @@ from workbench.domain.values import (
     Json,
     JsonObject,
     PatternKind,
+    Place,
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    SandboxLevel,
+    SandboxRefusal,
     SeenExtent,
     SelectedHunk,
     SessionKind,
@@ -115,6 +118,18 @@ class Session(Struct, frozen=True, kw_only=True):
         return "every" if setting == "every" else "reads" if setting == "reads" else None
 
     @property
+    def sandbox_level(self) -> SandboxLevel | None:
+        """Return the level that a human chose for this session; None is as set."""
+        setting = self.configuration.get("sandbox")
+        return next((level for level in get_args(SandboxLevel) if level == setting), None)
+
+    @property
+    def sandboxed(self) -> "Literal['ask', 'auto'] | None":
+        """Return what a human said of commands inside the sandbox in this session; None is as set."""
+        setting = self.configuration.get("sandboxed")
+        return "ask" if setting == "ask" else "auto" if setting == "auto" else None
+
+    @property
     def worktree(self) -> SessionWorktree | None:
         """Return the git worktree that was made for the session, if one was."""
         match self.configuration.get(WORKTREE_SETTING):
@@ -176,6 +191,10 @@ class Call(Struct, frozen=True, kw_only=True):
     """Of a call that its agent executed: how far it is known to be what was approved."""
     asks_itself: bool = False
     """Whether its agent asks its own user about it also after an allow, by rules of its own."""
+    place: Place | None = None
+    """Where a command runs or ran, or would run if it is approved as shown; None of all other calls."""
+    refusals: tuple[SandboxRefusal, ...] = ()
+    """What the sandbox refused to it."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -217,6 +236,10 @@ class Action(Struct, frozen=True, kw_only=True):
     subject: JsonObject = field(default_factory=dict[str, Json])
     seen: SeenExtent | None = None
     """How much of an approved one was drawn before; None where nobody noted it."""
+    place: Place | None = None
+    """Where a command runs: as the row offers it, then as the human decided; None of all else."""
+    level: SandboxLevel | None = None
+    """The level of the sandbox that the command could run in; None where it cannot."""
 
 
 def is_released(action: Action) -> bool:
@@ -243,6 +266,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     use_count: int = 0
     last_used_at: int | None = None
     revoked_at: int | None = None
+    place: Place | None = None
+    """Where the commands that it allows run; None of a rule of an older version, which means inside."""
 
 
 class Trust(Struct, frozen=True, kw_only=True):

@@ -138,6 +138,35 @@ class GateVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     reason: str = ""
     pattern: str | None = None
     rule: str | None = None
+    place: Place | None = None
+    """Where the command runs, or is offered to run; None of other calls and of agents that run their own."""
+
+    LEFT_OUT_WHEN_EMPTY: ClassVar[frozenset[str]] = frozenset({"place"})
+
+
+class SandboxUse(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a process may touch, and what holds it to that."""
+
+    level: SandboxLevel
+    backend: SandboxBackend
+
+    @property
+    def place(self) -> Place:
+        return "outside" if self.level == "outside" else "inside"
+
+
+OUTSIDE: Final = SandboxUse(level="outside", backend="none")
+"""Runs as the user."""
+RefusalKind = Literal["write", "read", "network", "closed", "privilege"]
+
+
+class SandboxRefusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that a command tried and the sandbox refused."""
+
+    kind: RefusalKind
+    """`closed`: a file that it made and that controls the workspace; it was moved out."""
+    target: str
+    """A path, a host with its port, or the name of a privilege; one line."""
 
 
 class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -215,6 +244,8 @@ class Decision(Struct, frozen=True, kw_only=True):
     """Digest of the action with the after bytes of the selection; None means as shown."""
     seen: SeenExtent | None = None
     """How much of it was in front of whoever approved; None where nobody noted it."""
+    place: Place | None = None
+    """Where an approved command runs; None runs it where its row says."""
 
 
 class ReplyCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -282,6 +313,8 @@ class PermissionPattern(Struct, frozen=True, kw_only=True):
     text: str
     origin: str = ""
     """Where it was written, in words: `config.json:12`."""
+    place: Place | None = None
+    """Where the commands run that a grant allows; None means inside."""
 
 
 HookEvent = Literal["PreToolUse", "PostToolUse"]

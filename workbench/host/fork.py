@@ -52,6 +52,7 @@ from workbench.domain.events import (
     ReplyCompleted,
     RuleEvent,
     RunEvent,
+    SandboxRefused,
     SessionCreated,
     SessionEvent,
     SessionStatusChanged,
@@ -225,7 +226,8 @@ class _ConversationCopy:
                 | PatchRequested() | MarkAdded() | ForkRequested() | ContextCollected() | TextStreamed()
                 | ThinkingStreamed() | ProgressReported() | ErrorRaised() | HookRan() | CommandSuggested()
                 | CallProposed() | CallExecuting() | ProcessStarted() | OutputStreamed() | FileChanged()
-                | CallRepeated() | SessionEvent() | ActionEvent() | RuleEvent() | RunEvent() | IncidentEvent()
+                | CallRepeated() | SandboxRefused() | SessionEvent() | ActionEvent() | RuleEvent()
+                | RunEvent() | IncidentEvent()
                 | Unknown()
             ):  # fmt: skip
                 pass

@@ -331,6 +331,13 @@ MIGRATIONS: Final = (
         name="calls that their agents ask about too",
         change="ALTER TABLE call ADD COLUMN asks_itself INTEGER NOT NULL DEFAULT 0",
     ),
+    Migration(
+        version=18,
+        name="where commands run",
+        change="ALTER TABLE call ADD COLUMN place TEXT; ALTER TABLE action ADD COLUMN place TEXT;"
+        "ALTER TABLE call ADD COLUMN refusals TEXT NOT NULL DEFAULT '[]';"
+        "ALTER TABLE action ADD COLUMN level TEXT; ALTER TABLE rule ADD COLUMN place TEXT",
+    ),
 )
 
 

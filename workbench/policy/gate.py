@@ -22,6 +22,7 @@ from workbench.domain.values import (
     ToolDescriptor,
 )
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
+from workbench.policy.levels import LineFacts, SandboxState, place_command
 from workbench.policy.patched_paths import PatchedPath, patched_paths
 from workbench.policy.paths import (
     PathRefused,
@@ -49,7 +50,12 @@ from workbench.policy.shell.analysis import (
     names_patch_program,
     view_command,
 )
-from workbench.policy.shell.command_paths import CommandBoundary, boundary_objection, is_within_boundary
+from workbench.policy.shell.command_paths import (
+    CommandBoundary,
+    boundary_objection,
+    is_within_boundary,
+    objection_inside,
+)
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.patch_command import find_patch_command
 from workbench.policy.urls import UrlRules, url_objection
@@ -65,6 +71,9 @@ _NAME_TOOLS: Final = frozenset({"move_file", "delete_file"})
 """Tools that act on a name, so that what a link leads to is not what they were asked for."""
 
 
+OUTSIDE_PARAMETER: Final = "outside"
+"""The parameter by which an agent asks for a command outside the sandbox."""
+REASON_PARAMETER: Final = "reason"
 NAMED_FILES: Final = "files named elsewhere"
 """The parameter that tools are given of `GateCall.paths`: each path as it was named, and its real one."""
 
@@ -118,6 +127,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     applies_patches: bool = False
     """The agent applies the patch of an `apply_patch` line itself and runs no program of that name."""
     urls: UrlRules = UrlRules()
+    sandbox: SandboxState | None = None
+    """The sandbox of the commands that we run; None of an agent that executes its own calls."""
     outside: Literal["refuse", "ask"] = "refuse"
     """What becomes of a path outside the workspace: an agent that executes its own calls may ask for one."""
 
@@ -303,17 +314,56 @@ def _with_patched_calls(
 def judge_screened_call(passed: ScreenedCall, context: GateContext) -> GateVerdict:
     """Take the steps 6 and 7: grants, else a human, else no. While agents are held, no grant counts."""
     verdict = _grant_verdict(passed, context) or _ask_verdict(passed, context)
-    return (
-        _held_verdict(verdict, context)
-        if context.are_agents_held and verdict.outcome == "allowed"
-        else verdict
-    )
+    if context.sandbox is None:
+        verdict = replace(verdict, place=None)
+    else:
+        verdict = _placed_verdict(passed, context, context.sandbox, verdict)
+    if context.are_agents_held and verdict.outcome == "allowed":
+        verdict = _held_verdict(verdict)
+    can_ask = context.can_ask or verdict.outcome != "ask"
+    return verdict if can_ask else _denied_as_nobody_answers(verdict)
 
 
-def _held_verdict(granted: GateVerdict, context: GateContext) -> GateVerdict:
+def _held_verdict(granted: GateVerdict) -> GateVerdict:
     why = f"all agents are held; otherwise: {granted.reason}"
-    verdict = GateVerdict(outcome="ask", step="ask", by=HELD_BY, reason=why)
-    return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
+    return GateVerdict(outcome="ask", step="ask", by=HELD_BY, reason=why, place=granted.place)
+
+
+def _placed_verdict(
+    passed: ScreenedCall, context: GateContext, sandbox: SandboxState, verdict: GateVerdict
+) -> GateVerdict:
+    """Return the verdict with the place of a command; a read-only level asks before a tool that writes."""
+    if passed.descriptor.command_parameter is None:
+        is_change = passed.descriptor.capability == "write" and verdict.outcome == "allowed"
+        if not is_change or sandbox.level != "read-only":
+            return verdict
+        why = f"the sandbox of this session is read-only; otherwise: {verdict.reason}"
+        return GateVerdict(outcome="ask", step="ask", by=verdict.by, reason=why)
+    line = LineFacts(leaves=_leaving_reason(passed), objection=_sandbox_objection(passed, context))
+    return place_command(verdict, line, sandbox)
+
+
+def _leaving_reason(passed: ScreenedCall) -> str:
+    """Return why a command has to run outside the sandbox: what the agent says, and what the line needs."""
+    asked = passed.parameters.get(OUTSIDE_PARAMETER) is True
+    said = _shown_text(str(passed.parameters.get(REASON_PARAMETER, "")), 300)
+    return f"the agent asks to run it outside the sandbox: {said or 'it gives no reason'}" if asked else ""
+
+
+def _sandbox_objection(passed: ScreenedCall, context: GateContext) -> str:
+    """Return why a human has to see a command that a sandbox could hold; empty for most."""
+    if passed.marks or passed.view is None or _text_oddity(passed) is not None:
+        return "no grant covers it"
+    denying = rules.rules_in_force("deny", context.rules, _rule_moment(context))
+    if not passed.view.plain and _denies_commands(passed.descriptor, context, denying):
+        return "a denial of commands may apply to a line that cannot be read with certainty"
+    return objection_inside(passed.view.commands, command_boundary(context, passed.folder))
+
+
+def _denies_commands(descriptor: ToolDescriptor, context: GateContext, denying: Sequence[Rule]) -> bool:
+    return any(
+        permission_names_tool(parse_permission(glob.text), descriptor, "deny") for glob in context.deny
+    ) or any(rules.rule_names_tool(rule.tool, rule.pattern_kind, descriptor, "deny") for rule in denying)
 
 
 def recheck_call(call: GateCall, context: GateContext) -> GateVerdict:
@@ -515,8 +565,7 @@ def _ceiling_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict 
 def _grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
     asking = _first_rule("ask", passed, context)
     if asking is not None:
-        verdict = _rule_verdict("ask", "grants", asking, "asks for this")
-        return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
+        return _rule_verdict("ask", "grants", asking, "asks for this")
     if passed.marks or _text_oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
@@ -556,7 +605,7 @@ def _possible_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
     verdict = _doubtful_deny_verdict(passed, context, denying)
     if verdict is None and passed.view.plain:
         verdict = _inner_deny_verdict(passed, context)
-    return verdict if verdict is None or context.can_ask else _denied_as_nobody_answers(verdict)
+    return verdict
 
 
 def _doubtful_deny_verdict(
@@ -606,9 +655,9 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
         glob = first_permission_covering(context.allow, passed.descriptor, simple)
         rule = None if glob else rules.first_rule_passing(allowing, subject, simple)
         if glob is not None:
-            verdicts.setdefault(glob.text, _pattern_verdict(glob))
+            verdicts.setdefault(glob.text, replace(_pattern_verdict(glob), place=glob.place))
         elif rule is not None:
-            verdicts.setdefault(rule.id, _rule_verdict("allowed", "grants", rule, "allows this"))
+            verdicts.setdefault(rule.id, _command_rule_verdict(rule, "allows this"))
         else:
             return None
     if not is_within_boundary(passed.view.commands, command_boundary(context, passed.folder)):
@@ -617,7 +666,10 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
 
 
 def _joined_verdict(verdicts: Sequence[GateVerdict]) -> GateVerdict:
-    return replace(verdicts[0], reason="; ".join(dict.fromkeys(each.reason for each in verdicts)))
+    """Return one verdict of several; a line runs outside only if each of its rules says so."""
+    place = next((verdict.place for verdict in verdicts if verdict.place != "outside"), verdicts[0].place)
+    reason = "; ".join(dict.fromkeys(each.reason for each in verdicts))
+    return replace(verdicts[0], reason=reason, place=place)
 
 
 def _patched_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
@@ -648,7 +700,11 @@ def _whole_tool_verdict(
         return None
     if run_grants.protected_place(passed.view.raw, command_boundary(context, passed.folder)):
         return None
-    return _rule_verdict("allowed", "grants", rule, "allows every command of this run")
+    return _command_rule_verdict(rule, "allows every command of this run")
+
+
+def _command_rule_verdict(rule: Rule, does: str) -> GateVerdict:
+    return replace(_rule_verdict("allowed", "grants", rule, does), place=rule.place)
 
 
 def command_boundary(context: GateContext, folder: str = "") -> CommandBoundary:
@@ -759,8 +815,7 @@ def _ask_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict:
     why = passed.no_grant_reason
     if not why and passed.view is not None:
         why = _uncovered_reason(passed, passed.view, context)
-    verdict = GateVerdict(outcome="ask", step="ask", by="default", reason=why)
-    return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
+    return GateVerdict(outcome="ask", step="ask", by="default", reason=why)
 
 
 def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContext) -> str:

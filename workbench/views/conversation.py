@@ -172,7 +172,7 @@ class Transcript:
                 | e.PatchRequested() | e.ForkRequested() | e.ContextCollected()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
-                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
+                | e.RuleUsed() | e.RuleRevoked() | e.RulePlaced() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
                 | e.AgentsReleased() | e.SecurityNoted()
                 | e.RunCancelRequested() | e.StepRetryRequested() | e.ContractChecked() | e.ArtifactStored()
             ):  # fmt: skip
@@ -217,7 +217,7 @@ class Transcript:
                 self._commands[event.call_id or ""] = CommandProgress(limit_seconds=body.limit_seconds)
             case e.CallFinished():
                 self._call_finished(event, body)
-            case e.CallProposed() | e.FileChanged() | e.CallRepeated():
+            case e.CallProposed() | e.FileChanged() | e.CallRepeated() | e.SandboxRefused():
                 pass
             case _:
                 assert_never(body)

@@ -1,11 +1,12 @@
 """What an event was, in one safe line: for a list, a log, a replay."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call
+from workbench.domain.values import RefusalKind, SandboxRefusal
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.call_summary import repeated_text
@@ -196,8 +197,24 @@ def _call_words(about: str, body: e.CallBody) -> str:
             return f"{about}: {_comma_joined(body.state, code, took)}"
         case e.CallRepeated():
             return f"{about}: {repeated_text(body.times)}"
+        case e.SandboxRefused():
+            return f"the sandbox refused {about}: {refusals_text(body.refusals)}"
         case _:
             assert_never(body)
+
+
+_REFUSAL_WORDS: Final[Mapping[RefusalKind, str]] = {
+    "write": "to write {}",
+    "read": "to read {}",
+    "network": "to reach {}",
+    "closed": "to create {}, which controls the workspace",
+    "privilege": "to use {}",
+}
+
+
+def refusals_text(refusals: Sequence[SandboxRefusal]) -> str:
+    """Return what a sandbox refused in words, such as `to write /etc/hosts, to reach example.com:443`."""
+    return ", ".join(_REFUSAL_WORDS[each.kind].format(one_line(each.target, 120)) for each in refusals)
 
 
 def _rule_words(body: e.RuleBody) -> str:
@@ -205,6 +222,8 @@ def _rule_words(body: e.RuleBody) -> str:
         case e.RuleAdded():
             end = " until the turn ends" if body.scope == "turn" else ""
             return f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}{end}"
+        case e.RulePlaced():
+            return f"rule {body.rule}: its commands run {body.place} the sandbox"
         case e.RuleUsed():
             return f"rule {body.rule} used"
         case e.RuleRevoked():

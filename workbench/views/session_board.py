@@ -101,7 +101,8 @@ class _ActivityFold:
                 | e.PromptWithdrawn() | e.PromptsReordered() | e.ContinueRequested()
                 | e.CompactionRequested() | e.RefreshRequested() | e.UndoRequested()
                 | e.PatchRequested() | e.MarkAdded()
-                | e.ForkRequested() | e.ContextCollected() | e.RuleAdded() | e.RuleUsed() | e.RuleRevoked()
+                | e.ForkRequested() | e.ContextCollected() | e.RuleAdded() | e.RuleUsed()
+                | e.RuleRevoked() | e.RulePlaced()
                 | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
                 | e.AgentsReleased() | e.SecurityNoted() | e.RunRequested()
                 | e.RunCancelRequested() | e.StepRetryRequested() | e.RunStarted() | e.RunChanged()
@@ -138,7 +139,10 @@ class _ActivityFold:
                 self.running[key] = event.at
             case e.CallFinished():
                 self._end("ran", self.running.pop(key, None), event.at)
-            case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated():
+            case (
+                e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated()
+                | e.SandboxRefused()
+            ):  # fmt: skip
                 pass
             case _:
                 assert_never(body)

@@ -122,6 +122,9 @@ NARROWING = {
     "approvals.window_minutes": 5,
     "approvals.windows": [{"kind": "edit", "minutes": 5}],
     "approvals.read_only": "ask",
+    "approvals.sandboxed": "ask",
+    "sandbox.level": "read-only",
+    "sandbox.required": True,
     "approvals.on_expiry": "pause",
     "approvals.require_seen": True,
     "approvals.single_press": "off",
@@ -145,6 +148,10 @@ NARROWING = {
 WIDENING = {
     "approvals.window_minutes": 16,
     "approvals.read_only": "auto",
+    "approvals.sandboxed": "auto",
+    "sandbox.level": "outside",
+    "sandbox.visible": ["/srv/data"],
+    "sandbox.backend": "none",
     "approvals.on_expiry": "continue",
     "approvals.require_seen": False,
     "approvals.single_press": "edits",
@@ -258,15 +265,33 @@ def test_every_key_is_in_one_of_the_two_tables():
     assert missing == set()
 
 
-ONLY_OF_USER = ("approvals.allow", "notify.command")
+ONLY_OF_USER = ("approvals.allow", "notify.command", "sandbox.visible", "sandbox.backend")
+ONLY_NARROWED = ("approvals.sandboxed", "sandbox.level")
 
 
-@pytest.mark.parametrize("path", [path for path in WIDENING if path not in ONLY_OF_USER])
+@pytest.mark.parametrize("path", [path for path in WIDENING if path not in ONLY_OF_USER + ONLY_NARROWED])
 def test_a_trusted_workspace_has_its_say(home: Path, workspace: Path, path: str):
     own = write_workspace(workspace, as_file(path, WIDENING[path]))
     result = loaded(home, workspace, trusted=True)
     assert result.ignored == ()
     assert result.origins[path].file == str(own)
+
+
+@pytest.mark.parametrize("path", ONLY_NARROWED)
+def test_even_a_trusted_workspace_only_narrows_the_sandbox(home: Path, workspace: Path, path: str):
+    own = write_workspace(workspace, as_file(path, WIDENING[path]))
+    result = loaded(home, workspace, trusted=True)
+    reason = "A workspace only narrows this, and this would allow more than now."
+    assert [(one.key, one.file, one.reason) for one in result.ignored] == [(path, str(own), reason)]
+    assert result.origins[path].layer == "default"
+
+
+@pytest.mark.parametrize("path", ["sandbox.visible", "sandbox.backend"])
+def test_even_a_trusted_workspace_says_nothing_about_the_sandbox(home: Path, workspace: Path, path: str):
+    write_workspace(workspace, as_file(path, WIDENING[path]))
+    result = loaded(home, workspace, trusted=True)
+    assert [one.key for one in result.ignored] == [path]
+    assert result.origins[path].layer == "default"
 
 
 def test_even_a_trusted_workspace_allows_nothing(home: Path, workspace: Path):

@@ -120,7 +120,9 @@ def test_a_home_of_an_older_version_is_counted_once(filled):
             "DROP TABLE token_use; DROP TABLE imported_file; DROP TABLE paid_request; DROP TABLE agent_hold;"
             "ALTER TABLE call DROP COLUMN cwd; ALTER TABLE call DROP COLUMN paths;"
             "ALTER TABLE session DROP COLUMN is_agent_gone; ALTER TABLE call DROP COLUMN grade;"
-            "ALTER TABLE call DROP COLUMN asks_itself;"
+            "ALTER TABLE call DROP COLUMN asks_itself; ALTER TABLE call DROP COLUMN place;"
+            "ALTER TABLE call DROP COLUMN refusals; ALTER TABLE action DROP COLUMN place;"
+            "ALTER TABLE action DROP COLUMN level; ALTER TABLE rule DROP COLUMN place;"
             "PRAGMA user_version = 8"
         )
     told = []

@@ -236,6 +236,15 @@ def boundary_objection(commands: Sequence[SimpleCommand], boundary: CommandBound
     return ""
 
 
+def objection_inside(commands: Sequence[SimpleCommand], boundary: CommandBoundary) -> str:
+    """Return why a line asks although it runs inside a sandbox: a path that is denied or controls something.
+
+    Paths outside the workspace are no reason: the sandbox hides them or keeps them from being written.
+    """
+    line = _LineWalk(boundary)
+    return next((line.shown_reason(why) for simple in commands if (why := line.reason_inside(simple))), "")
+
+
 def is_within_boundary(commands: Sequence[SimpleCommand], boundary: CommandBoundary) -> bool:
     """Say whether a grant may cover a line as far as the paths it touches are concerned."""
     line = _LineWalk(boundary)
@@ -265,6 +274,17 @@ class _LineWalk:
         why = next(self._reasons(simple), "") or (self._move(simple) if simple.moves else "")
         self._made.update(dict.fromkeys(self._made_by(simple)))
         return why
+
+    def reason_inside(self, simple: SimpleCommand) -> str:
+        """Return a reason that is about more than leaving the workspace.
+
+        Where files may not be read, leaving it is one too: what is named from elsewhere is not followed.
+        """
+        if self._starts_outside or self.left_by is not None:
+            return _OUTSIDE_WORKSPACE if self._places.has_denials else ""
+        why = next((why for why in self._reasons(simple) if not why.endswith(_LEAVES_WORKSPACE)), "")
+        first = self.reason(simple)
+        return why or (first if self._places.has_denials or not first.endswith(_LEAVES_WORKSPACE) else "")
 
     def shown_reason(self, why: str) -> str:
         """Return a reason without secrets and in one line."""

@@ -242,6 +242,7 @@ class _SessionPage:
                 | e.RunChanged() | e.StepChanged() | e.ContractChecked() | e.ArtifactStored()
                 | e.UndoRequested()
                 | e.PatchRequested() | e.ForkRequested() | e.InterruptRequested() | e.CallRepeated()
+                | e.SandboxRefused()
             ):  # fmt: skip
                 return self._line(event)
             case (
@@ -258,7 +259,7 @@ class _SessionPage:
                 | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
-                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
+                | e.RuleUsed() | e.RuleRevoked() | e.RulePlaced() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
                 | e.AgentsReleased() | e.SecurityNoted()
             ):  # fmt: skip
                 return ()

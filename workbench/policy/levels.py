@@ -1,0 +1,84 @@
+"""Where a command runs: inside the sandbox or as the user, with or without a question.
+
+Two settings that never mix: the level says what commands inside may touch, approvals say who is asked. A
+sandbox allows what nobody spoke about; it never answers what a rule asks, and never lets a denied line run.
+"""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.values import GateVerdict, SandboxLevel
+
+SandboxStrength = Literal["full", "files", "none"]
+"""`full` also hides files and closes the network; `files` only keeps other files from being written."""
+SANDBOX_SPEAKER: Final = "sandbox"
+"""Who allowed a command that runs inside because of `approvals.sandboxed`."""
+
+
+class SandboxState(Struct, frozen=True, kw_only=True):
+    """The sandbox that a session's commands have."""
+
+    level: SandboxLevel
+    strength: SandboxStrength
+    is_auto: bool = False
+    """Whether commands that nothing allows or denies run inside without a question."""
+    is_required: bool = False
+    problem: str = ""
+    """Why this machine has no full sandbox; empty if it has one."""
+
+
+class LineFacts(Struct, frozen=True, kw_only=True):
+    """What is known about a command line before it runs."""
+
+    leaves: str = ""
+    """Why it has to run outside: what it needs, or the reason of the agent that asks for it."""
+    objection: str = ""
+    """Why a human has to see it although it fits into the sandbox, such as a denial that may apply."""
+
+
+def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) -> GateVerdict:
+    """Return the verdict on a command with its place, changed where the sandbox decides.
+
+    The place of an allowed verdict says where its rules let it run; none means inside.
+    """
+    if verdict.outcome in ("denied", "refused"):
+        return replace(verdict, place=None)
+    if sandbox.level == "outside" or (verdict.outcome == "allowed" and verdict.place == "outside"):
+        return replace(verdict, place="outside")
+    if line.leaves:
+        return _ask_to_leave(verdict, line.leaves)
+    if sandbox.strength != "full" and sandbox.is_required:
+        return _refused_without_sandbox(sandbox.problem)
+    if sandbox.strength == "none":
+        return replace(verdict, place="outside")
+    if _is_answered_by_sandbox(verdict, line, sandbox):
+        return _allowed_inside(sandbox.level)
+    return replace(verdict, place="inside")
+
+
+def _ask_to_leave(verdict: GateVerdict, leaves: str) -> GateVerdict:
+    if verdict.outcome == "ask":
+        reason = f"{leaves}; {verdict.reason}" if verdict.reason else leaves
+        return replace(verdict, place="outside", reason=reason)
+    why = f"{leaves}; {verdict.reason}, but only inside the sandbox"
+    return GateVerdict(outcome="ask", step="ask", by=verdict.by, reason=why, place="outside")
+
+
+def _refused_without_sandbox(problem: str) -> GateVerdict:
+    why = f"sandbox.required is set, and this machine has no full sandbox: {problem}"
+    return GateVerdict(outcome="denied", step="ask", by="sandbox.required", reason=why)
+
+
+def _is_answered_by_sandbox(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) -> bool:
+    nobody_spoke = verdict.outcome == "ask" and verdict.step == "ask" and verdict.by == "default"
+    return sandbox.is_auto and sandbox.strength == "full" and nobody_spoke and not line.objection
+
+
+def _allowed_inside(level: SandboxLevel) -> GateVerdict:
+    writes = "it can write nothing" if level == "read-only" else "it can write only in the workspace"
+    return GateVerdict(
+        outcome="allowed", step="grants", by=SANDBOX_SPEAKER, place="inside",
+        reason=f"it runs inside the sandbox: {writes}, and has no network",
+    )  # fmt: skip
