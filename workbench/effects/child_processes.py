@@ -4,16 +4,29 @@ import contextlib
 import errno
 import os
 import re
+import select
 import selectors
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from workbench.effects.box_start import (
+    START_SECONDS,
+    BoxGate,
+    BoxNotMade,
+    box_filter,
+    check_box,
+    has_waiter,
+    with_filter,
+    with_gate,
+)
 from workbench.effects.process_marks import CALL_VARIABLE
 from workbench.effects.process_table import (
     CHILD_REGISTRY,
@@ -103,6 +116,53 @@ def open_pipe(opened: contextlib.ExitStack) -> tuple[int, int]:
     return ends
 
 
+@contextlib.contextmanager
+def unnamed_file(data: bytes) -> Generator[int | None]:
+    """Open a file with some bytes that nothing else can open, at its beginning; None for no bytes."""
+    if not data:
+        yield None
+        return
+    is_linux = sys.platform == "linux"
+    with os.fdopen(os.memfd_create("stdin"), "w+b") if is_linux else tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file.fileno()
+
+
+_ANNOUNCE: Final = f'echo "${CALL_VARIABLE}"; '
+
+
+def gate_words(script: str, *arguments: str) -> tuple[str, ...]:
+    """Return a shell that runs a script, whose arguments are these and the words of a command."""
+    return ("/bin/sh", "-c", script, "workbench-gate", *arguments)
+
+
+@contextlib.contextmanager
+def behind_gate(
+    argv: Sequence[str], gate: Sequence[str], *, is_boxed: bool
+) -> Generator[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Put a gate before a command, in its box if it has one; provide the words and what they inherit.
+
+    A gate in a box prints the mark of the call when it is there.
+    """
+    if not is_boxed:
+        yield (*gate, *argv), ()
+        return
+    shell, option, script, *rest = gate
+    words = with_gate(argv, (shell, option, _ANNOUNCE + script, *rest))
+    with unnamed_file(box_filter(argv)) as rules:
+        yield (words, ()) if rules is None else (with_filter(words, rules), (rules,))
+
+
+def box_not_started(error: BoxNotMade | TimeoutError, printed: bytes) -> ProcessNotStarted:
+    """Return the error of a command whose box was not made; `printed` is what the box printed."""
+    lines = printed.decode("utf-8", "replace").strip().split("\n")
+    why = lines[-1] or str(error) or f"it took longer than {START_SECONDS:g} s"
+    return ProcessNotStarted(
+        "the sandbox", why, "run it again; `workbench sandbox status` shows what works here"
+    )
+
+
 def _not_started(program: str, error: OSError) -> ProcessNotStarted:
     number = error.errno or 0
     why, remedy = _START_ERROR_WORDS.get(number, (os.strerror(number), "check the program and its folder"))
@@ -186,6 +246,12 @@ class Terminator:
         self._known |= {_process_key(row) for row in rows}
         return [row for row in rows if _process_key(row) not in self._beyond]
 
+    def ask_inside(self) -> None:
+        """Ask all but the leader to end: the leader of a box takes all with it before they could."""
+        for row in self.notice():
+            if row.pid != self._target.leader:
+                _ask_to_end(row)
+
     def end(self, grace: float) -> int:
         """Ask all to end, and end what is left after the grace; return how many processes that were."""
         begun = time.monotonic()
@@ -266,8 +332,31 @@ def signal_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
+class BoxProcesses:
+    """All processes in a box; they have ended when the first one has."""
+
+    def __init__(self, argv: Sequence[str], leader: int) -> None:
+        """Check a box that was started by these words. Raises BoxNotMade."""
+        self._first = check_box(argv, leader)
+        file = open_pidfd(self._first)
+        if file is None:
+            raise BoxNotMade("this system does not say when processes end")
+        self.file: Final = file
+        """Becomes readable when they have ended."""
+
+    def have_ended(self, seconds: float) -> bool:
+        """Wait for their end, for a limited time."""
+        return bool(select.select([self.file], [], [], seconds)[0])
+
+    def close(self) -> None:
+        """Give the descriptor back; the first process may have become our child by now."""
+        os.close(self.file)
+        CHILD_REGISTRY.reap_orphan(self._first)
+
+
 HOOK_OUTPUT_LIMIT: Final = 65536
 """Bytes of a hook's output that are kept; the rest is read and thrown away."""
+_HOOK_SCRIPT: Final = 'read -r go && exec "$@"'
 _CHUNK: Final = 65536
 _POLL_SECONDS: Final = 0.02
 _DRAIN_SECONDS: Final = 0.2
@@ -294,11 +383,14 @@ def run_hook(
     keep: int = HOOK_OUTPUT_LIMIT,
     errors: int | None = None,
     cancel: int | None = None,
+    is_boxed: bool = False,
 ) -> HookExit:
     """Run a short command: feed it, take `keep` bytes of output at the most, end it after `timeout` seconds.
 
     Standard error goes to the descriptor `errors`, else to the output. The command is ended earlier when the
-    descriptor `cancel` becomes readable. What the command leaves running is ended. Raises ProcessNotStarted.
+    descriptor `cancel` becomes readable. What the command leaves running is ended. `is_boxed`: its words come
+    from `sandbox.boxed_argv`; the box dies with this thread, which waits for it here. Raises
+    ProcessNotStarted.
     """
     argv = ("/bin/sh", "-c", command) if isinstance(command, str) else command
     mark = f"hook-{uuid.uuid4()}"
@@ -306,31 +398,55 @@ def run_hook(
         hook_in, our_in = open_pipe(opened)
         our_out, hook_out = open_pipe(opened)
         marked = marked_environment(env, mark)
-        child = spawn(argv, cwd, marked, stdin=hook_in, output=hook_out, errors=errors)
+        gate = gate_words(_HOOK_SCRIPT) if is_boxed else ()
+        with behind_gate(argv, gate, is_boxed=is_boxed) as (words, inherited):
+            child = spawn(
+                words, cwd, marked, stdin=hook_in, output=hook_out, errors=errors, inherited=inherited
+            )
         opened.pop_all()
     os.close(hook_in)
     os.close(hook_out)
     exchange = _Exchange(child, our_in, our_out, stdin, keep, cancel)
-    return _follow_hook(child, exchange, mark, timeout, grace)
+    return _follow_hook(child, exchange, mark, timeout, grace, argv if is_boxed else ())
 
 
 def _follow_hook(
-    child: subprocess.Popen[bytes], exchange: "_Exchange", mark: str, timeout: float, grace: float
+    child: subprocess.Popen[bytes],
+    exchange: "_Exchange",
+    mark: str,
+    timeout: float,
+    grace: float,
+    box: Sequence[str],
 ) -> HookExit:
-    target = termination_target(process_identity(child.pid), mark)
+    terminator = Terminator(termination_target(process_identity(child.pid), mark))
     try:
         with exchange:
+            inside = exchange.enter_box(box, mark) if box else None
             has_ended = exchange.run(time.monotonic() + timeout)
-            Terminator(target).end(grace)
+            if inside is None:
+                terminator.end(grace)
+            else:
+                _end_box(inside, terminator, grace, is_over=has_ended)
             exchange.drain()
     except BaseException:
-        Terminator(target).end(0.0)
+        terminator.end(0.0)
         _exit_status(child)
         raise
     status = _exit_status(child)
     return HookExit(
         code=status if has_ended else None, output=bytes(exchange.output), timed_out=not has_ended
     )
+
+
+def _end_box(inside: BoxProcesses, terminator: Terminator, grace: float, *, is_over: bool) -> None:
+    """Wait until all that runs in a box has ended; where its command has not, ask first."""
+    try:
+        if not is_over:
+            terminator.ask_inside()
+        if not inside.have_ended(_KILL_WAIT_SECONDS if is_over else grace):
+            terminator.end(0.0)
+    finally:
+        inside.close()
 
 
 def _exit_status(child: subprocess.Popen[bytes]) -> int | None:
@@ -380,6 +496,24 @@ class _Exchange:
         os.close(self._stdout)
         if self._ended is not None:
             os.close(self._ended)
+
+    def enter_box(self, argv: Sequence[str], mark: str) -> "BoxProcesses | None":
+        """Wait for the gate of a box and have it opened by the first bytes. Raises ProcessNotStarted."""
+        gate = BoxGate(mark)
+        try:
+            while not gate.is_there(self._printed_by_box()):
+                pass
+            inside = BoxProcesses(argv, self._child.pid) if has_waiter(argv) else None
+        except (BoxNotMade, TimeoutError) as error:
+            raise box_not_started(error, gate.printed) from None
+        self.output += gate.printed
+        self._rest = memoryview(b"\n" + self._rest)
+        return inside
+
+    def _printed_by_box(self) -> bytes:
+        if not select.select([self._stdout], [], [], START_SECONDS)[0]:
+            raise TimeoutError
+        return os.read(self._stdout, _CHUNK)
 
     def run(self, deadline: float) -> bool:
         while (seconds_left := deadline - time.monotonic()) > 0:

@@ -8,23 +8,27 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
+from workbench.effects.box_start import START_SECONDS, BoxGate, BoxNotMade, has_waiter
 from workbench.effects.child_processes import (
     GRACE_SECONDS,
+    BoxProcesses,
     ProcessNotStarted,
     Terminator,
+    behind_gate,
+    box_not_started,
+    gate_words,
     marked_environment,
     open_pipe,
     signal_group,
     spawn,
     termination_target,
+    unnamed_file,
 )
 from workbench.effects.process_table import (
     CHILD_REGISTRY,
@@ -34,8 +38,8 @@ from workbench.effects.process_table import (
     require_mark,
 )
 
-_GATE_COMMAND: Final = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "workbench-gate")
-_FEEDING_GATE: Final = ("/bin/sh", "-c", 'read -r go && in=$1 && shift && exec "$@" <"$in"', "workbench-gate")
+_GATE_SCRIPT: Final = 'read -r go && exec "$@" </dev/null'
+_FEEDING_SCRIPT: Final = 'read -r go && in=$1 && shift && exec "$@" <"$in"'
 """The gate of a command that is given something to read; its first word is where that is."""
 _DRAIN_SECONDS: Final = 0.2
 _KILL_WAIT_SECONDS: Final = 5.0
@@ -140,7 +144,13 @@ class Command:
     """A process that waits behind a gate; made by `prepare_command`, used once."""
 
     def __init__(
-        self, child: subprocess.Popen[bytes], gate: int, output: int, mark: str, apart: int | None = None
+        self,
+        child: subprocess.Popen[bytes],
+        gate: int,
+        output: int,
+        mark: str,
+        apart: int | None = None,
+        box: Sequence[str] = (),
     ) -> None:
         self.identity: Final = process_identity(child.pid)
         """Recorded before `go`, so that whoever takes over can end what is left."""
@@ -148,6 +158,9 @@ class Command:
         self._child = child
         self._gate: int | None = gate
         self._pipes = (output,) if apart is None else (output, apart)
+        self._mark = mark
+        self._box = box
+        self._inside: BoxProcesses | None = None
         self._is_settled = False
 
     async def go(
@@ -167,11 +180,13 @@ class Command:
         `limit_bytes`: A command that prints more is ended; no more is handed on. `grace`: seconds between
         SIGTERM and SIGKILL. `on_stdout`: given standard output of a command prepared with two pipes;
         `on_output` then gets standard error, and the order between the two is that in which they were read.
-        Raises RuntimeError if it was let go or abandoned before, and what `on_output` raised after it was
-        ended.
+        Raises RuntimeError if it was let go or abandoned before, ProcessNotStarted where its box was not
+        made as described, and what `on_output` raised after it was ended.
         """
         if self._gate is None:
             raise RuntimeError("a command can be let go once")
+        if self._box:
+            await self._enter_box()
         if stop is not None and stop.is_set():
             self.abandon()
             return _command_exit(None, "stopped", 0, 0.0)
@@ -193,6 +208,32 @@ class Command:
         if self._gate is not None:
             self._is_settled = True
             self._close()
+
+    async def _enter_box(self) -> None:
+        gate = BoxGate(self._mark)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while not gate.is_there(await self._printed_by_box()):
+                    pass
+            if has_waiter(self._box):
+                self._inside = BoxProcesses(self._box, self._child.pid)
+        except (BoxNotMade, TimeoutError) as error:
+            failure = box_not_started(error, gate.printed or self._read_errors())
+            self.abandon()
+            raise failure from None
+        except BaseException:
+            self.abandon()
+            raise
+
+    async def _printed_by_box(self) -> bytes:
+        await wait_readable(self._pipes[-1])
+        return os.read(self._pipes[-1], _CHUNK)
+
+    def _read_errors(self) -> bytes:
+        """Return what is on standard error where it has a pipe of its own."""
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._pipes[0], _CHUNK)
+        return b""
 
     async def _run(
         self, output: CommandOutputs, timeout: float | None, stop: asyncio.Event | None, grace: float
@@ -231,19 +272,28 @@ class Command:
 
     async def _end(self, ended: asyncio.Task[None], grace: float) -> float:
         deadline = time.monotonic() + grace
-        # Noticed before their parent is gone: without it and without a mark nobody could tell whose they are.
-        await asyncio.to_thread(self._terminator.notice)
-        for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _KILL_WAIT_SECONDS)):
-            signal_group(self.identity.group, number)
-            signal_group(self.identity.group, signal.SIGCONT)
-            if (await asyncio.wait({ended}, timeout=seconds))[0]:
-                break
+        if self._inside is None:
+            # Noticed before their parent is gone: later, only a mark could say whose they are.
+            await asyncio.to_thread(self._terminator.notice)
+            self._signal_group(signal.SIGTERM)
+        else:
+            await asyncio.to_thread(self._terminator.ask_inside)
+        if not (await asyncio.wait({ended}, timeout=grace))[0]:
+            self._signal_group(signal.SIGKILL)
+            await asyncio.wait({ended}, timeout=_KILL_WAIT_SECONDS)
         return max(0.0, deadline - time.monotonic())
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        signal_group(self.identity.group, number)
+        signal_group(self.identity.group, signal.SIGCONT)
 
     async def _end_rest(self, output: CommandOutputs, grace: float) -> int:
         pump = asyncio.create_task(output.pump())
         try:
-            leftovers = await asyncio.to_thread(self._terminator.end, grace)
+            if self._inside is not None and await _is_readable_within(self._inside.file, _KILL_WAIT_SECONDS):
+                leftovers = 0
+            else:
+                leftovers = await asyncio.to_thread(self._terminator.end, grace)
             self._is_settled = True
         finally:
             await _cancel_tasks(pump)
@@ -258,6 +308,8 @@ class Command:
             self._terminator.end(0.0)
         for pipe_end in self._pipes:
             os.close(pipe_end)
+        if self._inside is not None:
+            self._inside.close()
         try:
             self._child.wait(timeout=1)
             CHILD_REGISTRY.ended(self._child.pid)
@@ -291,30 +343,36 @@ def prepare_command(
     *,
     is_apart: bool = False,
     stdin: bytes = b"",
+    is_boxed: bool = False,
 ) -> Command:
     """Fork a helper that becomes the command when it is let go; it exits if this process dies first.
 
     No shell reads `argv`; `env` is scrubbed already, and the mark, which identifies the call, is added. With
     `is_apart` standard output and error have a pipe each. `stdin` is what it can read there, of any length:
-    the words of a command line have a limit. Raises ProcessNotStarted, and ValueError for the
+    the words of a command line have a limit. `is_boxed`: `argv` comes from `sandbox.boxed_argv`; the box is
+    made at once, and dies with the thread that calls this. Raises ProcessNotStarted, and ValueError for the
     mark.
     """
     require_mark(mark)
     if not argv or argv[0].startswith("-"):
         raise ProcessNotStarted(argv[0] if argv else "", "it names no program", "give the program first")
-    with contextlib.ExitStack() as opened, _unnamed_file(stdin) as source:
+    with contextlib.ExitStack() as opened, unnamed_file(stdin) as source:
         gate_out, gate_in = open_pipe(opened)
         output, out_end = open_pipe(opened)
         ends = open_pipe(opened) if is_apart else None
         marked = marked_environment(env, mark)
         own, errors = (out_end, None) if ends is None else (ends[1], out_end)
-        gate = _GATE_COMMAND if source is None else (*_FEEDING_GATE, f"/dev/fd/{source}")
-        child = spawn(
-            (*gate, *argv), cwd, marked, stdin=gate_out, output=own, errors=errors,
-            inherited=() if source is None else (source,),
-        )  # fmt: skip
+        gate = (
+            gate_words(_GATE_SCRIPT) if source is None else gate_words(_FEEDING_SCRIPT, f"/dev/fd/{source}")
+        )
+        with behind_gate(argv, gate, is_boxed=is_boxed) as (words, filters):
+            inherited = filters if source is None else (*filters, source)
+            child = spawn(
+                words, cwd, marked, stdin=gate_out, output=own, errors=errors, inherited=inherited
+            )  # fmt: skip
         try:
-            command = Command(child, gate_in, output, mark, ends[0] if ends else None)
+            box = argv if is_boxed else ()
+            command = Command(child, gate_in, output, mark, ends[0] if ends else None, box)
         except ProcessLookupError:
             # Whose identity is not known could not be ended after a crash. Its gate closes here.
             reap_later(child)
@@ -329,24 +387,20 @@ def prepare_command(
     return command
 
 
-@contextlib.contextmanager
-def _unnamed_file(data: bytes) -> Generator[int | None]:
-    """Open a file with some bytes that nothing else can open, at its beginning; None for no bytes."""
-    if not data:
-        yield None
-        return
-    is_linux = sys.platform == "linux"
-    with os.fdopen(os.memfd_create("stdin"), "w+b") if is_linux else tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        yield file.fileno()
-
-
 def _wait_unreaped(child: subprocess.Popen[bytes]) -> None:
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     else:
         child.wait()
+
+
+async def _is_readable_within(file: int, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await wait_readable(file)
+    except TimeoutError:
+        return False
+    return True
 
 
 async def _cancel_tasks(*tasks: asyncio.Task[Any]) -> None:

@@ -69,3 +69,13 @@ def remove_tree(path: str) -> None:
                 if not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 -- text
                     os.chmod(f"{folder}/{name}", 0o700)  # noqa: PTH101 -- beside the call above
         shutil.rmtree(path)
+
+
+def remove_below(root: Root, path: str) -> None:
+    """Remove whatever is at a path below a folder, links themselves. Raises FileRefused."""
+    folder, _, name = path.rpartition("/")
+    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
+        if root.stat(path).kind == "folder":
+            shutil.rmtree(name, dir_fd=directory)
+        else:
+            os.unlink(name, dir_fd=directory)

@@ -1,8 +1,11 @@
-"""File systems of the network, recognized by the table of mounts."""
+"""The table of mounts of a process; file systems of the network, recognized by it."""
 
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from msgspec import Struct
 
 # fmt: off
 _FUSE_TYPES: Final = (
@@ -20,7 +23,17 @@ NETWORK_TYPES: Final = frozenset({
 # fmt: on
 
 
-_MOUNTINFO: Final = Path("/proc/self/mountinfo")
+class Mount(Struct, frozen=True, kw_only=True):
+    """One line of the table."""
+
+    place: str
+    device: str
+    source: str
+    """Which path of its file system is mounted."""
+    is_read_only: bool
+    kind: str
+
+
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 
@@ -29,13 +42,29 @@ def network_mount(path: str | Path, mountinfo: str | None = None) -> str | None:
 
     The path need not exist. `mountinfo` stands in for ``/proc/self/mountinfo``, which macOS does not have.
     """
-    kind = _mount_type(Path(path).resolve(), _read_mountinfo() if mountinfo is None else mountinfo)
+    kind = _mount_type(Path(path).resolve(), _mountinfo("self") if mountinfo is None else mountinfo)
     return kind if kind in NETWORK_TYPES else None
 
 
-def _read_mountinfo() -> str:
+def read_mounts(process: int | str = "self") -> dict[str, Mount]:
+    """Return the mounts that a process sees, by place, the uppermost of several; empty where none is told."""
+    mounts = map(_parse_mount, _mountinfo(process).split("\n"))
+    return {mount.place: mount for mount in mounts if mount is not None}
+
+
+def mounted_source(path: str, mounts: dict[str, Mount]) -> tuple[str, str]:
+    """Return the device of an absolute path without links, and the path within that file system."""
+    place = path
+    while place not in mounts and place != "/":
+        place = os.path.dirname(place)  # noqa: PTH120 -- text
+    mount = mounts[place]
+    below = path.removeprefix(place).strip("/")
+    return mount.device, f"{mount.source.rstrip('/')}/{below}" if below else mount.source
+
+
+def _mountinfo(process: int | str) -> str:
     try:
-        return _MOUNTINFO.read_text("utf-8", "surrogateescape")
+        return Path(f"/proc/{process}/mountinfo").read_text("utf-8", "surrogateescape")
     except OSError:
         return ""
 
@@ -44,19 +73,26 @@ def _mount_type(path: Path, mountinfo: str) -> str | None:
     best, mount_type = -1, None
     for line in mountinfo.split("\n"):
         mount = _parse_mount(line)
-        if mount is None or not path.is_relative_to(mount[0]):
+        if mount is None or not path.is_relative_to(mount.place):
             continue
         # Not "longer than": of two mounts on one folder the later one covers the earlier.
-        if (depth := len(mount[0].parts)) >= best:
-            best, mount_type = depth, mount[1]
+        if (depth := len(PurePosixPath(mount.place).parts)) >= best:
+            best, mount_type = depth, mount.kind
     return mount_type
 
 
-def _parse_mount(line: str) -> tuple[PurePosixPath, str] | None:
+def _parse_mount(line: str) -> Mount | None:
     fields = line.split(" ")
     if "-" not in fields[6:]:
         return None
     after = fields[fields.index("-", 6) + 1 :]
     if not after:
         return None
-    return PurePosixPath(_OCTAL.sub(lambda match: chr(int(match[1], 8)), fields[4])), after[0]
+    return Mount(
+        place=_unescaped(fields[4]), device=fields[2], source=_unescaped(fields[3]),
+        is_read_only="ro" in fields[5].split(","), kind=after[0],
+    )  # fmt: skip
+
+
+def _unescaped(text: str) -> str:
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text) if "\\" in text else text

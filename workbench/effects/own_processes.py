@@ -48,6 +48,11 @@ def own_interpreter() -> str:
     return sys.executable
 
 
+def bare_interpreter() -> tuple[str, str]:
+    """Return the real path of this Python, and the folder of its installation: of no virtual environment."""
+    return os.path.realpath(sys.executable), os.path.realpath(sys.base_prefix)
+
+
 def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.environ) -> list[str]:
     """Return the command line that starts this program anew.
 

@@ -292,6 +292,11 @@ class ChildRegistry:
             return 0
         return sum(_reap(row.pid) for row in self._adopted(read_process_table()) if not row.is_alive)
 
+    def reap_orphan(self, pid: int) -> None:
+        """Wait for a dead process of a command if it was handed to this one."""
+        if self.is_subreaper:
+            _reap(pid)
+
     def _adopted(self, table: ProcessTable) -> list[ProcessRow]:
         if not self.is_subreaper:
             return []
