@@ -28,6 +28,7 @@ from workbench.policy.shell.risk_lists import (
     WRAPPERS,
     program_name,
 )
+from workbench.policy.shell.wrapped_command import PLAIN_WRAPPER, WRAPPER_OPTIONS, WrapperOptions
 
 
 class Script(Protocol):
@@ -436,40 +437,6 @@ def _with_found(word: CommandWord, marks: Marks) -> CommandWord:
     return replace(word, text=word.text.replace("{}", UNKNOWN), marks=word.marks | marks)
 
 
-class WrapperOptions(Struct, frozen=True, kw_only=True):
-    """How a program finds the command that it runs."""
-
-    valued: str = ""
-    long_valued: tuple[str, ...] = ()
-    code: str = ""
-    operands: int = 0
-    """Operands in front of the command."""
-
-
-_PLAIN_WRAPPER: Final = WrapperOptions()
-_WRAPPER_OPTIONS: Final[Mapping[str, WrapperOptions]] = {
-    "timeout": WrapperOptions(valued="ks", long_valued=("--kill-after", "--signal"), operands=1),
-    "gtimeout": WrapperOptions(valued="ks", long_valued=("--kill-after", "--signal"), operands=1),
-    "env": WrapperOptions(valued="uC", long_valued=("--unset", "--chdir"), code="S"),
-    "nice": WrapperOptions(valued="n", long_valued=("--adjustment",)),
-    "ionice": WrapperOptions(valued="cnp"), "stdbuf": WrapperOptions(valued="ioe"),
-    "sudo": WrapperOptions(
-        valued="ugpCrtTUDRh",
-        long_valued=("--user", "--group", "--prompt", "--chdir", "--host", "--role"),
-    ),
-    "doas": WrapperOptions(valued="uC"), "time": WrapperOptions(valued="fo"),
-    "exec": WrapperOptions(valued="a"),
-    "chroot": WrapperOptions(operands=1), "taskset": WrapperOptions(operands=1),
-    "chrt": WrapperOptions(operands=1), "setarch": WrapperOptions(operands=1),
-    "strace": WrapperOptions(valued="eopsuPEaOSbI"), "su-exec": WrapperOptions(operands=1),
-    "gosu": WrapperOptions(operands=1), "flock": WrapperOptions(valued="wE", code="c", operands=1),
-    "xargs": WrapperOptions(
-        valued="IdEnPLsa",
-        long_valued=("--replace", "--delimiter", "--max-args", "--max-procs", "--max-lines", "--arg-file"),
-    ),
-}  # fmt: skip
-
-
 class WrappedCall(Struct, frozen=True, kw_only=True):
     """What a wrapper makes of its words."""
 
@@ -505,7 +472,7 @@ _ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 def _judge_wrapper(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
-    call = read_wrapped_call(args, _WRAPPER_OPTIONS.get(name, _PLAIN_WRAPPER))
+    call = read_wrapped_call(args, WRAPPER_OPTIONS.get(name, PLAIN_WRAPPER))
     script.report(all_marks(call.options), f"{name}, as an option")
     for word in args[: len(args) - len(call.command)]:
         _note_assignment(word, script)
@@ -530,7 +497,7 @@ def _judge_lookup(name: str, args: Sequence[CommandWord], given: Input, script: 
 
 def _judge_xargs(name: str, args: Sequence[CommandWord], given: Input, script: Script) -> None:
     """Judge the command of xargs with what it adds: words of its input, behind it or in place of a mark."""
-    call = read_wrapped_call(args, _WRAPPER_OPTIONS[name])
+    call = read_wrapped_call(args, WRAPPER_OPTIONS[name])
     script.report(all_marks(call.options), f"{name}, as an option")
     added = CommandWord(text=UNKNOWN, marks=given.marks)
     sign = _replaced_sign(args[: len(args) - len(call.command)])
@@ -607,7 +574,7 @@ _Judge = Callable[[str, Sequence[CommandWord], Input, Script], None]
 
 def _judges() -> Iterator[tuple[str, _Judge]]:
     yield from ((name, _judge_all) for name in _READS_ALL)
-    yield from ((name, _judge_wrapper) for name in (*COMMAND_WRAPPERS, *_WRAPPER_OPTIONS))
+    yield from ((name, _judge_wrapper) for name in (*COMMAND_WRAPPERS, *WRAPPER_OPTIONS))
     yield from ((name, _judge_language) for name in _LANGUAGES)
     yield from ((name, _judge_shell) for name in SHELLS)
     yield from ((name, _judge_names) for name in ("read", "unset", "getopts", "export", "local", "declare"))

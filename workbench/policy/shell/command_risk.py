@@ -73,7 +73,7 @@ def _assess(words: Sequence[str], layers: int) -> CommandRisk:
         return CommandRisk(reasons=(f"{name} runs commands that are typed into it",))
     if name in INTERPRETERS:
         return _assess_interpreter(name, words, layers)
-    if name in RUNNERS and (inner := _inner_program_start(name, words)) is not None:
+    if name in RUNNERS and (inner := inner_program_start(name, words)) is not None:
         return _assess_runner(words, inner, layers)
     if reasons := tuple(_risk_reasons(name, words)):
         return CommandRisk(reasons=reasons)
@@ -160,7 +160,8 @@ def _option_gives_code(word: str, letters: Sequence[str]) -> bool:
     return word.partition("=")[0] in INTERPRETER_OPTIONS or any(letter in word[1:] for letter in letters)
 
 
-def _inner_program_start(name: str, words: Sequence[str]) -> int | None:
+def inner_program_start(name: str, words: Sequence[str]) -> int | None:
+    """Return where the program begins that a runner such as `npx` or `uv run` runs; None if it runs none."""
     index = _first_operand_from(name, words, 1)
     starters = RUNNERS[name]
     if starters:
