@@ -7,7 +7,7 @@ nothing.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -88,34 +88,32 @@ def line_needs(line: str, workspace: str, folder: str) -> tuple[SandboxNeed, ...
     return tuple(needs)
 
 
-_CLAUSES: Final[dict[NeedKind, tuple[str, str]]] = {
-    "network": ("needs", "need the network, which the sandbox does not have"),
-    "git": ("writes", "write .git, which the sandbox keeps read-only"),
-    "outside": ("writes", "write outside the workspace, which the sandbox does not allow"),
-    "privilege": ("needs", "need rights that the sandbox takes away"),
-    "daemon": ("needs", "need a program outside the sandbox"),
+_CLAUSES: Final[dict[NeedKind, tuple[str, str, str]]] = {
+    "network": ("needs", "need", "the network, which the sandbox does not have"),
+    "git": ("writes", "write", ".git, which the sandbox keeps read-only"),
+    "outside": ("writes", "write", "outside the workspace, which the sandbox does not allow"),
+    "privilege": ("needs", "need", "rights that the sandbox takes away"),
+    "daemon": ("needs", "need", "a program outside the sandbox"),
 }
-"""The verb of one command, and what is said of several."""
+"""The verb of one command, that of several, and the rest of the clause."""
+_PATH_CLAUSE: Final = ("cannot", "cannot", "be written in the sandbox")
 
 
 def needs_text(needs: Iterable[SandboxNeed]) -> str:
     """Return needs in words: `git commit writes .git, which the sandbox keeps read-only`."""
-    said: dict[str, list[str]] = {}
+    words_by_clause: dict[tuple[str, str, str], list[str]] = {}
     for need in needs:
         # No command that the lists have is named with a slash.
-        key = "cannot be written in the sandbox" if "/" in need.word else need.kind
-        said.setdefault(key, []).append(need.word)
-    return "; ".join(_clause(key, words) for key, words in said.items())
-
-
-def _clause(key: str, words: Sequence[str]) -> str:
-    subject = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-    verb, several = _CLAUSES.get(cast("NeedKind", key), ("", key))
-    return (
-        f"{subject} {verb} {several.partition(' ')[2]}"
-        if verb and len(words) == 1
-        else f"{subject} {several}"
+        clause = _PATH_CLAUSE if "/" in need.word else _CLAUSES[need.kind]
+        words_by_clause.setdefault(clause, []).append(need.word)
+    return "; ".join(
+        f"{_joined(words)} {one if len(words) == 1 else several} {rest}"
+        for (one, several, rest), words in words_by_clause.items()
     )
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 # --- the commands of a line -------------------------------------------------------------------------
