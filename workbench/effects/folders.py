@@ -1,5 +1,7 @@
 """Whole folders: make and remove them, list and put their files."""
 
+import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -79,3 +81,33 @@ def remove_below(root: Root, path: str) -> None:
             shutil.rmtree(name, dir_fd=directory)
         else:
             os.unlink(name, dir_fd=directory)
+
+
+def move_aside(root: Root, path: str, target: str) -> None:
+    """Move what is at a path below a folder to a new path elsewhere, links themselves. Raises FileRefused.
+
+    On another file system pipes, sockets and devices in it are lost.
+    """
+    folder, _, name = path.rpartition("/")
+    make_folder(os.path.dirname(target))  # noqa: PTH120 -- text
+    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
+        try:
+            os.rename(name, target, src_dir_fd=directory)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        source = f"/proc/self/fd/{directory}/{name}"
+        if root.stat(path).kind == "folder":
+            with contextlib.suppress(shutil.Error):
+                shutil.copytree(source, target, symlinks=True)
+        else:
+            shutil.copy2(source, target, follow_symlinks=False)
+        remove_below(root, path)
+
+
+def make_link(root: Root, path: str, target: str) -> None:
+    """Make a symbolic link at a path below a folder where nothing is. Raises FileRefused."""
+    folder, _, name = path.rpartition("/")
+    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
+        os.symlink(target, name, dir_fd=directory)

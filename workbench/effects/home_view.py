@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.path_files import read_bounded
+from workbench.effects.sandbox import SYSTEM_FOLDERS
 
 TOOLCHAINS: Final = (
     ".pyenv", ".rbenv", ".goenv", ".nodenv", ".rustup", ".nvm", ".fnm", ".asdf", ".sdkman", ".volta",
@@ -74,7 +75,8 @@ def _programs(folders: Iterable[str], home: str, workspace: str) -> Iterator[str
     """Yield the folders of PATH, or what belongs to the installations that they are in."""
     for folder in folders:
         above, name = os.path.split(os.path.normpath(folder))
-        if not os.path.isdir(folder) or _is_below(os.path.realpath(folder), workspace):  # noqa: PTH112 -- text
+        real = os.path.realpath(folder)
+        if not os.path.isdir(real) or any(_is_below(real, shown) for shown in (workspace, *SYSTEM_FOLDERS)):  # noqa: PTH112 -- text
             continue
         is_installation = name in ("bin", "sbin") and _is_installation(above)
         if not is_installation or _shows_too_much(os.path.realpath(above), home):
@@ -87,7 +89,14 @@ def _programs(folders: Iterable[str], home: str, workspace: str) -> Iterator[str
 
 
 def _parts_of(folder: str) -> Iterator[str]:
-    return (path for part in _INSTALLATION_PARTS if os.path.exists(path := f"{folder}/{part}"))  # noqa: PTH110 -- text
+    """Yield the parts of an installation; the folder itself where it holds nothing else."""
+    names = set(os.listdir(folder))  # noqa: PTH208 -- text
+    parts = names.intersection(_INSTALLATION_PARTS)
+    yield from (
+        (folder,)
+        if names - parts <= {".gitignore", "CACHEDIR.TAG"}
+        else (f"{folder}/{part}" for part in sorted(parts))
+    )
 
 
 def _is_installation(folder: str) -> bool:

@@ -82,13 +82,12 @@ SYSTEM_FOLDERS: Final = (
     "/home/linuxbrew/.linuxbrew", "/var/lib/dpkg", "/var/lib/ca-certificates",
 )  # fmt: skip
 _HIDDEN_OF_SYSTEM: Final = (
-    "/sys/kernel/debug",
-    "/sys/kernel/tracing",
-    "/sys/kernel/security",
-    "/sys/firmware",
-)
+    "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security", "/sys/firmware",
+)  # fmt: skip
+"""Of root, who could read them without privileges too."""
 _KERNEL_SETTINGS: Final = (
-    "sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi", "mtrr", "driver", "asound", "tty", "kcore",
+    "sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi", "mtrr", "driver", "asound", "dynamic_debug",
+    "latency_stats",
 )  # fmt: skip
 """In /proc: root could write these also without privileges, since they are files of root."""
 _TEMPORARY_PLACES: Final = ("/tmp", "/var/tmp")
@@ -196,10 +195,20 @@ def _parts(box: Box) -> list[_Part]:
         parts[path] = _Part(place=path, kind="writable", source=path)
     for path in box.closed if is_workspace else ():
         parts[path] = _shown(path, path)
-    for path in (*box.hidden, *filter(os.path.isdir, _HIDDEN_OF_SYSTEM)):
-        parts[path] = _Part(place=path, kind="hidden", is_folder=os.path.isdir(path))  # noqa: PTH112 -- text
+    for source, place in _hidden_places(box):
+        parts[place] = _Part(place=place, kind="hidden", source=source, is_folder=os.path.isdir(source))  # noqa: PTH112
     ordered = sorted(parts.values(), key=lambda part: part.place.split("/"))
     return list(_needed(ordered, (box.workspace, *writable)))
+
+
+def _hidden_places(box: Box) -> Iterator[tuple[str, str]]:
+    """Yield hidden paths and their places, of which some have several."""
+    of_system = filter(os.path.isdir, _HIDDEN_OF_SYSTEM) if os.geteuid() == 0 else ()
+    for path in (*box.hidden, *of_system):
+        yield path, path
+        for source, place in box.shown_as:
+            if _is_below(path, source):
+                yield path, f"{place}{path[len(source) :]}"
 
 
 def _shown(place: str, source: str) -> _Part:
@@ -229,6 +238,8 @@ def _is_needed(part: _Part, outer: _Part | None, *, is_asked: bool) -> bool:
         return part.kind != "hidden"
     if outer.kind == "hidden":
         return is_asked
+    if part.kind == "hidden":
+        return part.source == _source_in(outer, part.place)
     return part.kind != outer.kind or part.source != _source_in(outer, part.place)
 
 

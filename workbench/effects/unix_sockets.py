@@ -1,4 +1,4 @@
-"""Unix sockets in a private folder, and the processes at their other end (unix(7))."""
+"""Unix sockets: in a private folder, the processes at their other end, where others are bound (unix(7))."""
 
 import os
 import socket
@@ -55,3 +55,13 @@ def connected_peer(connection: socket.socket) -> Peer | None:
     data = connection.getsockopt(socket.SOL_SOCKET, _PEER_OPTION, struct.calcsize(_PEER_FORMAT))
     pid, uid, _ = struct.unpack(_PEER_FORMAT, data)
     return Peer(pid=pid, uid=uid)
+
+
+def bound_socket_paths() -> tuple[str, ...]:
+    """Return the absolute paths that sockets of this machine are bound to; empty where it does not say."""
+    try:
+        lines = Path("/proc/net/unix").read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return ()
+    named = (line.split(None, 7) for line in lines[1:])
+    return tuple({fields[7] for fields in named if len(fields) > 7 and fields[7].startswith("/")})

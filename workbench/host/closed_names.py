@@ -1,0 +1,171 @@
+"""What commands in a box cannot write or read of a workspace: found by name, by kind and by denials."""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.effects.folder_index import FolderFindings, FolderIndex, FolderReader
+from workbench.policy.autorun_files import AUTORUN_PATTERNS, AutorunNames
+from workbench.policy.paths import HOME_NAMES, folded_path, git_config_folders, is_below, protection_reason
+
+CLOSED: Final = "closed"
+REPOSITORY: Final = "repository"
+"""A folder that git takes for a repository without a work tree; it is closed too."""
+HIDDEN: Final = "hidden"
+REPOSITORY_NAMES: Final = frozenset({
+    "HEAD", "commondir", "config", "config.worktree", "gitdir", "hooks", "info", "modules", "objects",
+    "packed-refs", "refs", "worktrees",
+})  # fmt: skip
+_REPOSITORY_MARKS: Final = (frozenset({"HEAD", "objects", "refs"}), frozenset({"HEAD", "commondir"}))
+_GIT_NAMES: Final = (".git", "git~1")
+_LAST_PARTS: Final = sorted({
+    pattern.rpartition("/")[2] for pattern, _ in AUTORUN_PATTERNS if not pattern.endswith("/**")
+})  # fmt: skip
+_MAY_RUN: Final = re.compile(
+    "|".join(re.escape(part).replace(r"\*", ".*") for part in _LAST_PARTS), re.DOTALL
+)
+"""Names of which files may run automatically; nearly all others need no closer look."""
+_FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in HOME_NAMES)
+_MOST_INDEXES: Final = 16
+
+
+class PathDenials(Struct, frozen=True, kw_only=True):
+    """What denials forbid, asked with absolute real paths; None where nothing is denied."""
+
+    key: Hashable = None
+    """Changes when an answer may."""
+    reads: Callable[[str], bool] | None = None
+    writes: Callable[[str], bool] | None = None
+
+
+NO_DENIALS: Final = PathDenials()
+_INDEXES: Final[dict[Hashable, FolderIndex]] = {}
+
+
+def workspace_index(workspace: str, home: str, denials: PathDenials) -> FolderIndex:
+    """Return the index of a workspace, the same one until git's settings or the denials change."""
+    settings = [f"{home}/.gitconfig", f"{home}/.config/git/config"]
+    settings += [f"{folder}/config" for folder in git_config_folders(workspace)]
+    stamps = tuple(map(_stamp, settings))
+    return _index(workspace, (home, stamps, denials.key), _WorkspaceReader(workspace, home, denials))
+
+
+def shown_index(
+    folder: str, workspace: str, denials: PathDenials, *, hides_private: bool = False
+) -> FolderIndex:
+    """Return the index of what is hidden in a folder that is shown, without the workspace.
+
+    `hides_private`: also what not every user can read.
+    """
+    reader = _ShownReader(workspace, denials, hides_private=hides_private)
+    return _index(folder, (workspace, denials.key), reader)
+
+
+def _index(folder: str, key: Hashable, reader: FolderReader) -> FolderIndex:
+    whole_key = (folder, key)
+    if whole_key not in _INDEXES:
+        while len(_INDEXES) >= _MOST_INDEXES:
+            _INDEXES.pop(next(iter(_INDEXES)), None)
+        _INDEXES[whole_key] = FolderIndex(folder, reader, CLOSED)
+    return _INDEXES[whole_key]
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)  # noqa: PTH116 -- text
+    except OSError:
+        return ()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+class _WorkspaceReader:
+    """Finds what is closed or hidden in a folder of a workspace."""
+
+    def __init__(self, workspace: str, home: str, denials: PathDenials) -> None:
+        self._workspace, self._home, self._denials = workspace, home, denials
+        self._names = AutorunNames(workspace)
+        self._is_in_home_name = _first_name(workspace, home) in _FIRST_HOME_NAMES
+
+    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
+        found: dict[str, str] = {}
+        enter: list[str] = []
+        if any(marks <= {entry.name for entry in entries} for marks in _REPOSITORY_MARKS):
+            found[folder] = REPOSITORY
+        is_closed = bool(found) and folder != self._workspace
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            kind = self._kind(path, entry)
+            if kind:
+                found[path] = kind
+            is_entered = self._is_entered(CLOSED if is_closed and not kind else kind)
+            if is_entered and entry.is_dir(follow_symlinks=False):
+                enter.append(path)
+        return FolderFindings(found=found, enter=enter)
+
+    def _is_entered(self, kind: str) -> bool:
+        """Return whether a folder is looked at: a closed one only for what cannot even be read."""
+        return not kind or (kind == CLOSED and self._denials.reads is not None)
+
+    def _kind(self, path: str, entry: os.DirEntry[str]) -> str:
+        denials = self._denials
+        if denials.reads is not None and denials.reads(path):
+            return HIDDEN
+        if self._is_closed(path, entry) or (denials.writes is not None and denials.writes(path)):
+            return CLOSED
+        is_usual = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+        return "" if is_usual or entry.is_symlink() else HIDDEN
+
+    def _is_closed(self, path: str, entry: os.DirEntry[str]) -> bool:
+        folded = folded_path(entry.name)
+        if folded in _GIT_NAMES or self._is_protected(path):
+            return True
+        if entry.is_symlink():
+            return bool(self._names.destination_reason(path))
+        if entry.is_dir(follow_symlinks=False):
+            return bool(self._names.file_reason(f"{path}/x"))
+        return _MAY_RUN.fullmatch(folded) is not None and bool(self._names.file_reason(path))
+
+    def _is_protected(self, path: str) -> bool:
+        """Ask only where a name can count: at the top, or in a folder that the home folder protects."""
+        is_at_top = "/" not in path[len(self._workspace) + 1 :]
+        if not is_at_top and not self._is_in_home_name:
+            return False
+        return protection_reason(path, os.path.relpath(path, self._workspace), self._home) is not None
+
+
+def _first_name(path: str, home: str) -> str:
+    return folded_path(os.path.relpath(path, home)).split("/")[0] if is_below(path, home) else ""
+
+
+class _ShownReader:
+    """Finds what is hidden in a folder that is shown."""
+
+    def __init__(self, skipped: str, denials: PathDenials, *, hides_private: bool) -> None:
+        self._skipped, self._reads, self._hides_private = skipped, denials.reads, hides_private
+        self._user, self._groups = os.geteuid(), {os.getegid(), *os.getgroups()}
+
+    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
+        found: dict[str, str] = {}
+        enter: list[str] = []
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            is_denied = self._reads is not None and self._reads(path)
+            if is_denied or (self._hides_private and self._is_private(entry)):
+                found[path] = HIDDEN
+            elif entry.is_dir(follow_symlinks=False) and path != self._skipped:
+                enter.append(path)
+        return FolderFindings(found=found, enter=enter)
+
+    def _is_private(self, entry: os.DirEntry[str]) -> bool:
+        if entry.is_symlink():
+            return False
+        status = entry.stat(follow_symlinks=False)
+        mode = status.st_mode
+        if mode & stat.S_IROTH:
+            return False
+        is_own = status.st_uid == self._user and mode & stat.S_IRUSR
+        return bool(is_own or (status.st_gid in self._groups and mode & stat.S_IRGRP))
