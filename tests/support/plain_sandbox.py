@@ -18,7 +18,7 @@ def why_no_sandbox() -> str:
 
 
 _ARGV = (
-    "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--unshare-all",
+    "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--tmpfs", "/tmp", "--unshare-all",
     "--cap-drop", "ALL", "--new-session", "--die-with-parent",
 )  # fmt: skip
 

@@ -78,7 +78,7 @@ def place(made, tmp_path):
     return place
 
 
-@pytest.mark.parametrize("line", [line for line in GIT_READS if "clone" not in line])
+@pytest.mark.parametrize("line", GIT_READS)
 def test_what_only_reads_a_repository_works_inside(place, line):
     outside, inside = place(line, inside=False), place(line, inside=True)
     assert (inside.returncode, inside.stdout) == (outside.returncode, outside.stdout), inside.stderr
@@ -101,7 +101,7 @@ WORKSPACE_WRITES = (
     "echo x > x", "mkdir -p x/y", "cp a.txt x", "mv a.txt x", "tee x", "ln -s a.txt x", "touch /tmp/x",
     "install a.txt sub", "dd if=a.txt of=x", "tar -cf x a.txt", "sed -i s/o/0/ a.txt", "chmod 600 a.txt", "gzip a.txt",
     "cd sub && touch ../x", "find . -name a.txt -exec cp {} x \\;", "rm -rf sub", "python3 -c 'print(1)'", "true",
-    "git clone -q . copy", "env A=1 touch x", "cat /etc/passwd", "echo x >/dev/null", "kill %1 || true",
+    "env A=1 touch x", "cat /etc/passwd", "echo x >/dev/null", "kill %1 || true",
 )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """What a git command needs that a sandbox does not give, which has no network and a read-only `.git`."""
 
 # Tried with git 2.39 in a sandbox: a command that only takes the lock of the index fails too, such as
-# `git add --dry-run`; `git status` and `git diff` work without the lock.
+# `git add --dry-run`; `git status` and `git diff` work without the lock. A repository that a command makes is
+# moved out of the workspace when the command has ended.
 
 import re
 from collections.abc import Iterator
@@ -12,12 +13,12 @@ from workbench.policy.shell.option_reading import CommandReading
 GitNeed = Literal["network", "daemon", "git", "outside"]
 
 _WRITING: Final = frozenset({
-    "add", "am", "bisect", "cherry-pick", "checkout", "citool", "commit", "commit-graph", "commit-tree",
-    "fast-import", "fetch", "fetch-pack", "filter-branch", "filter-repo", "flow", "gc", "gui", "maintenance",
-    "merge", "merge-tree", "multi-pack-index", "mv", "notes", "pack-refs", "prune", "prune-packed", "pull",
-    "read-tree", "rebase", "remote", "repack", "replace", "reset", "restore", "revert", "rm",
-    "sparse-checkout", "stash", "submodule", "subtree", "switch", "unpack-objects", "update-index",
-    "update-ref", "update-server-info", "worktree", "write-tree",
+    "add", "am", "bisect", "cherry-pick", "checkout", "citool", "clone", "commit", "commit-graph",
+    "commit-tree", "fast-import", "fetch", "fetch-pack", "filter-branch", "filter-repo", "flow", "gc",
+    "gui", "init", "maintenance", "merge", "merge-tree", "multi-pack-index", "mv", "notes", "pack-refs",
+    "prune", "prune-packed", "pull", "read-tree", "rebase", "remote", "repack", "replace", "reset",
+    "restore", "revert", "rm", "sparse-checkout", "stash", "submodule", "subtree", "switch",
+    "unpack-objects", "update-index", "update-ref", "update-server-info", "worktree", "write-tree",
 })  # fmt: skip
 """Sub-commands that write `.git`, or lock it."""
 _READING: Final[dict[str, frozenset[str]]] = {
@@ -88,8 +89,6 @@ def _writes_git(command: str, first: str, operands: list[str], options: set[str]
     match command:
         case "branch" | "tag":
             return bool(options & _BRANCH_CHANGES) or bool(operands and not options & _LISTING_OPTIONS)
-        case "init":
-            return operands in ([], ["."]) and "--bare" not in options
         case "reflog":
             return first in _REFLOG_WRITES
         case "symbolic-ref":

@@ -33,7 +33,7 @@ from workbench.policy.shell.sandbox_need_lists import (
     PRIVILEGE_COMMANDS,
 )
 from workbench.policy.shell.sandbox_written_paths import (
-    place_need,
+    SandboxPlaces,
     place_of,
     split_redirects,
     written_paths,
@@ -123,7 +123,7 @@ class _LineReader:
     """Reads a line from its first command to its last, each in the folder to which `cd` led."""
 
     def __init__(self, workspace: str, folder: str) -> None:
-        self._workspace = workspace
+        self._places = SandboxPlaces(workspace)
         self._folder: str | None = folder or workspace or None
         """None where the line does not say which it is."""
 
@@ -150,7 +150,7 @@ class _LineReader:
     def _path_needs(self, paths: Iterable[str]) -> Iterator[SandboxNeed]:
         for path in paths:
             place = place_of(path, self._folder)
-            kind = place_need(place, self._workspace) if place is not None else None
+            kind = self._places.need(place) if place is not None else None
             if place is not None and kind is not None:
                 yield SandboxNeed(kind=kind, word=_shown(path if "/" in path else place))
 

@@ -7,7 +7,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
-from workbench.policy.paths import GOVERNING_NAMES, folded_path, is_below, real_path
+from workbench.effects.sandbox import CACHE_FOLDERS
+from workbench.policy.autorun_files import AutorunNames
+from workbench.policy.paths import folded_path, is_below, protection_reason, real_path
 from workbench.policy.shell.derived_names import COMPRESSORS
 from workbench.policy.shell.option_reading import CommandReading, read_line_command
 from workbench.policy.shell.risk_lists import OUTPUT_SINKS, program_name
@@ -70,11 +72,17 @@ def written_paths(words: tuple[str, ...]) -> Iterator[str]:
     elif name in _WRITES_LATER_OPERANDS:
         yield from _later_operands(reading, operands)
     elif name in _WRITES_LAST_OPERAND:
-        yield from operands[-1:] if len(operands) > 1 else ()
+        yield from _copied_path(operands)
     elif name == "dd":
         yield from (operand[3:] for operand in operands if operand.startswith("of="))
     elif name == "tar" and "--create" in {option.name for option in reading.options}:
         yield from (option.value or "" for option in reading.options if option.name == "--file")
+
+
+def _copied_path(operands: Sequence[str]) -> Iterator[str]:
+    if len(operands) > 1:
+        name = operands[0].rstrip("/").rpartition("/")[2] if operands[-1].endswith("/") else ""
+        yield f"{operands[-1]}{name}"
 
 
 def _later_operands(reading: CommandReading, operands: Sequence[str]) -> Sequence[str]:
@@ -100,12 +108,10 @@ def _output_options(reading: CommandReading, words: Sequence[str]) -> Iterator[s
 # --- where a sandbox lets it write ------------------------------------------------------------------
 
 
-_WRITABLE: Final = ("/tmp", "/dev/shm")
+_WRITABLE: Final = ("/tmp", "/var/tmp", "/dev/shm")
 """Places of its own that every sandbox has."""
-_WRITABLE_AT_HOME: Final = (".cache", ".npm")
 _DEVICES: Final = OUTPUT_SINKS | {"/dev/tty", "/dev/zero", "/dev/full", "/dev/stdin"}
 _HOME: Final = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|\Z)")
-_FOLDED_GOVERNING: Final = frozenset(map(folded_path, GOVERNING_NAMES))
 
 
 def home_folder() -> str:
@@ -135,15 +141,26 @@ def place_of(path: str, folder: str | None) -> str | None:
     return followed and followed[0]
 
 
-def place_need(place: str, workspace: str) -> PlaceNeed | None:
-    """Return what writing an absolute path needs; None where a sandbox of the workspace lets it write."""
-    if workspace and is_below(place, workspace):
-        names = [folded_path(name) for name in place.removeprefix(workspace).split("/") if name]
-        if ".git" in names:
+class SandboxPlaces:
+    """Tells which places a sandbox of a workspace lets a command write."""
+
+    def __init__(self, workspace: str) -> None:
+        """Ask about a workspace by its real path; empty where none may be written."""
+        self._workspace = workspace
+        self._names = AutorunNames(workspace)
+
+    def need(self, place: str) -> PlaceNeed | None:
+        """Return what writing an absolute path needs; None where a sandbox lets it write."""
+        home = home_folder()
+        if self._workspace and is_below(place, self._workspace):
+            return self._need_inside(place, place[len(self._workspace) :].strip("/"), home)
+        if is_below(place, home):
+            return None if any(is_below(place, f"{home}/{name}") for name in CACHE_FOLDERS) else "outside"
+        is_own = place in _DEVICES or any(is_below(place, folder) for folder in _WRITABLE)
+        return None if is_own else "outside"
+
+    def _need_inside(self, place: str, relative: str, home: str) -> PlaceNeed | None:
+        if ".git" in folded_path(relative).split("/"):
             return "git"
-        return "outside" if names[:1] and names[0] in _FOLDED_GOVERNING else None
-    home = home_folder()
-    if is_below(place, home):
-        return None if any(is_below(place, f"{home}/{name}") for name in _WRITABLE_AT_HOME) else "outside"
-    is_own = place in _DEVICES or any(is_below(place, folder) for folder in _WRITABLE)
-    return None if is_own else "outside"
+        is_closed = protection_reason(place, relative, home) is not None or self._names.file_reason(place)
+        return "outside" if relative and is_closed else None
