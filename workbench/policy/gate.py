@@ -22,7 +22,7 @@ from workbench.domain.values import (
     ToolDescriptor,
 )
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
-from workbench.policy.levels import LineFacts, SandboxState, place_command
+from workbench.policy.levels import LineFacts, SandboxState, ask_in_read_only, place_command
 from workbench.policy.patched_paths import PatchedPath, patched_paths
 from workbench.policy.paths import (
     PathRefused,
@@ -58,6 +58,7 @@ from workbench.policy.shell.command_paths import (
 )
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.patch_command import find_patch_command
+from workbench.policy.shell.sandbox_needs import needs_text, sandbox_needs
 from workbench.policy.urls import UrlRules, url_objection
 from workbench.secrets.scrubber import scrub
 from workbench.text import canonical
@@ -71,6 +72,7 @@ _NAME_TOOLS: Final = frozenset({"move_file", "delete_file"})
 """Tools that act on a name, so that what a link leads to is not what they were asked for."""
 
 
+_CHANGING_CAPABILITIES: Final = frozenset({"write", "execute", "git"})
 OUTSIDE_PARAMETER: Final = "outside"
 """The parameter by which an agent asks for a command outside the sandbox."""
 REASON_PARAMETER: Final = "reason"
@@ -332,35 +334,44 @@ def _held_verdict(granted: GateVerdict) -> GateVerdict:
 def _placed_verdict(
     passed: ScreenedCall, context: GateContext, sandbox: SandboxState, verdict: GateVerdict
 ) -> GateVerdict:
-    """Return the verdict with the place of a command; a read-only level asks before a tool that writes."""
+    """Return the verdict with the place of a command; a read-only level asks before all else that changes."""
     if passed.descriptor.command_parameter is None:
-        is_change = passed.descriptor.capability == "write" and verdict.outcome == "allowed"
-        if not is_change or sandbox.level != "read-only":
-            return verdict
-        why = f"the sandbox of this session is read-only; otherwise: {verdict.reason}"
-        return GateVerdict(outcome="ask", step="ask", by=verdict.by, reason=why)
-    line = LineFacts(leaves=_leaving_reason(passed), objection=_sandbox_objection(passed, context))
+        is_allowed = verdict.outcome == "allowed" and passed.descriptor.capability in _CHANGING_CAPABILITIES
+        return ask_in_read_only(verdict) if is_allowed and sandbox.level == "read-only" else verdict
+    if sandbox.level == "outside":
+        return place_command(verdict, LineFacts(), sandbox)
+    line = LineFacts(
+        leaves=_leaving_reason(passed, context, sandbox), objection=_sandbox_objection(passed, context)
+    )
     return place_command(verdict, line, sandbox)
 
 
-def _leaving_reason(passed: ScreenedCall) -> str:
-    """Return why a command has to run outside the sandbox: what the agent says, and what the line needs."""
-    asked = passed.parameters.get(OUTSIDE_PARAMETER) is True
-    said = _shown_text(str(passed.parameters.get(REASON_PARAMETER, "")), 300)
-    return f"the agent asks to run it outside the sandbox: {said or 'it gives no reason'}" if asked else ""
+def _leaving_reason(passed: ScreenedCall, context: GateContext, sandbox: SandboxState) -> str:
+    """Return why a command has to run outside the sandbox: what the agent says, else what the line needs."""
+    if passed.parameters.get(OUTSIDE_PARAMETER) is True:
+        said = _shown_text(str(passed.parameters.get(REASON_PARAMETER, "")), 300)
+        return f"the agent asks to run it outside the sandbox: {said or 'it gives no reason'}"
+    if passed.view is None:
+        return ""
+    workspace = "" if sandbox.level == "read-only" else os.path.realpath(context.workspace)
+    needs = sandbox_needs(passed.view, workspace, passed.folder)
+    # Without namespaces .git cannot be spared and the network is not closed: what needs them fits.
+    kept = needs if sandbox.strength == "full" else [n for n in needs if n.kind not in ("git", "network")]
+    return needs_text(kept)
 
 
 def _sandbox_objection(passed: ScreenedCall, context: GateContext) -> str:
     """Return why a human has to see a command that a sandbox could hold; empty for most."""
     if passed.marks or passed.view is None or _text_oddity(passed) is not None:
         return "no grant covers it"
+    boundary = command_boundary(context, passed.folder)
+    if not passed.view.plain and (_denies_commands(passed.descriptor, context) or boundary.has_denials):
+        return "a denial may apply to a line that cannot be read with certainty"
+    return objection_inside(passed.view.commands, boundary)
+
+
+def _denies_commands(descriptor: ToolDescriptor, context: GateContext) -> bool:
     denying = rules.rules_in_force("deny", context.rules, _rule_moment(context))
-    if not passed.view.plain and _denies_commands(passed.descriptor, context, denying):
-        return "a denial of commands may apply to a line that cannot be read with certainty"
-    return objection_inside(passed.view.commands, command_boundary(context, passed.folder))
-
-
-def _denies_commands(descriptor: ToolDescriptor, context: GateContext, denying: Sequence[Rule]) -> bool:
     return any(
         permission_names_tool(parse_permission(glob.text), descriptor, "deny") for glob in context.deny
     ) or any(rules.rule_names_tool(rule.tool, rule.pattern_kind, descriptor, "deny") for rule in denying)
@@ -640,7 +651,7 @@ def _inner_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdi
 
 
 def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
-    subject, moment = _rule_subject(passed), _rule_moment(context)
+    subject, moment = _grant_subject(passed), _rule_moment(context)
     allowing = rules.rules_in_force("allow", context.rules, moment)
     if whole := _whole_tool_verdict(passed, context, allowing):
         return whole
@@ -652,17 +663,29 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
     allowing = [rule for rule in allowing if run_grants.whole_tool_grant([rule], passed.descriptor) is None]
     verdicts: dict[str, GateVerdict] = {}
     for simple in (*_change_of_folder(passed, context), *passed.view.commands_to_cover):
-        glob = first_permission_covering(context.allow, passed.descriptor, simple)
-        rule = None if glob else rules.first_rule_passing(allowing, subject, simple)
-        if glob is not None:
-            verdicts.setdefault(glob.text, replace(_pattern_verdict(glob), place=glob.place))
-        elif rule is not None:
-            verdicts.setdefault(rule.id, _command_rule_verdict(rule, "allows this"))
-        else:
+        verdict = _simple_grant_verdict(simple, subject, context.allow, allowing)
+        if verdict is None:
             return None
+        verdicts.setdefault(verdict.rule or verdict.pattern or "", verdict)
     if not is_within_boundary(passed.view.commands, command_boundary(context, passed.folder)):
         return None
     return _joined_verdict(tuple(verdicts.values()))
+
+
+def _simple_grant_verdict(
+    simple: SimpleCommand,
+    subject: rules.RuleSubject,
+    allow: Sequence[PermissionPattern],
+    allowing: Sequence[Rule],
+) -> GateVerdict | None:
+    """Return what allows one simple command; a grant that says `outside` counts before those that do not."""
+    far = [glob for glob in allow if glob.place == "outside"], [r for r in allowing if r.place == "outside"]
+    for globs, granting in (far, (allow, allowing)):
+        if glob := first_permission_covering(globs, subject.descriptor, simple):
+            return replace(_pattern_verdict(glob), place=glob.place)
+        if rule := rules.first_rule_passing(granting, subject, simple):
+            return _command_rule_verdict(rule, "allows this")
+    return None
 
 
 def _joined_verdict(verdicts: Sequence[GateVerdict]) -> GateVerdict:
@@ -832,11 +855,9 @@ def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContex
         return "no rule can cover it: it contains hidden or misleading characters"
     if why := boundary_objection(view.commands, command_boundary(context, passed.folder)):
         return f"no rule can cover it: {why}"
-    subject = _rule_subject(passed)
+    subject = _grant_subject(passed)
     for simple in (*_change_of_folder(passed, context), *view.commands_to_cover):
-        if first_permission_covering(
-            context.allow, passed.descriptor, simple
-        ) is None and not rules.first_rule_passing(allowing, subject, simple):
+        if _simple_grant_verdict(simple, subject, context.allow, allowing) is None:
             return (
                 f"no pattern and no rule allows {_shown_text(simple.source, 120)}{_word_to_spell_out(simple)}"
             )
@@ -899,6 +920,14 @@ def _rule_subject(passed: ScreenedCall) -> rules.RuleSubject:
         canonical=passed.canonical,
         view=passed.view,
     )
+
+
+def _grant_subject(passed: ScreenedCall) -> rules.RuleSubject:
+    """Return a command as allowing rules see it: without what its agent says about where it runs."""
+    subject = _rule_subject(passed)
+    said = passed.parameters.keys() & {OUTSIDE_PARAMETER, REASON_PARAMETER}
+    parameters = {name: value for name, value in passed.parameters.items() if name not in said}
+    return replace(subject, parameters=parameters, canonical=canonical.dumps(parameters)) if said else subject
 
 
 def _rule_moment(context: GateContext) -> rules.RuleMoment:

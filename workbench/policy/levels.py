@@ -4,15 +4,19 @@ Two settings that never mix: the level says what commands inside may touch, appr
 sandbox allows what nobody spoke about; it never answers what a rule asks, and never lets a denied line run.
 """
 
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.values import GateVerdict, SandboxLevel
+from workbench.domain.values import GateVerdict, SandboxBackend, SandboxLevel
 
 SandboxStrength = Literal["full", "files", "none"]
 """`full` also hides files and closes the network; `files` only keeps other files from being written."""
+BACKEND_BY_STRENGTH: Final[Mapping[SandboxStrength, SandboxBackend]] = {
+    "full": "bubblewrap", "files": "landlock", "none": "none",
+}  # fmt: skip
 SANDBOX_SPEAKER: Final = "sandbox"
 """Who allowed a command that runs inside because of `approvals.sandboxed`."""
 
@@ -38,6 +42,11 @@ class LineFacts(Struct, frozen=True, kw_only=True):
     """Why a human has to see it although it fits into the sandbox, such as a denial that may apply."""
 
 
+def lower_level(one: SandboxLevel, other: SandboxLevel) -> SandboxLevel:
+    """Return the level of two that allows less."""
+    return min(one, other, key=get_args(SandboxLevel).index)
+
+
 def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) -> GateVerdict:
     """Return the verdict on a command with its place, changed where the sandbox decides.
 
@@ -45,9 +54,11 @@ def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) 
     """
     if verdict.outcome in ("denied", "refused"):
         return replace(verdict, place=None)
-    if sandbox.level == "outside" or (verdict.outcome == "allowed" and verdict.place == "outside"):
+    if sandbox.level == "outside":
         return replace(verdict, place="outside")
-    if line.leaves:
+    if verdict.outcome == "allowed" and verdict.place == "outside":
+        return ask_in_read_only(verdict) if sandbox.level == "read-only" else verdict
+    if line.leaves and (sandbox.strength != "none" or sandbox.is_required):
         return _ask_to_leave(verdict, line.leaves)
     if sandbox.strength != "full" and sandbox.is_required:
         return _refused_without_sandbox(sandbox.problem)
@@ -56,6 +67,12 @@ def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) 
     if _is_answered_by_sandbox(verdict, line, sandbox):
         return _allowed_inside(sandbox.level)
     return replace(verdict, place="inside")
+
+
+def ask_in_read_only(granted: GateVerdict) -> GateVerdict:
+    """Return the question about a change that is allowed elsewhere, in a session that only reads."""
+    why = f"the sandbox of this session is read-only; otherwise: {granted.reason}"
+    return GateVerdict(outcome="ask", step="ask", by=granted.by, reason=why, place=granted.place)
 
 
 def _ask_to_leave(verdict: GateVerdict, leaves: str) -> GateVerdict:

@@ -218,6 +218,10 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
     holds_unwritable: Callable[[str], str] | None = None
     """Returns why no grant covers moving or replacing a real folder with all that it holds."""
 
+    @property
+    def has_denials(self) -> bool:
+        return self.is_denied is not None or self.is_write_denied is not None
+
 
 def boundary_objections(commands: Sequence[SimpleCommand], boundary: CommandBoundary) -> tuple[str, ...]:
     """Return for each command of a line why no grant covers it, empty where nothing is wrong."""
