@@ -370,6 +370,7 @@ _RULES = {
     "list": _command("rules:list", "the rules, and how often each was used"),
     "add": _command("rules:add", "add a rule that allows calls, asks about them or denies them"),
     "remove": _command("rules:remove", "revoke rules"),
+    "place": _command("rules:place", "say where the commands run that rules allow"),
     "backtest": _command("rules:backtest", "what a rule would have done in all past sessions"),
 }
 _TOOLS = {

@@ -4,6 +4,9 @@ import math
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence, Set
+from typing import get_args
+
+from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
@@ -13,9 +16,9 @@ from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, row_fields
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Call, Rule
-from workbench.domain.values import RuleScope
+from workbench.domain.values import Place, RuleScope
 from workbench.effects.files import workspace_path
-from workbench.journal.decisions import add_rule, revoke_rule
+from workbench.journal.decisions import add_rule, place_rule, revoke_rule
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import open_turns
 from workbench.policy import rule_validation, rules
@@ -103,6 +106,11 @@ def configure_add(parser: ArgumentParser) -> None:
         help="with --until turn: the session whose turn it is (default: the one here)",
     )
     end.add_argument("--hours", type=float, metavar="N", help="the same as --until Nh")
+    parser.add_argument(
+        "--where",
+        choices=get_args(Place),
+        help="where the commands run that it allows: inside the sandbox (default) or outside, as you",
+    )
     add_json_option(parser, "print the rule as a JSON object")
 
 
@@ -113,7 +121,10 @@ def execute_add(options: Namespace, console: Console) -> int:
     with open_journal(human_only="add a rule") as journal:
         scope, scope_id = _rule_scope(journal, options)
         expires_at = None if hours is None else journal.now() + round(hours * HOUR_MICROS)
-        body = rule_draft(options, options.description, scope, scope_id, expires_at)
+        body = replace(
+            rule_draft(options, options.description, scope, scope_id, expires_at),
+            place=_asked_place(options),
+        )
         notes = rule_notes(
             tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
             known_tools={tool.id: tool for tool in tool_descriptors()},
@@ -123,6 +134,29 @@ def execute_add(options: Namespace, console: Console) -> int:
         extent = rule_extent_text(rule, journal.now())
     line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule_calls_text(rule)} {extent}."
     return console.result(rule_json(rule, notes), [line], is_json=options.json)
+
+
+def _asked_place(options: Namespace) -> Place | None:
+    """Return where the commands of a new rule run; None where that is not said."""
+    if options.where is None:
+        return None
+    rule = Rule(
+        id="new", effect=options.effect, origin="user", scope="always", tool=options.tool,
+        pattern=options.pattern, pattern_kind="glob" if options.glob else "regex", description="",
+        created_at=0,
+    )  # fmt: skip
+    if not allows_commands(rule):
+        why = "--where is about commands, and this rule allows none"
+        raise UsageError(_NOT_ADDED, why, "leave --where out")
+    return options.where
+
+
+def allows_commands(rule: Rule) -> bool:
+    """Return whether a rule allows command lines, so that it matters where they run."""
+    return rule.effect == "allow" and any(
+        tool.command_parameter is not None and rules.rule_names_tool(rule.tool, rule.pattern_kind, tool)
+        for tool in tool_descriptors()
+    )
 
 
 def _rule_scope(journal: Journal, options: Namespace) -> tuple[RuleScope, str | None]:
@@ -193,6 +227,33 @@ def execute_remove(options: Namespace, console: Console) -> int:
             )
             if rule.origin == "config" and not was_revoked:
                 console.note("It comes from a configuration file: take it out there, or it is added again.")
+    return EXIT_OK
+
+
+PLACE_EXAMPLE = """workbench rules place R3 --where outside
+workbench rules place R4 R5 --where inside"""
+
+
+def configure_place(parser: ArgumentParser) -> None:
+    parser.add_argument("rules", nargs="+", metavar="RULE", help="its number, such as R3")
+    parser.add_argument(
+        "--where", required=True, choices=get_args(Place), help="inside the sandbox, or outside, as you"
+    )
+
+
+def execute_place(options: Namespace, console: Console) -> int:
+    with open_journal(human_only="say where the commands of a rule run") as journal:
+        rules_by_id = {rule.id: rule for rule in journal.rules(active=False)}
+        for number in dict.fromkeys(options.rules):
+            found = rules_by_id.get(number)
+            if found is not None and not allows_commands(found):
+                raise Refusal("no rule was placed", f"{number} allows no commands", "name one that does")
+            rule = place_rule(journal, number, options.where, user_actor())
+            console.say(f"{rule.id} {rule_calls_text(rule)} {options.where} the sandbox.")
+            if rule.origin == "config":
+                console.note(
+                    "It comes from a configuration file: say it there too, or the next start undoes this."
+                )
     return EXIT_OK
 
 
@@ -288,6 +349,7 @@ def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
         "tool_name": rule.tool,
         "pattern_kind": rule.pattern_kind,
         "param_pattern": rule.pattern,
+        "where": (rule.place or "inside") if allows_commands(rule) else None,
         **row_fields(
             rule, "description created_at created_from expires_at revoked_at last_used_at use_count"
         ),
@@ -313,7 +375,8 @@ def rule_line(rule: Rule, now: int, warnings: Sequence[str] = (), *, is_over: bo
         used += f", last {spoken_duration((now - rule.last_used_at) / SECOND_MICROS)} ago"
     what = one_line(rule_calls_text(rule), _PATTERN_CELLS + 24)
     extent = rule_extent_text(rule, now, is_over=is_over)
-    about = f"{extent}; by {rule.origin}, {used}: {one_line(rule.description, 60)}"
+    outside = " outside the sandbox" if rule.place == "outside" and allows_commands(rule) else ""
+    about = f"{extent}{outside}; by {rule.origin}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
     return f"{rule.id:<4} {state:<8} {what}\n     {about}{_sense_lines(rule_sense(rule))}{wrong}"
 

@@ -67,6 +67,8 @@ def _kind_schema(kind: Any) -> JsonSchema:
     base, facts = kind_parts(kind)
     if "schema" in facts:
         return facts["schema"]
+    if "record" in facts:
+        return {"anyOf": [json_schema(base), _record_schema(facts["record"])]}
     if get_origin(base) is Literal:
         return {"enum": list(get_args(base))}
     if get_origin(base) is list:

@@ -42,7 +42,8 @@ def plain_json(value: object) -> object:
     """Return a value of a configuration as JSON, without where it came from."""
     match value:
         case ApprovalPattern():
-            return value.text
+            is_plain = value.where == "inside"
+            return value.text if is_plain else {"pattern": value.text, "where": value.where}
         case ApprovalWindow():
             members = {"folder": value.folder, "kind": value.kind, "minutes": value.minutes}
             return {name: part for name, part in members.items() if part is not None}
@@ -76,6 +77,7 @@ def _rule_json(rule: AutoApprovalRule) -> dict[str, object]:
         "description": rule.description,
         **{name: iso_time(micros) for name, micros in times.items() if micros is not None},
         "use_count": rule.use_count,
+        **({"where": rule.where} if rule.where else {}),
     }
 
 

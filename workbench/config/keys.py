@@ -207,6 +207,8 @@ def convert_node(node: LocatedNode, kind: Any) -> Any:
     Raises InvalidValue: it does not fit; says which member, and where it stands.
     """
     base, facts = kind_parts(kind)
+    if "record" in facts and node.members is not None:
+        return _convert_record(node, kind, record_fields(facts["record"]))
     if get_origin(base) is list:
         if node.items is None:
             raise InvalidValue(kind_words(kind), node)

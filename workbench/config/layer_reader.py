@@ -299,7 +299,7 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
     origins = [read.origin(item.line) for item in node.items or ()]
     match path.rsplit(".", 1)[-1]:
         case "allow" | "deny":
-            return tuple(map(lambda text, origin: ApprovalPattern(text=text, origin=origin), value, origins))
+            return tuple(map(_approval_pattern, value, origins))
         case name if name in _LOCATED_RECORDS:
             record = _LOCATED_RECORDS[name]
             return tuple(map(lambda members, origin: record(**members, origin=origin), value, origins))
@@ -313,6 +313,12 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
             return TokenPrices(**value)
         case _:
             return cast("object", value)
+
+
+def _approval_pattern(value: "str | dict[str, Any]", origin: Origin) -> ApprovalPattern:
+    if isinstance(value, str):
+        return ApprovalPattern(text=value, origin=origin)
+    return ApprovalPattern(text=value["pattern"], where=value.get("where", "inside"), origin=origin)
 
 
 def _report_unknown_key(read: LayerRead, place: DocumentPlace) -> None:

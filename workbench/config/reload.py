@@ -141,16 +141,21 @@ def _united_patterns(old: Any, new: Any) -> object:
 
 
 def _common_patterns(old: Any, new: Any) -> object:
-    texts = {pattern.text for pattern in cast("tuple[ApprovalPattern, ...]", old)}
+    """Return the grants of both, each outside the sandbox only if both say so."""
+    places = {pattern.text: pattern.where for pattern in cast("tuple[ApprovalPattern, ...]", old)}
     return tuple(
-        candidate for candidate in cast("tuple[ApprovalPattern, ...]", new) if candidate.text in texts
+        replace(candidate, where=places[candidate.text]) if candidate.where == "outside" else candidate
+        for candidate in cast("tuple[ApprovalPattern, ...]", new)
+        if candidate.text in places
     )
 
 
 def _common_rules(old: Any, new: Any) -> object:
-    meanings = {_rule_meaning(rule) for rule in cast("tuple[AutoApprovalRule, ...]", old)}
+    places = {_rule_meaning(rule): rule.where for rule in cast("tuple[AutoApprovalRule, ...]", old)}
     return tuple(
-        rule for rule in cast("tuple[AutoApprovalRule, ...]", new) if _rule_meaning(rule) in meanings
+        replace(rule, where=places[_rule_meaning(rule)]) if rule.where == "outside" else rule
+        for rule in cast("tuple[AutoApprovalRule, ...]", new)
+        if _rule_meaning(rule) in places
     )
 
 

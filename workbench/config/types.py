@@ -1,7 +1,7 @@
 """The sections of a Config: each setting with its bounds, default and meaning; and what reading them says."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ from workbench.config.sections import (
     SessionSettings,
     ToolSettings,
 )
-from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Place
 from workbench.text.problems import Problem
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
@@ -75,7 +75,21 @@ class ApprovalPattern(Struct, frozen=True, kw_only=True):
     """A permission glob of `approvals.allow` or `approvals.deny`."""
 
     text: str
+    where: Place = "inside"
+    """Where the commands run that it allows."""
     origin: Origin
+
+
+_WHERE: Final = Meta(
+    description="Where the commands run that it allows: inside the sandbox, if unset, or outside as you."
+)
+
+
+class PlacedPattern(Struct, frozen=True, kw_only=True):
+    """A permission glob in a file, with where the commands run that it allows."""
+
+    pattern: Annotated[PatternText, Meta(description="Pattern of the calls that it allows.")]
+    where: Annotated[Place, _WHERE] | None = None
 
 
 _Price = Annotated[float, Meta(ge=0, le=1e6)]
@@ -113,6 +127,7 @@ class AutoApprovalRule(Struct, frozen=True, kw_only=True):
         ]
         | None
     ) = 0
+    where: Annotated[Place, _WHERE] | None = None
     origin: Origin
 
 
@@ -164,6 +179,13 @@ class ApprovalWindow(Struct, frozen=True, kw_only=True):
 
 _HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
 _PATTERNS = list_kind(PatternText, "patterns")
+_ALLOWED = list_kind(
+    Annotated[
+        PatternText,
+        Meta(extra={"words": "a pattern, or an object {pattern, where}", "record": PlacedPattern}),
+    ],
+    "patterns, or of objects {pattern, where}",
+)
 _WINDOWS = list_kind(
     Annotated[ApprovalWindow, Meta(extra={"words": "a window {minutes, kind, folder}"})], "windows"
 )
@@ -325,7 +347,7 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
     ] = "ask"
     allow: Annotated[
         tuple[ApprovalPattern, ...],
-        setting("Calls that are allowed without asking; only in your own configuration.", kind=_PATTERNS),
+        setting("Calls that are allowed without asking; only in your own configuration.", kind=_ALLOWED),
     ] = ()
     sandboxed: Annotated[
         Literal["ask", "auto"],

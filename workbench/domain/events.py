@@ -714,6 +714,8 @@ class WorkspaceTrusted(RuleEvent, frozen=True, kw_only=True):
     workspace: str
     content_hash: str
     read_grant: bool = False
+    sandbox_grant: bool = False
+    """Whether commands inside the sandbox run there without a question."""
     guards: Guards | None = None
     """What of these files stood in the way of calls; None where it was not noted."""
 

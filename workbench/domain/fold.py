@@ -500,6 +500,7 @@ def _rule_or_trust_rows(event: Event, body: e.RuleBody, look: RowLookup) -> tupl
                 Trust(
                     workspace=body.workspace, content_hash=body.content_hash, read_grant=body.read_grant,
                     decided_at=event.at, decided_by=describe_actor(event.actor),
+                    sandbox_grant=body.sandbox_grant,
                 ),
             )  # fmt: skip
         case e.WorkspaceTrustRevoked():

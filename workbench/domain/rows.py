@@ -279,6 +279,8 @@ class Trust(Struct, frozen=True, kw_only=True):
     decided_at: int
     decided_by: str
     revoked_at: int | None = None
+    sandbox_grant: bool = False
+    """Whether commands inside the sandbox run there without a question."""
 
 
 ALL_AGENTS: Final = "all"

@@ -336,7 +336,8 @@ MIGRATIONS: Final = (
         name="where commands run",
         change="ALTER TABLE call ADD COLUMN place TEXT; ALTER TABLE action ADD COLUMN place TEXT;"
         "ALTER TABLE call ADD COLUMN refusals TEXT NOT NULL DEFAULT '[]';"
-        "ALTER TABLE action ADD COLUMN level TEXT; ALTER TABLE rule ADD COLUMN place TEXT",
+        "ALTER TABLE action ADD COLUMN level TEXT; ALTER TABLE rule ADD COLUMN place TEXT;"
+        "ALTER TABLE trust ADD COLUMN sandbox_grant INTEGER NOT NULL DEFAULT 0",
     ),
 )
 

@@ -25,6 +25,7 @@ from workbench.domain.events import (
     Event,
     InterruptRequested,
     RuleAdded,
+    RulePlaced,
     RuleRevoked,
     WorkspaceTrusted,
 )
@@ -41,6 +42,7 @@ from workbench.domain.values import (
     Decision,
     Guards,
     Json,
+    Place,
 )
 from workbench.effects import fault_points
 from workbench.journal.errors import GuardFailed
@@ -53,7 +55,7 @@ RefusalReason = Literal[
 ]
 DEFAULT_WINDOW_MICROS: Final = DEFAULT_APPROVAL_MINUTES * MINUTE_MICROS
 """Microseconds."""
-TRUSTING_CHOICES: Final = frozenset({"trust", "trust_and_read"})
+TRUSTING_CHOICES: Final = frozenset({"trust", "trust_and_read", "trust_and_sandbox"})
 
 
 class DecisionResult(Struct, frozen=True, kw_only=True):
@@ -222,7 +224,13 @@ def _refusal_reason(
         return "stale"
     if action.kind == "files" and (decision.selection is not None or decision.edited):
         return "choice"
-    return None if _is_offered(action, decision) else "choice"
+    is_offered = _is_offered(action, decision) and _is_place_offered(action, decision)
+    return None if is_offered else "choice"
+
+
+def _is_place_offered(action: Action, decision: Decision) -> bool:
+    """Return whether a command may run where the decision says: elsewhere than shown only if it can."""
+    return decision.place in (None, action.place) or (action.level is not None and action.place is not None)
 
 
 def _is_offered(action: Action, decision: Decision) -> bool:
@@ -248,6 +256,7 @@ def _decision_bodies(action: Action, decision: Decision, now: int) -> tuple[Body
         result_digest=decision.result_digest or action.digest, selection=decision.selection,
         edited=None if decision.edited is None else dict(decision.edited), reason=reason,
         choice=decision.choice, text=_scrubbed_words(decision.text), seen=decision.seen,
+        place=decision.place or action.place,
     )  # fmt: skip
     if action.kind == "trust" and decision.choice in TRUSTING_CHOICES:
         return approved, _trust_body(action, decision.choice)
@@ -266,7 +275,8 @@ def _scrubbed_words(words: str | None) -> str | None:
 def _trust_body(action: Action, choice: str | None) -> WorkspaceTrusted:
     return WorkspaceTrusted(
         workspace=str(action.subject["workspace"]), content_hash=str(action.subject["content_hash"]),
-        read_grant=choice == "trust_and_read", guards=_recorded_guards(action.subject.get("guards")),
+        read_grant=choice in ("trust_and_read", "trust_and_sandbox"),
+        sandbox_grant=choice == "trust_and_sandbox", guards=_recorded_guards(action.subject.get("guards")),
     )  # fmt: skip
 
 
@@ -322,11 +332,30 @@ def add_rule(journal: Journal, rule: RuleAdded, actor: Actor) -> Rule:
     """
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:
-        return (journal.event(replace(rule, rule=live.next_rule()), SYSTEM_SESSION, actor, at=now),)
+        placed = replace(rule, rule=live.next_rule(), place=rule.place or _default_place(rule))
+        return (journal.event(placed, SYSTEM_SESSION, actor, at=now),)
 
     (event,) = journal.transact(work)
     assert isinstance(event.body, RuleAdded)
     return _required_rule(journal, event.body.rule)
+
+
+def _default_place(rule: RuleAdded) -> Place | None:
+    """Return where commands of a new rule run whose maker did not say it: what it allows stays inside."""
+    return "inside" if rule.effect == "allow" else None
+
+
+def place_rule(journal: Journal, number: str, place: Place, actor: Actor) -> Rule:
+    """Record where the commands run that a rule allows.
+
+    Raises GuardFailed: there is no such rule, or it allows nothing.
+    """
+    rule = _required_rule(journal, number)
+    if rule.effect != "allow" or rule.revoked_at is not None:
+        why = "it is revoked" if rule.revoked_at is not None else f"its effect is {rule.effect}"
+        raise GuardFailed(f"rule {number} was not placed", why, "look at workbench rules list")
+    journal.append([journal.event(RulePlaced(rule=number, place=place), SYSTEM_SESSION, actor)])
+    return _required_rule(journal, number)
 
 
 def revoke_rule(journal: Journal, number: str, actor: Actor) -> Rule:

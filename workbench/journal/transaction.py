@@ -33,6 +33,7 @@ from workbench.domain.events import (
     LeaseReleased,
     LeaseTaken,
     RuleAdded,
+    RulePlaced,
     RuleRevoked,
     RunChanged,
     RunRequested,
@@ -411,8 +412,12 @@ _STEPS_BEYOND_HOLD: Final = ("request", "agent")
 
 
 def _call_executing(event: Event, live: TransactionTables) -> None:
-    call = _required_call(event, live)
+    assert isinstance(event.body, CallExecuting)
+    call, use = _required_call(event, live), event.body.sandbox
     require_move("call", CALL_MOVES, call.state, "executing")
+    if call.place == "inside" and (use is None or use.place == "outside"):
+        why = "it was allowed inside the sandbox only"
+        raise GuardFailed(_not_written(event), why, "propose it again, and ask to run it outside")
     if call.approved_until is not None and live.now >= call.approved_until:
         why = "its approval has lapsed"
         raise GuardFailed(_not_written(event), why, "cancel the call; it can be proposed again")
@@ -496,6 +501,15 @@ def _rule_revoked(event: Event, live: TransactionTables) -> None:
         raise GuardFailed(_not_written(event), why, "check the number with workbench rules list")
 
 
+def _rule_placed(event: Event, live: TransactionTables) -> None:
+    assert isinstance(event.body, RulePlaced)
+    if event.actor.kind != "user":
+        raise GuardFailed(_not_written(event), "only a human places a rule", "use workbench rules place")
+    if live.rule(event.body.rule) is None:
+        why = f"there is no rule {event.body.rule}"
+        raise GuardFailed(_not_written(event), why, "check the number with workbench rules list")
+
+
 def _agents_released(event: Event, live: TransactionTables) -> None:
     del live
     if event.actor.kind != "user":
@@ -569,6 +583,7 @@ _INVARIANTS: Final[dict[type[Body], Callable[[Event, TransactionTables], None]]]
     ActionCancelled: _action_moves("cancelled"),
     RuleAdded: _rule_added,
     RuleRevoked: _rule_revoked,
+    RulePlaced: _rule_placed,
     AgentsReleased: _agents_released,
     LeaseTaken: _lease_taken,
     RunRequested: _run_requested,

@@ -123,6 +123,7 @@ def test_a_home_of_an_older_version_is_counted_once(filled):
             "ALTER TABLE call DROP COLUMN asks_itself; ALTER TABLE call DROP COLUMN place;"
             "ALTER TABLE call DROP COLUMN refusals; ALTER TABLE action DROP COLUMN place;"
             "ALTER TABLE action DROP COLUMN level; ALTER TABLE rule DROP COLUMN place;"
+            "ALTER TABLE trust DROP COLUMN sandbox_grant;"
             "PRAGMA user_version = 8"
         )
     told = []

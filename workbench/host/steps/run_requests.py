@@ -205,6 +205,7 @@ def _run_grant_rule(pattern: str, run_id: str, number: str) -> RuleAdded:
     return RuleAdded(
         rule=number, effect="allow", origin="user", scope="run", tool=tool, pattern_kind="glob",
         pattern=pattern, description=f"granted for this run: {pattern}"[:200], scope_id=run_id,
+        place="inside",
     )  # fmt: skip
 
 
