@@ -11,18 +11,44 @@ from msgspec import Struct
 from workbench.changes.decision import SealedBytesMissing, approval_outcome, image_digest, sealed_changes
 from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.events import FileChanged
-from workbench.domain.values import HELD_BY, BlobRef, Hunk, JsonObject, PlannedWrite
+from workbench.domain.values import (
+    HELD_BY,
+    OUTSIDE,
+    BlobRef,
+    Hunk,
+    JsonObject,
+    Place,
+    PlannedWrite,
+    SandboxUse,
+)
 from workbench.effects.file_primitives import FileRefused
 from workbench.host import redaction
 from workbench.host.call_context import CallRecord, edited_bytes
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
-from workbench.host.gate_runner import recheck_before_execution
+from workbench.host.gate_runner import Recheck, recheck_before_execution
 from workbench.host.governed_settings import GovernedSettings
-from workbench.policy.gate import ScreenedCall
+from workbench.policy.gate import GateContext, ScreenedCall
+from workbench.policy.levels import BACKEND_BY_STRENGTH, lower_level
 
 HELD: Final = "held"
 HELD_WHY: Final = "all agents were held before it ran"
 """Detail and reason of a call that a grant had allowed and that is proposed again."""
+
+
+SANDBOX_GONE: Final = "sandbox gone"
+SANDBOX_GONE_WHY: Final = "it was to run inside the sandbox, which is not there any more"
+"""Detail and reason of a call that asks again."""
+
+
+class PermittedCall(Struct, frozen=True, kw_only=True):
+    """A call that may run now."""
+
+    screened: ScreenedCall | None = None
+    """None of an internal call."""
+    sandbox: SandboxUse | None = None
+    """What a command may touch; None of all other calls, and of agents that execute their own."""
+    gate: GateContext | None = None
+    """What it was judged by; None of an internal call."""
 
 
 class ExecutionRefusal(Struct, frozen=True, kw_only=True):
@@ -34,14 +60,15 @@ class ExecutionRefusal(Struct, frozen=True, kw_only=True):
 
 def recheck_call(
     writer: SessionWriter, settings: GovernedSettings, record: CallRecord, exact: JsonObject
-) -> ScreenedCall | ExecutionRefusal | None:
-    """Return what the gate lets pass now, None for an internal call, or why it does not run."""
+) -> PermittedCall | ExecutionRefusal:
+    """Return what the gate lets pass now and where it runs, or why it does not run."""
     until = record.row.approved_until
     if until is not None and writer.journal.now() >= until:
         return ExecutionRefusal(detail="lapsed", error="it was approved, but nothing ran it in time")
     if _is_human_request(record):
-        return None
-    verdict, screened = recheck_before_execution(writer, settings, record, exact)
+        return PermittedCall()
+    rechecked = recheck_before_execution(writer, settings, record, exact)
+    verdict, screened = rechecked.verdict, rechecked.screened
     if screened is None or verdict.outcome in ("denied", "refused"):
         return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
     if record.approved is None and verdict.by == HELD_BY:
@@ -50,7 +77,38 @@ def recheck_call(
         return ExecutionRefusal(
             detail="grant gone", error="the rule or grant that allowed it no longer exists"
         )
-    return screened
+    use = _command_use(record, rechecked)
+    return (
+        use
+        if isinstance(use, ExecutionRefusal)
+        else PermittedCall(screened=screened, sandbox=use, gate=rechecked.gate)
+    )
+
+
+def _command_use(record: CallRecord, now: Recheck) -> SandboxUse | ExecutionRefusal | None:
+    """Return what a command may touch: what was shown or allowed, or less where less is allowed by now.
+
+    What was to run inside never runs outside; what a human let run outside does.
+    """
+    sandbox, allowed = now.gate.sandbox, _allowed_place(record)
+    if sandbox is None or now.verdict.place is None:
+        return None
+    is_still_outside = record.approved is not None or now.verdict.place == "outside"
+    if allowed != "inside" and is_still_outside:
+        return OUTSIDE
+    if sandbox.level == "outside" or sandbox.strength == "none":
+        return ExecutionRefusal(detail=SANDBOX_GONE, error=SANDBOX_GONE_WHY)
+    shown = record.opened.level if record.opened is not None else None
+    level = sandbox.level if shown is None else lower_level(shown, sandbox.level)
+    return SandboxUse(level=level, backend=BACKEND_BY_STRENGTH[sandbox.strength])
+
+
+def _allowed_place(record: CallRecord) -> Place | None:
+    """Return where a command was allowed to run; None where an older version let it pass without asking."""
+    if record.approved is not None:
+        shown = record.opened.place if record.opened is not None else None
+        return record.approved.place or shown or "outside"
+    return record.proposed.verdict.place if record.proposed is not None else None
 
 
 def _is_human_request(record: CallRecord) -> bool:

@@ -37,6 +37,7 @@ from workbench.host.driver_context import (
 )
 from workbench.host.governed_settings import GovernedSettings
 from workbench.host.session_provider import provider_kind
+from workbench.host.session_sandbox import sandbox_state
 from workbench.journal.journal import Journal
 from workbench.policy import hooks
 from workbench.policy.gate import (
@@ -158,7 +159,7 @@ def call_context(
     """
 
     def current_gate() -> GateContext:
-        return gate or gate_context(writer, settings)
+        return gate or gate_context(writer, settings, is_command=False)
 
     return CallContext(
         root=writer.context.root,
@@ -401,8 +402,13 @@ def gate_call_of(row: Call, exact: JsonObject, workspace: str) -> GateCall:
     return GateCall(tool=row.tool, parameters=exact, cwd=row.cwd or workspace, paths=row.paths)
 
 
-def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateContext:
-    """Return what the gate judges by: the given settings, and the session and rules as they are now."""
+def gate_context(
+    writer: SessionWriter, settings: GovernedSettings, *, is_command: bool = True
+) -> GateContext:
+    """Return what the gate judges by: the given settings, and the session and rules as they are now.
+
+    `is_command`: whether commands are judged by it, which depend on what this machine can hold them with.
+    """
     context, session, trust = writer.context, writer.session(), settings.trust
     config, approvals = settings.config, settings.config.approvals
     return GateContext(
@@ -418,16 +424,23 @@ def gate_context(writer: SessionWriter, settings: GovernedSettings) -> GateConte
         reads=session.reads, ended=trust.ended, are_agents_held=context.journal.are_agents_held,
         hook_files=files_named_by_hooks(context, config), urls=url_rules(config),
         outside=context.outside_paths,
+        sandbox=sandbox_state(session, settings, context.prove_sandbox, is_command=is_command),
     )  # fmt: skip
 
 
 def call_gate(writer: SessionWriter, settings: GovernedSettings, row: Call) -> GateContext:
     """Return the gate's context for a call; one that a human asked for may be of a tool that no model has."""
-    gate = gate_context(writer, settings)
+    gate = gate_context(writer, settings, is_command=is_command_call(writer.context, row))
     requested = writer.context.tools.requested_descriptors()
     if row.turn_id is not None or row.tool not in requested:
         return gate
     return replace(gate, descriptors={**gate.descriptors, **requested}, active_tools=())
+
+
+def is_command_call(context: DriverContext, row: Call) -> bool:
+    """Return whether a call may run a command line."""
+    tool = context.tools.get(row.tool)
+    return tool is None or tool.descriptor.command_parameter is not None
 
 
 def _closed_paths(context: DriverContext) -> tuple[str, ...]:
@@ -442,4 +455,7 @@ def _closed_paths(context: DriverContext) -> tuple[str, ...]:
 
 
 def _patterns_as_globs(patterns: Sequence[ApprovalPattern]) -> tuple[PermissionPattern, ...]:
-    return tuple(PermissionPattern(text=pattern.text, origin=pattern.origin.where()) for pattern in patterns)
+    return tuple(
+        PermissionPattern(text=pattern.text, origin=pattern.origin.where(), place=pattern.where)
+        for pattern in patterns
+    )

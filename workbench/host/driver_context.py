@@ -34,6 +34,7 @@ from workbench.domain.values import (
     HookRule,
     JsonObject,
     PermissionPattern,
+    Place,
     Refused,
     ToolDescriptor,
 )
@@ -44,6 +45,7 @@ from workbench.host import redaction
 from workbench.host.governed_settings import GovernedSettings, SettingsReader
 from workbench.host.provider_keys import key_variables, register_secrets
 from workbench.host.session_provider import ProviderMaker
+from workbench.host.session_sandbox import SandboxProof, prove_sandbox_once
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
 from workbench.host.workspace_digests import WorkspaceDigests
 from workbench.host.workspace_trust import is_trusted
@@ -117,6 +119,8 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     constraints: StepConstraints = NO_CONSTRAINTS
     """What a step of a pipeline adds; nothing for any other session."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
+    prove_sandbox: SandboxProof = prove_sandbox_once
+    """Returns what this machine can hold commands with; called when a command is judged or offered."""
     digests: WorkspaceDigests | None = None
     """Compares the files before and after each command; only where a result says which were changed."""
 
@@ -206,7 +210,7 @@ def sync_config_rules(journal: Journal, loaded: LoadedConfig, tools: ToolDescrip
     recorded = {rule.external_id: rule for rule in journal.rules() if rule.origin == "config"}
     for external_id, row in recorded.items():
         rule = configured.get(external_id or "")
-        if rule is None or (rule.tool_name, rule.param_pattern) != (row.tool, row.pattern):
+        if rule is None or _rule_meaning(rule) != (row.tool, row.pattern, row.place or "inside"):
             revoke_rule(journal, row.id, SYSTEM_ACTOR)
         else:
             configured.pop(rule.id)
@@ -214,10 +218,14 @@ def sync_config_rules(journal: Journal, loaded: LoadedConfig, tools: ToolDescrip
         add_rule(journal, _rule_added_body(rule), SYSTEM_ACTOR)
 
 
+def _rule_meaning(rule: AutoApprovalRule) -> tuple[str, str, Place]:
+    return rule.tool_name, rule.param_pattern, rule.where or "inside"
+
+
 def _rule_added_body(rule: AutoApprovalRule) -> RuleAdded:
     return RuleAdded(
         rule="", effect="allow", origin="config", scope="always", tool=rule.tool_name, pattern_kind="regex",
-        pattern=rule.param_pattern, description=rule.description, external_id=rule.id,
+        pattern=rule.param_pattern, description=rule.description, external_id=rule.id, place=rule.where,
     )  # fmt: skip
 
 

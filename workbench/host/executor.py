@@ -5,7 +5,7 @@ Asks the gate again (its stricter word wins), appends `call.executing`, acts, an
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import json
 from msgspec.structs import replace
@@ -13,22 +13,36 @@ from msgspec.structs import replace
 from workbench.changes.apply import NotApplied, PlannedFile, apply_files
 from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
+from workbench.config.types import Config
 from workbench.domain.events import (
     CallExecuting,
     CallFinished,
     HookRan,
     OutputStreamed,
     ProcessStarted,
+    SandboxRefused,
 )
-from workbench.domain.values import BlobRef, Json, JsonObject, PlannedWrite, ToolDescriptor
-from workbench.effects.command_execution import CommandExit, prepare_command
+from workbench.domain.values import (
+    OUTSIDE,
+    BlobRef,
+    Json,
+    JsonObject,
+    PlannedWrite,
+    SandboxRefusal,
+    SandboxUse,
+    ToolDescriptor,
+)
+from workbench.effects.child_processes import ProcessNotStarted
+from workbench.effects.command_execution import Command, CommandExit, prepare_command
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.host import redaction
 from workbench.host.approved_change import (
     HELD,
     HELD_WHY,
+    SANDBOX_GONE,
     ExecutionRefusal,
+    PermittedCall,
     alteration_detail,
     approved_changes,
     change_kind,
@@ -38,21 +52,26 @@ from workbench.host.approved_change import (
     recheck_call,
     write_plan,
 )
+from workbench.host.boxed_command import BoxedCommand, box_command, refusals_of_command
 from workbench.host.call_context import (
     CallRecord,
     call_context,
     hook_rules,
+    is_command_call,
     read_call_record,
     run_hooks_after_call,
 )
+from workbench.host.command_box import BoxUnavailable
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.gate_runner import replace_stale_call
 from workbench.host.governed_settings import GovernedSettings
+from workbench.host.session_sandbox import prove_in_thread
 from workbench.incidents.comparison import changed_paths
 from workbench.journal.errors import AgentsAreHeld
 from workbench.policy import schemas
-from workbench.policy.gate import ScreenedCall
+from workbench.policy.gate import GateContext, ScreenedCall
+from workbench.policy.sandbox_refusals import refusal_note
 from workbench.tools.base import (
     ActTool,
     CallContext,
@@ -76,25 +95,31 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
     fault_point("call.before_executing")
     settings = writer.context.read_settings()
     try:
+        if is_command_call(writer.context, record.row):
+            await prove_in_thread(writer.session(), settings, writer.context.prove_sandbox)
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-        screened = recheck_call(writer, settings, record, exact)
-        refusal = screened if isinstance(screened, ExecutionRefusal) else None
-        changes = approved_changes(writer, record) if refusal is None else ()
+        permitted = recheck_call(writer, settings, record, exact)
+        changes = () if isinstance(permitted, ExecutionRefusal) else approved_changes(writer, record)
     except (CallBytesMissing, SealedBytesMissing) as error:
-        screened, changes, refusal = None, (), ExecutionRefusal(detail="sealed bytes gone", error=str(error))
-    if refusal is not None and refusal.detail == HELD:
-        await replace_stale_call(writer, call_id, HELD_WHY, HELD)
-    elif refusal is not None:
-        await _append_call_finished(
-            writer, record, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
-        )
-    elif not _is_commit_call(writer, record) and await asyncio.to_thread(has_base_changed, writer, changes):
+        permitted, changes = ExecutionRefusal(detail="sealed bytes gone", error=str(error)), ()
+    if isinstance(permitted, ExecutionRefusal):
+        await _end_refused(writer, record, permitted)
+        return
+    if not _is_commit_call(writer, record) and await asyncio.to_thread(has_base_changed, writer, changes):
         await replace_stale_call(writer, call_id, "the file changed after it was approved")
-    elif not isinstance(screened, ExecutionRefusal):
+    else:
         try:
-            await _run_call(writer, settings, record, screened, changes, stop)
+            await _run_call(writer, settings, record, permitted, changes, stop)
         except AgentsAreHeld:
             await replace_stale_call(writer, call_id, HELD_WHY, HELD)
+
+
+async def _end_refused(writer: SessionWriter, record: CallRecord, refusal: ExecutionRefusal) -> None:
+    if refusal.detail in (HELD, SANDBOX_GONE):
+        await replace_stale_call(writer, record.row.id, refusal.error, refusal.detail)
+        return
+    finished = CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
+    await _append_call_finished(writer, record, finished)
 
 
 def _is_commit_call(writer: SessionWriter, record: CallRecord) -> bool:
@@ -105,13 +130,15 @@ async def _run_call(
     writer: SessionWriter,
     settings: GovernedSettings,
     record: CallRecord,
-    screened: ScreenedCall | None,
+    permitted: PermittedCall,
     changes: tuple[FileChange, ...],
     stop: asyncio.Event,
 ) -> None:
+    screened = permitted.screened
     # A commit writes nothing in the workspace, so there is nothing that a plan of its files could put back.
     plan = () if _is_commit_call(writer, record) else await asyncio.to_thread(write_plan, writer, changes)
-    await writer.append(writer.call_event(CallExecuting(digest=record.digest, plan=plan), record.row))
+    executing = CallExecuting(digest=record.digest, plan=plan, sandbox=permitted.sandbox)
+    await writer.append(writer.call_event(executing, record.row))
     fault_point("call.executing")
     tool = writer.context.tools.get(screened.descriptor.id) if screened else None
     parameters = screened.grounded if screened else {}
@@ -121,7 +148,7 @@ async def _run_call(
         await _write_files(writer, record, changes, plan, started)
     else:
         finished = await _tool_call_finished(
-            writer, settings, record, tool, parameters, changes, stop, started
+            writer, settings, record, permitted, tool, parameters, changes, stop, started
         )
         await _append_call_finished(writer, record, finished)
     if screened is not None:
@@ -138,6 +165,7 @@ async def _tool_call_finished(
     writer: SessionWriter,
     settings: GovernedSettings,
     record: CallRecord,
+    permitted: PermittedCall,
     tool: Tool | None,
     parameters: JsonObject,
     changes: tuple[FileChange, ...],
@@ -147,8 +175,8 @@ async def _tool_call_finished(
     if refusal := _shown_refusal(tool, record):
         return CallFinished(state="failed", error=refusal)
     if isinstance(tool, RunTool):
-        limits = tool_limits(settings.config)
-        finished = await run_command(writer, limits, record, tool.command(parameters, limits), stop)
+        spec = tool.command(parameters, tool_limits(settings.config))
+        finished = await run_command(writer, settings.config, record, permitted, spec, stop)
         return check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
     context = call_context(writer, settings, stop=stop, record=record)
     if isinstance(tool, CommitTool):
@@ -236,39 +264,124 @@ async def _append_call_finished(writer: SessionWriter, record: CallRecord, body:
 
 
 async def run_command(
-    writer: SessionWriter, limits: ToolLimits, record: CallRecord, spec: CommandSpec, stop: asyncio.Event
+    writer: SessionWriter,
+    config: Config,
+    record: CallRecord,
+    permitted: PermittedCall,
+    spec: CommandSpec,
+    stop: asyncio.Event,
 ) -> CallFinished:
-    """Run a command in its own process group and return how it ended."""
-    environment = dict(writer.context.environment)
-    digests = await _file_digests(writer)
-    command = prepare_command(spec.argv, writer.context.workspace, environment, record.row.id)
-    fault_point("call.started")
-    identity = command.identity
-    started = ProcessStarted(
-        pid=identity.pid,
-        group=identity.group,
-        start_time=identity.start_time,
-        mark=record.row.id,
-        limit_seconds=spec.timeout_seconds,
-        files_ref=_record_digests(writer, digests),
-    )
-    with abandoned_on_error(command):
-        await writer.append(writer.call_event(started, record.row))
-        fault_point("call.process_recorded")
+    """Run a command where it may run, in its own process group, and return how it ended.
 
-    def stream(offset: int, text: str) -> None:
-        writer.stream(writer.call_event(OutputStreamed(offset=offset, text=text), record.row))
-
-    output = CommandOutput(stream, writer.context.clock.monotonic)
-    end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
-    output.close()
-    finished = _command_finished(writer, limits, output, end, spec)
+    One whose sandbox cannot be made fails before anything of it runs; it never runs outside instead.
+    """
+    environment, use = dict(writer.context.environment), permitted.sandbox or OUTSIDE
+    digests, boxed = await _file_digests(writer), None
+    if use.place == "inside":
+        try:
+            boxed = await asyncio.to_thread(
+                box_command, writer.context, writer.session_id, config, _gate_of(permitted), use, spec.argv,
+                environment,
+            )  # fmt: skip
+        except (BoxUnavailable, FileRefused) as error:
+            return _not_boxed(str(error))
+    limits = tool_limits(config)
+    output, end = await _follow_command(writer, limits, record, use, boxed, spec, stop, digests)
+    if isinstance(end, ProcessNotStarted):
+        return _not_boxed(str(end))
+    refusals = await _record_refusals(writer, record, boxed, output, end)
+    finished = _command_finished(writer, limits, output, end, spec, refusals)
     if digests is None:
         return finished
     after = await _file_digests(writer) or {}
     return replace(
         finished, files_ref=_record_digests(writer, after), files_changed=changed_paths(digests, after)
     )
+
+
+def _gate_of(permitted: PermittedCall) -> GateContext:
+    assert permitted.gate is not None  # only an internal call has none, and runs no command
+    return permitted.gate
+
+
+# A sandbox that cannot be made ends the call. Asking again would put the same row before the human each time;
+# its agent is told why, and can ask to run the command outside.
+
+
+def _not_boxed(why: str) -> CallFinished:
+    error = f"nothing ran: {redaction.redact_line(why, 1_000)}"
+    return CallFinished(state="failed", detail=NO_SANDBOX, error=error, summary=NO_SANDBOX)
+
+
+NO_SANDBOX: Final = "no sandbox"
+"""Detail of a command that was to run inside, where its sandbox could not be made."""
+
+
+async def _follow_command(
+    writer: SessionWriter,
+    limits: ToolLimits,
+    record: CallRecord,
+    use: SandboxUse,
+    boxed: BoxedCommand | None,
+    spec: CommandSpec,
+    stop: asyncio.Event,
+    digests: dict[str, str] | None,
+) -> tuple[CommandOutput, CommandExit | ProcessNotStarted]:
+    """Start a command and follow it to its end; ProcessNotStarted where its sandbox was not made."""
+
+    def stream(offset: int, text: str) -> None:
+        writer.stream(writer.call_event(OutputStreamed(offset=offset, text=text), record.row))
+
+    output = CommandOutput(stream, writer.context.clock.monotonic)
+    try:
+        command = prepare_command(
+            spec.argv if boxed is None else boxed.argv, writer.context.workspace,
+            writer.context.environment if boxed is None else boxed.environment, record.row.id,
+            is_boxed=boxed is not None,
+        )  # fmt: skip
+        fault_point("call.started")
+        with abandoned_on_error(command):
+            started = _process_started(writer, record, command, use, spec, digests)
+            await writer.append(writer.call_event(started, record.row))
+            fault_point("call.process_recorded")
+        end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
+    except ProcessNotStarted as error:
+        if boxed is None:
+            raise
+        return output, error
+    output.close()
+    return output, end
+
+
+def _process_started(
+    writer: SessionWriter,
+    record: CallRecord,
+    command: Command,
+    use: SandboxUse,
+    spec: CommandSpec,
+    digests: dict[str, str] | None,
+) -> ProcessStarted:
+    identity = command.identity
+    return ProcessStarted(
+        pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=record.row.id,
+        limit_seconds=spec.timeout_seconds, files_ref=_record_digests(writer, digests), sandbox=use,
+    )  # fmt: skip
+
+
+async def _record_refusals(
+    writer: SessionWriter,
+    record: CallRecord,
+    boxed: BoxedCommand | None,
+    output: CommandOutput,
+    end: CommandExit,
+) -> tuple[SandboxRefusal, ...]:
+    """Record what the sandbox refused, as far as it is known, and return it."""
+    if boxed is None:
+        return ()
+    refusals = await asyncio.to_thread(refusals_of_command, boxed, output.texts()[1], end)
+    if refusals:
+        await writer.append(writer.call_event(SandboxRefused(refusals=refusals), record.row))
+    return refusals
 
 
 async def _file_digests(writer: SessionWriter) -> dict[str, str] | None:
@@ -293,9 +406,15 @@ async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExi
 
 
 def _command_finished(
-    writer: SessionWriter, limits: ToolLimits, output: CommandOutput, end: CommandExit, spec: CommandSpec
+    writer: SessionWriter,
+    limits: ToolLimits,
+    output: CommandOutput,
+    end: CommandExit,
+    spec: CommandSpec,
+    refusals: tuple[SandboxRefusal, ...],
 ) -> CallFinished:
-    exact, clean = (f"{text}{_leftover_note(end.leftovers)}" for text in output.texts())
+    notes = f"{_leftover_note(end.leftovers)}{_refusal_note(refusals)}"
+    exact, clean = (f"{text}{notes}" for text in output.texts())
     limit, blobs = limits.tool_output_bytes, writer.journal.blobs
     redacted = redaction.redact_output(exact, clean, limit, blobs, output.total)
     detail, error = _command_detail_and_error(end, spec)
@@ -318,6 +437,10 @@ def _leftover_note(count: int) -> str:
         "1 process that it left running was" if count == 1 else f"{count} processes that it left running were"
     )
     return f"\n[{subject} ended with it]\n"
+
+
+def _refusal_note(refusals: tuple[SandboxRefusal, ...]) -> str:
+    return f"\n[{refusal_note(refusals)}]\n" if refusals else ""
 
 
 def _command_state(end: CommandExit) -> Literal["cancelled", "succeeded", "failed"]:

@@ -39,7 +39,16 @@ from workbench.domain.events import (
 from workbench.domain.machines import IllegalMoveError
 from workbench.domain.rows import Action, Call
 from workbench.domain.tools import PATCH_TOOL
-from workbench.domain.values import RELEASED_PREFIX, REOPENS, FilePlan, GateVerdict, Hunk, JsonObject
+from workbench.domain.values import (
+    RELEASED_PREFIX,
+    REOPENS,
+    FilePlan,
+    GateVerdict,
+    Hunk,
+    JsonObject,
+    Place,
+    SandboxLevel,
+)
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
@@ -50,12 +59,14 @@ from workbench.host.call_context import (
     call_gate,
     edited_bytes,
     gate_call_of,
+    is_command_call,
     read_call_record,
     run_hooks_before_call,
 )
 from workbench.host.driver_context import CallBytesMissing, DriverContext, SessionWriter
 from workbench.host.governed_settings import GovernedSettings
 from workbench.host.reopened_changes import reopened_changes
+from workbench.host.session_sandbox import prove_in_thread
 from workbench.journal.errors import GuardFailed
 from workbench.policy.gate import (
     OUTSIDE_MARK,
@@ -66,6 +77,7 @@ from workbench.policy.gate import (
     may_hear_reason,
     screen_call,
 )
+from workbench.policy.levels import SANDBOX_SPEAKER, SandboxState
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.trust import TrustRefused
 from workbench.text import canonical
@@ -73,6 +85,7 @@ from workbench.text.display import DisplayPlace, has_mixed_script_host, json_str
 from workbench.text.human import MINUTE_MICROS
 from workbench.text.safe import has_odd_spaces
 from workbench.tools.base import ActTool, CallContext, CommitDraft, CommitTool, ToolRefused, WriteTool
+from workbench.views.event_text import refusals_text
 
 # A stale approved call is followed by a new call (own id, `replaces`, same provider call id, same place in
 # the order), so that `cancelled` stays final in the call machine.
@@ -94,30 +107,45 @@ async def gate_call(writer: SessionWriter, call_id: str) -> None:
     fault_point("call.proposed")
 
 
+class Recheck(Struct, frozen=True, kw_only=True):
+    """What the gate says of a call that is about to run, and what it judged by."""
+
+    verdict: GateVerdict
+    screened: ScreenedCall | None
+    """None where the call did not get as far as the hooks."""
+    gate: GateContext
+
+
 def recheck_before_execution(
     writer: SessionWriter, settings: GovernedSettings, record: CallRecord, exact: JsonObject
-) -> tuple[GateVerdict, ScreenedCall | None]:
+) -> Recheck:
     """Ask steps 1 to 4 and 6 again before execution: stricter wins, looser changes nothing.
 
     `settings` must be read for this call: an older reading may allow what is no longer trusted.
     """
     gate = replace(call_gate(writer, settings, record.row), can_ask=True)
     screened = screen_call(gate_call_of(record.row, exact, gate.workspace), gate)
-    return (
-        (screened, None)
-        if isinstance(screened, GateVerdict)
-        else (judge_screened_call(screened, gate), screened)
-    )
+    if isinstance(screened, GateVerdict):
+        return Recheck(verdict=screened, screened=None, gate=gate)
+    return Recheck(verdict=judge_screened_call(screened, gate), screened=screened, gate=gate)
+
+
+StaleDetail = Literal["stale", "held", "sandbox gone"]
 
 
 async def replace_stale_call(
-    writer: SessionWriter, call_id: str, why: str, detail: Literal["stale", "held"] = "stale"
+    writer: SessionWriter, call_id: str, why: str, detail: StaleDetail = "stale"
 ) -> None:
-    """Cancel an approved call whose base moved, or whose grant counts no more, and ask again (T4′)."""
+    """Cancel an approved call whose base moved, or whose grant counts no more, and ask again (T4′).
+
+    Without the sandbox that it was allowed in no grant counts: it would run with more than was said.
+    """
     record = read_call_record(writer.journal, call_id)
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
     row = replace(record.row, id=writer.new_id(), state="pending", proposed=False, action_id=None)
     verdict, proposal = await judge_and_propose(writer, row, exact, reopens=_reopened_action(record))
+    if detail == "sandbox gone" and verdict.outcome == "allowed" and verdict.place == "outside":
+        verdict = _asked_without_sandbox(writer, why)
     if verdict.outcome == "refused":
         why = f"{why}, and it can no longer be made: {verdict.reason}"
     ended = writer.call_event(CallFinished(state="cancelled", detail=detail, error=why), record.row)
@@ -128,6 +156,13 @@ async def replace_stale_call(
         writer, row, verdict, proposal, exact, replaces=call_id, supersedes=record.action_id
     )
     await writer.append(ended, *events)
+
+
+def _asked_without_sandbox(writer: SessionWriter, why: str) -> GateVerdict:
+    if writer.context.can_ask:
+        return GateVerdict(outcome="ask", step="ask", by=SANDBOX_SPEAKER, reason=why, place="outside")
+    reason = f"{why}, and nobody can answer here"
+    return GateVerdict(outcome="denied", step="ask", by=SANDBOX_SPEAKER, reason=reason)
 
 
 async def replace_waiting_action(
@@ -173,6 +208,9 @@ class Proposal(Struct, frozen=True, kw_only=True):
     """Why it cannot be done, where the agent is told so only after a human answered."""
     reopens: str = ""
     """The approved action of which it proposes what the files lack; empty for a call of an agent."""
+    place: Place | None = None
+    """Where a command runs if it is approved as it is shown."""
+    level: SandboxLevel | None = None
 
     @property
     def subject(self) -> JsonObject:
@@ -225,6 +263,8 @@ async def judge_and_propose(
 
     call = gate_call_of(row, exact, writer.context.workspace)
     settings = writer.context.read_settings()
+    if is_command_call(writer.context, row):
+        await prove_in_thread(writer.session(), settings, writer.context.prove_sandbox)
     gate = call_gate(writer, settings, row)
     if gate.ended:
         await asyncio.to_thread(_reopen_trust_question, writer.context)
@@ -238,6 +278,8 @@ async def judge_and_propose(
         proposal = await asyncio.to_thread(
             compute_proposal, writer, row, screened, call_context(writer, settings, gate=gate)
         )
+        verdict = await asyncio.to_thread(_with_earlier_refusal, writer, row, screened, verdict)
+        proposal = replace(proposal, place=verdict.place, level=_level_offered(verdict, gate.sandbox))
         if row.tool == PATCH_TOOL:
             verdict = _patch_verdict(writer, verdict, proposal)
         return verdict, proposal
@@ -251,6 +293,30 @@ async def judge_and_propose(
         return GateVerdict(
             outcome="refused", step="schema", by=screened.descriptor.id, reason=str(error)
         ), None
+
+
+def _with_earlier_refusal(
+    writer: SessionWriter, row: Call, screened: ScreenedCall, verdict: GateVerdict
+) -> GateVerdict:
+    """Return a question to leave the sandbox with what it refused to the same command before."""
+    if verdict.outcome != "ask" or verdict.place != "outside":
+        return verdict
+    name = screened.descriptor.command_parameter or ""
+    for earlier in reversed(writer.journal.calls(writer.session_id)):
+        if not earlier.refusals or earlier.tool != row.tool:
+            continue
+        with contextlib.suppress(CallBytesMissing):
+            exact = writer.exact(earlier.parameters, earlier.parameters_ref)
+            if exact.get(name) == screened.parameters.get(name):
+                refused = f"the sandbox refused {refusals_text(earlier.refusals)}, when it ran before"
+                return replace(verdict, reason=f"{refused}; {verdict.reason}" if verdict.reason else refused)
+    return verdict
+
+
+def _level_offered(verdict: GateVerdict, sandbox: SandboxState | None) -> SandboxLevel | None:
+    """Return the level that a human may choose for a command; None where no sandbox can hold it."""
+    is_possible = sandbox is not None and sandbox.strength != "none" and verdict.place is not None
+    return sandbox.level if sandbox is not None and is_possible else None
 
 
 def _patch_verdict(writer: SessionWriter, verdict: GateVerdict, proposal: Proposal) -> GateVerdict:
@@ -465,6 +531,7 @@ def action_opened_body(
         subject=proposal.subject,
         subject_ref=proposal.draft.subject_ref if proposal.draft else None,
         warnings=tuple(_proposal_warnings(proposal, exact, was_scrubbed)),
+        place=proposal.place, level=proposal.level,
     )  # fmt: skip
 
 
@@ -651,7 +718,7 @@ async def _release_if_allowed(writer: SessionWriter, action: Action, call_id: st
         return
     # Hooks run only where all the rest allows it, and each once for a call.
     settings = writer.context.read_settings()
-    if recheck_before_execution(writer, settings, record, exact)[0].outcome != "allowed":
+    if recheck_before_execution(writer, settings, record, exact).verdict.outcome != "allowed":
         return
     verdict, proposal = await judge_and_propose(writer, record.row, exact, record.hooks)
     if verdict.outcome != "allowed" or proposal is None or proposal.changes:

@@ -54,8 +54,10 @@ from workbench.domain.values import Actor, BlobRef, Body, GateVerdict, Json, Jso
 from workbench.effects.fault_points import fault_point
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter, apply_pending_config_changes
+from workbench.host.governed_settings import GovernedSettings
 from workbench.host.model_selection import fallback_of
 from workbench.host.session_provider import ProviderUnavailable, provider_kind
+from workbench.host.session_sandbox import prove_in_thread, sandbox_state
 from workbench.host.stream_scrubber import DeltaWriter
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
@@ -66,6 +68,7 @@ from workbench.providers.base import (
 from workbench.providers.errors import MODEL_LOADING
 from workbench.secrets import scrubber
 from workbench.text import canonical
+from workbench.tools.execution import without_sandbox
 
 RECORDING_EXHAUSTED = "recording_exhausted"
 """What a recording says that has no answer to a second try; the first failure is then the reason."""
@@ -264,9 +267,11 @@ class ModelCall:
     async def _ask(self, used_exchanges: frozenset[int]) -> None:
         context = self._writer.context
         apply_pending_config_changes(context)
-        config = context.refresh_settings().config
+        settings = context.refresh_settings()
+        config = settings.config
         seconds = self._reply_seconds(config)
-        request = self._model_request(self._state(), config)
+        await prove_in_thread(self._writer.session(), settings, context.prove_sandbox)
+        request = self._model_request(self._state(), settings)
         request = replace(request, used_exchanges=request.used_exchanges | used_exchanges)
         try:
             provider = context.provider(self._writer.session(), config)
@@ -283,13 +288,16 @@ class ModelCall:
         finally:
             self._close_block()
 
-    def _model_request(self, state: TurnState, config: Config) -> ModelRequest:
-        context, session = self._writer.context, self._writer.session()
+    def _model_request(self, state: TurnState, settings: GovernedSettings) -> ModelRequest:
+        context, session, config = self._writer.context, self._writer.session(), settings.config
         kind, limit = provider_kind(session.provider, config), config.max_session_messages
         messages, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
+        tools = context.tools.visible(session.provider, session.active_tools, kind, config.tools)
+        sandbox = sandbox_state(session, settings, context.prove_sandbox)
+        has_sandbox = sandbox is not None and sandbox.strength != "none"
         return ModelRequest(
             session_id=session.id, model=session.model, messages=messages, fresh=fresh,
-            tools=context.tools.visible(session.provider, session.active_tools, kind, config.tools),
+            tools=tools if has_sandbox else tuple(map(without_sandbox, tools)),
             used_exchanges=state.used_exchanges,
             answer_schema=ANSWER_SCHEMA if session.kind == "ask" else None,
         )  # fmt: skip

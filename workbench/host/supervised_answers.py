@@ -166,10 +166,11 @@ async def hand_over(calls: AgentCalls, call_id: str) -> None:
     settings = calls.writer.context.read_settings()
     try:
         exact = calls.writer.exact(record.row.parameters, record.row.parameters_ref)
-        screened = recheck_call(calls.writer, settings, record, exact)
-        if isinstance(screened, ExecutionRefusal):
-            await _refuse(calls, record, screened)
+        permitted = recheck_call(calls.writer, settings, record, exact)
+        if isinstance(permitted, ExecutionRefusal):
+            await _refuse(calls, record, permitted)
             return
+        screened = permitted.screened
         changes = approved_changes(calls.writer, record)
         new_input = None if screened is None else _chosen_input(calls, record, screened, exact, changes)
         if new_input is not None and not calls.waiting[call_id].waiters[-1].takes_input:

@@ -38,6 +38,8 @@ class TrustState(Struct, frozen=True, kw_only=True):
 
     is_trusted: bool = False
     read_grant: bool = False
+    sandbox_grant: bool = False
+    """Whether commands inside the sandbox run here without a question."""
     ended: str = ""
     """Why no grant counts: the trust ended while it stood in the way of calls, and no human has looked."""
 
@@ -52,7 +54,7 @@ def trust_state(journal: Journal, workspace: str) -> TrustState:
     except trust.TrustRefused:
         return TrustState(ended=_ended_trust_reason(journal, row, None))
     if trust.is_trusted(row, content_hash):
-        return TrustState(is_trusted=True, read_grant=row.read_grant)
+        return TrustState(is_trusted=True, read_grant=row.read_grant, sandbox_grant=row.sandbox_grant)
     return TrustState(ended=_ended_trust_reason(journal, row, content_hash))
 
 

@@ -4,6 +4,8 @@ import shutil
 from collections.abc import Sequence
 from typing import Final, cast, get_args
 
+from msgspec.structs import replace
+
 from workbench.changes.diff import FileChange
 from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.tools import BuiltInTool
@@ -25,6 +27,19 @@ from workbench.tools.base import (
 )
 
 MAX_COMMAND_SECONDS: Final = 300
+_OUTSIDE_SCHEMA: Final[JsonObject] = {
+    "type": "boolean",
+    "description": "True asks the user to run it outside the sandbox. Only for what cannot work inside.",
+}
+_REASON_SCHEMA: Final[JsonObject] = {
+    "type": "string", "maxLength": 300,
+    "description": "With outside: why it cannot work inside, in one sentence for the user.",
+}  # fmt: skip
+_SANDBOX_SENTENCES: Final = (
+    " By default it runs in a sandbox: it can write only in the workspace, not in .git nor in files that "
+    "control the workspace, and has no network; what the sandbox refused is named in the result. Nothing is "
+    "run again automatically: to run a command outside, call this with outside and a reason."
+)
 
 
 class RunInTerminal:
@@ -34,13 +49,15 @@ class RunInTerminal:
         id=BuiltInTool.RUN_IN_TERMINAL.id, wire_name=BuiltInTool.RUN_IN_TERMINAL.wire_name,
         description="Run a shell command in the workspace without a terminal or input. Returns its output "
         "and exit code; a command that ends with another code than 0 has failed. Each command starts in a "
-        "new shell.",
+        f"new shell.{_SANDBOX_SENTENCES}",
         capability="execute", risk_level="dangerous", verb=BuiltInTool.RUN_IN_TERMINAL.verb,
         command_parameter="command", target_parameter="command",
         input_schema=parameters_schema(
             "command",
             command=FILLED_SCHEMA,
             timeout_seconds={"type": "integer", "minimum": 1, "maximum": MAX_COMMAND_SECONDS},
+            outside=_OUTSIDE_SCHEMA,
+            reason=_REASON_SCHEMA,
         ),
         output_schema=result_schema(exit_code={"type": ["integer", "null"]}),
         examples=(
@@ -62,6 +79,18 @@ class RunInTerminal:
         )
         # Behind `--` a command that starts with a dash is no option of the shell.
         return CommandSpec(argv=(shell, "-c", "--", command), command=command, timeout_seconds=seconds)
+
+
+def without_sandbox(descriptor: ToolDescriptor) -> ToolDescriptor:
+    """Return a tool as a model is offered it whose commands have no sandbox to leave."""
+    if descriptor.id != RunInTerminal.descriptor.id:
+        return descriptor
+    properties = cast("JsonObject", descriptor.input_schema["properties"])
+    kept = {name: schema for name, schema in properties.items() if name not in ("outside", "reason")}
+    return replace(
+        descriptor, description=descriptor.description.replace(_SANDBOX_SENTENCES, ""),
+        input_schema={**descriptor.input_schema, "properties": kept},
+    )  # fmt: skip
 
 
 class TerminalLastCommand:

@@ -1,0 +1,94 @@
+"""A command of a session in its sandbox: the words that run it, and what was refused when it has ended."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from workbench.config.types import Config
+from workbench.domain.values import SandboxRefusal, SandboxUse
+from workbench.effects.command_execution import CommandExit
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.sandbox import boxed_argv, boxed_environment
+from workbench.host.closed_names import NO_DENIALS, PathDenials
+from workbench.host.command_box import BoxUnavailable, CommandBox, command_box, quarantine_new_closed
+from workbench.host.driver_context import DriverContext
+from workbench.policy.gate import GateContext, command_boundary
+from workbench.policy.paths import ResolvedPath, is_below
+from workbench.policy.sandbox_refusals import read_refusals
+from workbench.text.safe import one_line
+
+
+class BoxedCommand(Struct, frozen=True, kw_only=True):
+    """A command in its sandbox: the words and variables that start it."""
+
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+    planned: CommandBox
+
+
+def box_command(
+    context: DriverContext,
+    session_id: str,
+    config: Config,
+    gate: GateContext,
+    use: SandboxUse,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+) -> BoxedCommand:
+    """Return what runs a command inside; blocks, so call it in a thread.
+
+    Raises BoxUnavailable where its sandbox cannot be made, and FileRefused for the data folder.
+    """
+    sandbox = context.prove_sandbox(config.sandbox.backend)
+    if sandbox.backend != use.backend:
+        raise BoxUnavailable(f"It is not there any more: {sandbox.problem}.", sandbox.remedy)
+    boundary = command_boundary(gate)
+    denials = _path_denials(gate, boundary.is_denied, boundary.is_write_denied)
+    planned = command_box(
+        context, session_id, use.level, context.workspace, visible=config.sandbox.visible,
+        closed=boundary.governing(), denials=denials,
+    )  # fmt: skip
+    return BoxedCommand(
+        argv=boxed_argv(sandbox, planned.box, argv),
+        environment=boxed_environment(environment, planned.box),
+        planned=planned,
+    )
+
+
+_Denies = Callable[[ResolvedPath], bool]
+
+
+def _path_denials(gate: GateContext, reads: _Denies | None, writes: _Denies | None) -> PathDenials:
+    """Return what denials forbid of files, which hold in the sandbox whatever a line says."""
+    if reads is None and writes is None:
+        return NO_DENIALS
+    root = os.path.realpath(gate.workspace)
+
+    def test(denies: _Denies | None) -> Callable[[str], bool] | None:
+        return None if denies is None else lambda path: denies(_resolved(path, root))
+
+    denying = tuple(rule.id for rule in gate.rules if rule.effect == "deny" and rule.revoked_at is None)
+    key = (tuple(glob.text for glob in gate.deny), denying)
+    return PathDenials(key=key, reads=test(reads), writes=test(writes))
+
+
+def _resolved(path: str, root: str) -> ResolvedPath:
+    relative = os.path.relpath(path, root) if is_below(path, root) else path
+    return ResolvedPath(path=path, relative=relative, exists=True, given=relative)
+
+
+def refusals_of_command(boxed: BoxedCommand, output: str, end: CommandExit) -> tuple[SandboxRefusal, ...]:
+    """Move out of the workspace what an ended command may not leave there; return all that was refused.
+
+    Blocks, so call it in a thread.
+    """
+    root, level = boxed.planned.places.workspace, boxed.planned.box.level
+    refusals = read_refusals(output, end.code, level, root)
+    try:
+        paths = quarantine_new_closed(boxed.planned)
+    except FileRefused as error:
+        left = one_line(f"what could not be moved out: {error}", 300)
+        return (SandboxRefusal(kind="closed", target=left), *refusals)
+    moved = (SandboxRefusal(kind="closed", target=os.path.relpath(path, root)) for path in paths)
+    return (*moved, *refusals)

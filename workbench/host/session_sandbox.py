@@ -1,0 +1,65 @@
+"""The sandbox of a session's commands: its level, who is asked, and what this machine can hold them with.
+
+A sandbox is proven by running it, once a process and only before a command is judged or offered.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, Literal
+
+from workbench.config.types import Config
+from workbench.domain.rows import Session
+from workbench.domain.values import SandboxLevel
+from workbench.effects.sandbox import Sandbox
+from workbench.host.governed_settings import GovernedSettings
+from workbench.policy.levels import SandboxState
+
+SandboxChoice = Literal["auto", "landlock", "none"]
+SandboxProof = Callable[[SandboxChoice], Sandbox]
+_RUNS_NOTHING_HERE: Final = frozenset({"supervised", "ask", "import"})
+"""Kinds of sessions whose commands are not run by us."""
+
+
+def prove_sandbox_once(choice: SandboxChoice) -> Sandbox:
+    """Return what this machine can hold commands with; the first time that runs some processes."""
+    from workbench.effects.sandbox_proof import prove_sandbox  # not on the way to the first frame
+
+    return prove_sandbox(choice)
+
+
+def sandbox_level(session: Session, config: Config) -> SandboxLevel:
+    """Return the level of a session: the one that a human chose for it, or the setting."""
+    return session.sandbox_level or config.sandbox.level
+
+
+def is_sandbox_answering(session: Session, settings: GovernedSettings) -> bool:
+    """Return whether commands that nothing allows or denies run inside without a question."""
+    if session.sandboxed is not None:
+        return session.sandboxed == "auto"
+    return settings.config.approvals.sandboxed == "auto" or settings.trust.sandbox_grant
+
+
+def sandbox_state(
+    session: Session, settings: GovernedSettings, prove: SandboxProof, *, is_command: bool = True
+) -> SandboxState | None:
+    """Return the sandbox that the gate judges by; None of an agent that executes its own calls.
+
+    `is_command`: only then it is proven; all other calls depend on the level alone.
+    """
+    if session.kind in _RUNS_NOTHING_HERE:
+        return None
+    config, level = settings.config, sandbox_level(session, settings.config)
+    if level == "outside" or not is_command:
+        return SandboxState(level=level, strength="none")
+    sandbox = prove(config.sandbox.backend)
+    return SandboxState(
+        level=level, strength=sandbox.strength, is_auto=is_sandbox_answering(session, settings),
+        is_required=config.sandbox.required, problem=sandbox.problem,
+    )  # fmt: skip
+
+
+async def prove_in_thread(session: Session, settings: GovernedSettings, prove: SandboxProof) -> None:
+    """Prove the sandbox by which the next command is judged, where the event loop does not wait for it."""
+    config = settings.config
+    if session.kind not in _RUNS_NOTHING_HERE and sandbox_level(session, config) != "outside":
+        await asyncio.to_thread(prove, config.sandbox.backend)
