@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -53,14 +54,14 @@ from workbench.config.types import Config
 from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Call, Session
-from workbench.domain.values import Actor
+from workbench.domain.values import Actor, SandboxLevel
 from workbench.effects.files import workspace_path
 from workbench.effects.path_files import write_atomic
 from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, workspace_trust
 from workbench.host.data_folder_cleanup import tidy_data_folder_if_due
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
-from workbench.host.host_locks import driver_identity
+from workbench.host.host_locks import driver_identity, refuse_inside_agents
 from workbench.host.host_status import host_warnings
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
@@ -138,6 +139,14 @@ def configure(parser: CommandParser) -> None:
         "--tools", metavar="A,B", type=tool_names,
         help="tools that the agent has (default: all)\nNamed by id; workbench tools list prints them.",
     )  # fmt: skip
+    parser.add_argument(
+        "--sandbox", choices=get_args(SandboxLevel),
+        help="what commands may touch\nNothing, the workspace without the network, or all that you may.",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sandboxed", choices=("ask", "auto"),
+        help="whether commands that fit into the sandbox ask\nWith auto they run inside, unless denied.",
+    )  # fmt: skip
     parser.add_argument("--record", metavar="FILE", help="write what the model says as a recording")
     parser.add_argument(
         "--max-turns",
@@ -162,6 +171,8 @@ def execute(options: Namespace, console: Console) -> int:
     options.prompt = read_prompt(options.prompt, console, continues=is_continuing(options))
     provider = recording_provider_maker(options.record) if options.record is not None else provider_of
     with open_journal(expires_due=True) as journal:
+        if options.sandbox is not None or options.sandboxed is not None:
+            refuse_inside_agents(journal, journal.home, "choose the sandbox of a session")
         session = named_session(journal, options)
         workspace = session.workspace if session else workspace_path(options.directory)
         loaded = load_workspace_config(journal, workspace)

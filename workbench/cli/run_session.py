@@ -34,7 +34,10 @@ _NOTHING_RUN: Final = "nothing was run"
 _TITLE_CELLS = 60
 _LARGEST_NUMBER = 1_000_000
 _NUMBER_WORDS = {int: "whole number", float: "number"}
-_SESSION_OPTIONS = ("provider", "model", "recording", "base_url", "key_env", "max_turns", "timeout", "tools")
+_SESSION_OPTIONS = (
+    "provider", "model", "recording", "base_url", "key_env", "max_turns", "timeout", "tools",
+    "sandbox", "sandboxed",
+)  # fmt: skip
 """Options that only a new session takes."""
 
 
@@ -197,8 +200,8 @@ def tool_names(text: str) -> tuple[str, ...]:
 
 
 def with_limits(plan: SessionPlan, options: Namespace) -> SessionPlan:
-    """Return a plan with what was asked for: tools, and limits (S2 configuration: max_turns, timeout)."""
-    values = {name: getattr(options, name) for name in ("max_turns", "timeout")}
+    """Return a plan with what was asked for: tools, sandbox, limits (S2: max_turns, timeout)."""
+    values = {name: getattr(options, name) for name in ("max_turns", "timeout", "sandbox", "sandboxed")}
     limits: dict[str, Json] = {name: value for name, value in values.items() if value is not None}
     return replace(
         plan, configuration={**plan.configuration, **limits}, active_tools=options.tools or ()

@@ -100,7 +100,13 @@ def default_fork_plan(session: Session) -> ForkPlan:
 
 def _kept_configuration(session: Session) -> dict[str, Json]:
     """Return a session's configuration without what a human allowed for that session only."""
-    return {k: v for k, v in session.configuration.items() if (k, v) != ("reads", "reads")}
+    return {k: v for k, v in session.configuration.items() if (k, v) not in _LOOSER_CHOICES}
+
+
+_LOOSER_CHOICES: Final = (
+    ("reads", "reads"), ("sandboxed", "auto"), ("sandbox", "outside"), ("sandbox", "workspace"),
+)  # fmt: skip
+"""What a human chose for one session and no other, since the settings may allow less."""
 
 
 def require_conversation(journal: Journal, session: Session, until: int | None) -> None:

@@ -352,6 +352,46 @@ def set_approval_mode(journal: Journal, session: Session, word: str, actor: Acto
     return f"This session: {APPROVAL_MODES[name]}. {waits}"
 
 
+# What `/sandbox` loosens holds for that session only and is not taken over by a fork; what it tightens is.
+SANDBOX_WORDS: Final[Mapping[str, tuple[dict[str, Json], str]]] = {
+    "read-only": ({"sandbox": "read-only"}, "commands inside can write nothing, and have no network"),
+    "workspace": (
+        {"sandbox": "workspace"}, "commands inside can write in the workspace, and have no network",
+    ),
+    "outside": ({"sandbox": "outside"}, "commands run outside the sandbox, as you"),
+    "ask": ({"sandboxed": "ask"}, "commands that nothing allows ask, also where the sandbox holds them"),
+    "auto": ({"sandboxed": "auto"}, "commands that nothing denies run inside the sandbox without asking"),
+    "settings": (
+        {"sandbox": None, "sandboxed": None}, "the sandbox is as the settings and the trust question say",
+    ),
+}  # fmt: skip
+"""The words of `/sandbox`: what each changes in a session's configuration, and what is said of it."""
+_SANDBOX_UNCHANGED: Final = "The sandbox was not changed."
+
+
+def sandbox_setting(word: str) -> dict[str, Json]:
+    """Return what a word of `/sandbox` is in a session's configuration, or raise SessionRefused."""
+    name = word.strip().casefold()
+    if name not in SANDBOX_WORDS:
+        why = f"“{one_line(name, 40)}” says nothing about the sandbox." if name else "Nothing is named."
+        remedy = f"Write /sandbox and one of: {', '.join(SANDBOX_WORDS)}."
+        raise SessionRefused(_SANDBOX_UNCHANGED, why, remedy)
+    return dict(SANDBOX_WORDS[name][0])
+
+
+def set_sandbox(journal: Journal, session: Session, word: str, actor: Actor) -> str:
+    """Change the sandbox of a session from its next call on; return what to say, or raise SessionRefused.
+
+    Only a human does: an agent could otherwise let its own commands run with more.
+    """
+    setting = sandbox_setting(word)
+    if actor.kind != "user":
+        raise SessionRefused(_SANDBOX_UNCHANGED, f"{actor.kind} cannot change it.", "Let a human do it.")
+    require_changeable_session(journal, session, _SANDBOX_UNCHANGED)
+    journal.append([journal.event(SessionChanged(configuration=setting), session.id, actor)])
+    return f"This session: {SANDBOX_WORDS[word.strip().casefold()][1]}. What waits still waits."
+
+
 def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -> str:
     """Mark this moment of a session; return what to say, or raise SessionRefused."""
     require_open_session(journal, session, "Nothing was marked.")

@@ -13,6 +13,7 @@ from workbench.domain.values import SandboxLevel
 from workbench.effects.sandbox import Sandbox
 from workbench.host.governed_settings import GovernedSettings
 from workbench.policy.levels import SandboxState
+from workbench.text.human import sentence
 
 SandboxChoice = Literal["auto", "landlock", "none"]
 SandboxProof = Callable[[SandboxChoice], Sandbox]
@@ -56,6 +57,33 @@ def sandbox_state(
         level=level, strength=sandbox.strength, is_auto=is_sandbox_answering(session, settings),
         is_required=config.sandbox.required, problem=sandbox.problem,
     )  # fmt: skip
+
+
+_LEVEL_TEXTS: Final[dict[SandboxLevel, str]] = {
+    "read-only": "inside the sandbox: they can write nothing, and have no network",
+    "workspace": "inside the sandbox: they can write only in the workspace, and have no network",
+    "outside": "outside the sandbox, as you",
+}
+
+
+def sandbox_text(session: Session, settings: GovernedSettings, sandbox: Sandbox) -> str:
+    """Return what holds for the commands of a session, in sentences; `sandbox` is what works here."""
+    if session.kind in _RUNS_NOTHING_HERE:
+        return "Its agent runs its own commands, which the sandbox here does not hold."
+    level = sandbox_level(session, settings.config)
+    if level != "outside" and sandbox.strength == "none":
+        held = f"Commands run outside: there is no sandbox here. {sentence(sandbox.problem)}"
+        if settings.config.sandbox.required:
+            held = f"Commands inside are refused (sandbox.required). {sentence(sandbox.problem)}"
+        return f"{held} {sentence(sandbox.remedy)}".strip()
+    said = f"Commands run {_LEVEL_TEXTS[level]}."
+    if level == "outside":
+        return said
+    if sandbox.strength == "files":
+        return f"{said} Here it only keeps other files from being written, so all asks as without it."
+    is_answering = is_sandbox_answering(session, settings)
+    asks = "run without asking, unless one is denied" if is_answering else "ask"
+    return f"{said} Commands that nothing allows {asks}; to leave the sandbox is always a question."
 
 
 async def prove_in_thread(session: Session, settings: GovernedSettings, prove: SandboxProof) -> None:

@@ -1,0 +1,105 @@
+"""What people choose of a session's sandbox: by `/sandbox`, by the command line, and what a fork takes over."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.support.stage import USER, exchange, recording, text
+from workbench.domain.values import Actor
+from workbench.effects.sandbox import Sandbox
+from workbench.host import fork
+from workbench.host.session_requests import SessionRefused, sandbox_setting, set_sandbox
+from workbench.host.session_sandbox import sandbox_text
+
+FULL = Sandbox(backend="bubblewrap", program="/usr/bin/bwrap")
+FILES = Sandbox(backend="landlock", problem="no namespaces")
+NONE = Sandbox(backend="none", problem="bubblewrap is not installed", remedy="install it")
+
+
+@pytest.fixture
+def stage(staged):
+    return staged(recording(exchange(text("done")))).begin()
+
+
+@pytest.mark.parametrize(
+    ("word", "chosen", "said"),
+    [
+        ("read-only", ("read-only", None), "commands inside can write nothing"),
+        (" WORKSPACE ", ("workspace", None), "can write in the workspace"),
+        ("outside", ("outside", None), "run outside the sandbox, as you"),
+        ("auto", (None, "auto"), "run inside the sandbox without asking"),
+        ("ask", (None, "ask"), "commands that nothing allows ask"),
+    ],
+)
+def test_a_word_changes_the_sandbox_of_a_session_and_settings_takes_it_back(stage, word, chosen, said):
+    assert said in set_sandbox(stage.journal, stage.session(), word, USER)
+    assert (stage.session().sandbox_level, stage.session().sandboxed) == chosen
+    set_sandbox(stage.journal, stage.session(), "settings", USER)
+    assert (stage.session().sandbox_level, stage.session().sandboxed) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("word", "why"), [("", "Nothing is named."), ("all", "“all” says nothing about the sandbox.")]
+)
+def test_another_word_is_refused_with_what_to_write(stage, word, why):
+    with pytest.raises(SessionRefused) as refused:
+        set_sandbox(stage.journal, stage.session(), word, USER)
+    assert refused.value.why == why
+    assert (
+        "Write /sandbox and one of: read-only, workspace, outside, ask, auto, settings."
+        in refused.value.remedy
+    )
+    with pytest.raises(SessionRefused):
+        sandbox_setting(word)
+
+
+@pytest.mark.parametrize("kind", ["agent", "host", "system"])
+@pytest.mark.parametrize("word", ["outside", "auto"])
+def test_only_a_human_changes_the_sandbox(stage, kind, word):
+    with pytest.raises(SessionRefused, match="Let a human do it"):
+        set_sandbox(stage.journal, stage.session(), word, Actor(kind=kind))
+    assert stage.session().configuration.keys() == {"recording"}
+
+
+def test_the_sandbox_of_an_agent_that_runs_its_own_commands_cannot_be_changed(stage):
+    with pytest.raises(SessionRefused):
+        set_sandbox(stage.journal, replace(stage.session(), kind="supervised"), "outside", USER)
+
+
+@pytest.mark.parametrize(
+    ("choice", "is_kept"),
+    [
+        ({"sandbox": "outside"}, False),
+        ({"sandbox": "workspace"}, False),
+        ({"sandbox": "read-only"}, True),
+        ({"sandboxed": "auto"}, False),
+        ({"sandboxed": "ask"}, True),
+    ],
+)
+def test_a_fork_takes_over_what_allows_less_and_nothing_else(stage, choice, is_kept):
+    session = replace(stage.session(), configuration=choice)
+    assert fork._kept_configuration(session) == (choice if is_kept else {})
+
+
+def test_what_is_said_of_a_sandbox(stage):
+    settings = stage.context().read_settings()
+    config = settings.config
+
+    def said(sandbox, session=None, **changed):
+        sections = {"sandbox": replace(config.sandbox, **changed)}
+        loaded = replace(settings.loaded, config=replace(config, **sections))
+        return sandbox_text(session or stage.session(), replace(settings, loaded=loaded), sandbox)
+
+    assert said(FULL) == (
+        "Commands run inside the sandbox: they can write only in the workspace, and have no network. Commands that "
+        "nothing allows ask; to leave the sandbox is always a question."
+    )
+    auto = replace(stage.session(), configuration={"sandboxed": "auto", "sandbox": "read-only"})
+    assert "they can write nothing" in said(FULL, auto)
+    assert "run without asking, unless one is denied" in said(FULL, auto)
+    assert said(FULL, level="outside") == "Commands run outside the sandbox, as you."
+    assert said(NONE) == (
+        "Commands run outside: there is no sandbox here. Bubblewrap is not installed. Install it."
+    )
+    assert said(NONE, required=True).startswith("Commands inside are refused (sandbox.required).")
+    assert "all asks as without it" in said(FILES)
+    assert "runs its own commands" in said(FULL, replace(stage.session(), kind="supervised"))
