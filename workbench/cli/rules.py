@@ -145,18 +145,10 @@ def _asked_place(options: Namespace) -> Place | None:
         pattern=options.pattern, pattern_kind="glob" if options.glob else "regex", description="",
         created_at=0,
     )  # fmt: skip
-    if not allows_commands(rule):
+    if not rules.allows_commands(rule, tool_descriptors()):
         why = "--where is about commands, and this rule allows none"
         raise UsageError(_NOT_ADDED, why, "leave --where out")
     return options.where
-
-
-def allows_commands(rule: Rule) -> bool:
-    """Return whether a rule allows command lines, so that it matters where they run."""
-    return rule.effect == "allow" and any(
-        tool.command_parameter is not None and rules.rule_names_tool(rule.tool, rule.pattern_kind, tool)
-        for tool in tool_descriptors()
-    )
 
 
 def _rule_scope(journal: Journal, options: Namespace) -> tuple[RuleScope, str | None]:
@@ -246,7 +238,7 @@ def execute_place(options: Namespace, console: Console) -> int:
         rules_by_id = {rule.id: rule for rule in journal.rules(active=False)}
         for number in dict.fromkeys(options.rules):
             found = rules_by_id.get(number)
-            if found is not None and not allows_commands(found):
+            if found is not None and not rules.allows_commands(found, tool_descriptors()):
                 raise Refusal("no rule was placed", f"{number} allows no commands", "name one that does")
             rule = place_rule(journal, number, options.where, user_actor())
             console.say(f"{rule.id} {rule_calls_text(rule)} {options.where} the sandbox.")
@@ -349,7 +341,7 @@ def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
         "tool_name": rule.tool,
         "pattern_kind": rule.pattern_kind,
         "param_pattern": rule.pattern,
-        "where": (rule.place or "inside") if allows_commands(rule) else None,
+        "where": (rule.place or "inside") if rules.allows_commands(rule, tool_descriptors()) else None,
         **row_fields(
             rule, "description created_at created_from expires_at revoked_at last_used_at use_count"
         ),
@@ -375,7 +367,11 @@ def rule_line(rule: Rule, now: int, warnings: Sequence[str] = (), *, is_over: bo
         used += f", last {spoken_duration((now - rule.last_used_at) / SECOND_MICROS)} ago"
     what = one_line(rule_calls_text(rule), _PATTERN_CELLS + 24)
     extent = rule_extent_text(rule, now, is_over=is_over)
-    outside = " outside the sandbox" if rule.place == "outside" and allows_commands(rule) else ""
+    outside = (
+        " outside the sandbox"
+        if rule.place == "outside" and rules.allows_commands(rule, tool_descriptors())
+        else ""
+    )
     about = f"{extent}{outside}; by {rule.origin}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
     return f"{rule.id:<4} {state:<8} {what}\n     {about}{_sense_lines(rule_sense(rule))}{wrong}"

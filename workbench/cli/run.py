@@ -63,6 +63,7 @@ from workbench.host.data_folder_cleanup import tidy_data_folder_if_due
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents
 from workbench.host.host_status import host_warnings
+from workbench.host.old_rules import open_rules_question
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
@@ -213,6 +214,7 @@ def _run_task(
         can_ask=options.on_approval != "deny",
     )  # fmt: skip
     with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
+        open_rules_question(journal, workspace, task.config, context.prove_sandbox)
         owned_id = _take_session(journal, lock, task, options)
         session_id = owned_id or (session.id if session else "")
         run = RunSetup(

@@ -222,6 +222,8 @@ SeenExtent = Literal["all", "part", "by_id"]
 """What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""
 
 
+PLACED_RULES: Final = "placed_rules"
+"""In the subject of a question: rules of older versions, and where each is proposed to run its commands."""
 REOPENS: Final = "reopens"
 """The member of an action's subject that names the approved action of which it proposes what files lack."""
 SPEND_LIMIT: Final = "spend_limit"

@@ -50,6 +50,7 @@ from workbench.host.import_watch import ImportWatch
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
 from workbench.host.notify_command import CommandNotices
+from workbench.host.old_rules import open_rules_question
 from workbench.host.pipeline_watch import PipelineWatch, log_pipeline_change
 from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, session_log_name, set_on_change
@@ -336,6 +337,7 @@ def serve_workspace(
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
             driver_context.sync_config_rules(journal, settings.loaded, context.tools.descriptors())
             _open_trust_question(journal, workspace)
+            open_rules_question(journal, workspace, settings.config, context.prove_sandbox)
             asyncio.run(_supervise(context, driver, linger))
             LOG.info("host %s ended", driver.host_id)
     except ConfigUnusable as error:

@@ -7,7 +7,7 @@ open, and the digest that was shown is its digest; anything else is recorded as 
 # A rule that is put back gets another number. Numbers are never used again, so the record of what R3 let
 # pass stays true.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, cast, get_args
 
 from msgspec import Struct
@@ -34,6 +34,7 @@ from workbench.domain.rows import Action, Rule
 from workbench.domain.values import (
     DEFAULT_APPROVAL_MINUTES,
     MAX_EXTENSIONS,
+    PLACED_RULES,
     SPEND_LIMIT,
     SYSTEM_SESSION,
     Actor,
@@ -187,7 +188,7 @@ def _decide_in_transaction(
 def _decision_event(
     journal: Journal, body: Body, action: Action, actor: Actor, now: int, successor: str | None
 ) -> Event:
-    if isinstance(body, WorkspaceTrusted):
+    if isinstance(body, WorkspaceTrusted | RulePlaced):
         return journal.event(body, action.session_id, actor, action_id=action.id, at=now)
     is_next = isinstance(body, ActionOpened | ActionBecameStale)
     return journal.event(
@@ -260,7 +261,23 @@ def _decision_bodies(action: Action, decision: Decision, now: int) -> tuple[Body
     )  # fmt: skip
     if action.kind == "trust" and decision.choice in TRUSTING_CHOICES:
         return approved, _trust_body(action, decision.choice)
+    if PLACED_RULES in action.subject:
+        return approved, *_placed_rules(action, decision.choice)
     return (approved, ContinueRequested()) if is_limit else (approved,)
+
+
+_RULE_PLACES: Final[Mapping[str, Place | None]] = {
+    "as_proposed": None, "all_inside": "inside", "all_outside": "outside",
+}  # fmt: skip
+
+
+def _placed_rules(action: Action, choice: str | None) -> tuple[RulePlaced, ...]:
+    """Return where a human lets the commands of older rules run; None is where each was proposed."""
+    if choice not in _RULE_PLACES:
+        return ()
+    rows = cast("list[Mapping[str, str]]", action.subject[PLACED_RULES])
+    place = _RULE_PLACES[choice]
+    return tuple(RulePlaced(rule=row["rule"], place=place or cast("Place", row["proposed"])) for row in rows)
 
 
 def _scrubbed_words(words: str | None) -> str | None:

@@ -70,6 +70,14 @@ def rule_names_tool(
     return tool in (descriptor.id, descriptor.wire_name, *counterparts)
 
 
+def allows_commands(rule: Rule, descriptors: Iterable[ToolDescriptor]) -> bool:
+    """Return whether a rule allows command lines, so that it matters where they run."""
+    return rule.effect == "allow" and any(
+        tool.command_parameter is not None and rule_names_tool(rule.tool, rule.pattern_kind, tool)
+        for tool in descriptors
+    )
+
+
 # --- does it cover a call? -----------------------------------------------------------------------
 
 

@@ -1,0 +1,126 @@
+"""The question where the commands run of rules that were saved before there was a sandbox.
+
+Such rules run their commands inside. One that needs more than the sandbox gives would ask each time, so a
+human is asked once about all of them; `not now` leaves them inside.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import cast
+
+from msgspec import Struct
+
+from workbench.changes.digest import action_digest
+from workbench.config.types import Config
+from workbench.domain.events import ActionOpened
+from workbench.domain.rows import Rule
+from workbench.domain.values import PLACED_RULES, SYSTEM_SESSION, Actor, Choice, Json, JsonObject, Place
+from workbench.host.session_sandbox import SandboxProof
+from workbench.journal.journal import Journal
+from workbench.policy import rules
+from workbench.policy.permissions import parse_permission
+from workbench.policy.shell.sandbox_needs import line_needs, needs_text
+from workbench.text.safe import one_line
+from workbench.tools.registry import tool_descriptors
+
+RULE_CHOICES = (
+    Choice(key="as_proposed", label="as proposed"),
+    Choice(key="all_inside", label="all inside the sandbox"),
+    Choice(key="all_outside", label="all outside, as you"),
+    Choice(key="not_now", label="not now: all inside"),
+)
+_MOST_LISTED = 40
+"""Rules that the words of the question list; its subject has all."""
+
+
+class OldRule(Struct, frozen=True, kw_only=True):
+    """A rule that says nothing about the sandbox, and what its commands need."""
+
+    rule: Rule
+    needs: str
+
+    @property
+    def proposed(self) -> Place:
+        return "outside" if self.needs else "inside"
+
+
+def old_rules(journal: Journal, workspace: str) -> tuple[OldRule, ...]:
+    """Return the rules in force that allow commands and say nothing about where these run.
+
+    Those of configuration files say it there.
+    """
+    tools = tool_descriptors()
+    return tuple(
+        OldRule(rule=rule, needs=_pattern_needs(rule, workspace))
+        for rule in journal.rules()
+        if rule.place is None and rule.origin != "config" and rules.allows_commands(rule, tools)
+    )
+
+
+def _pattern_needs(rule: Rule, workspace: str) -> str:
+    """Return what the commands of a permission pattern need; a regular expression is not read."""
+    argument = parse_permission(rule.pattern).argument if rule.pattern_kind == "glob" else None
+    line = (argument or "").replace("*", " ").strip()
+    return needs_text(line_needs(line, workspace, "")) if line else ""
+
+
+def open_rules_question(journal: Journal, workspace: str, config: Config, prove: SandboxProof) -> str | None:
+    """Ask where the commands of old rules run, once; return the id of the row that was opened, if any.
+
+    It is asked only where a full sandbox works. Blocks: the sandbox is proven where there are such rules.
+    """
+    found = _unasked(journal, old_rules(journal, workspace)) if config.sandbox.level != "outside" else ()
+    if not found or prove(config.sandbox.backend).strength != "full":
+        return None
+    action_id = journal.clock.new_id()
+    actor = Actor(kind="system", pid=os.getpid())
+    body = _question_body(journal, workspace, found)
+    journal.append([journal.event(body, SYSTEM_SESSION, actor, action_id=action_id)])
+    return action_id
+
+
+def _unasked(journal: Journal, found: Sequence[OldRule]) -> tuple[OldRule, ...]:
+    asked = {
+        str(row["rule"])
+        for action in (journal.actions(session_id=SYSTEM_SESSION) if found else ())
+        for row in _placed_rows(action.subject)
+    }
+    return tuple(old for old in found if old.rule.id not in asked)
+
+
+def _placed_rows(subject: JsonObject) -> list[JsonObject]:
+    return cast("list[JsonObject]", subject.get(PLACED_RULES) or [])
+
+
+def _question_body(journal: Journal, workspace: str, found: Sequence[OldRule]) -> ActionOpened:
+    rows: list[Json] = [
+        {"rule": old.rule.id, "pattern": old.rule.pattern, "needs": old.needs, "proposed": old.proposed}
+        for old in found
+    ]
+    subject: JsonObject = {PLACED_RULES: rows}
+    words = _question_text(found)
+    digest = action_digest(
+        journal.blobs.keyed, kind="question", parameters=subject, cwd=workspace, prompt=words,
+        choices=RULE_CHOICES,
+    )  # fmt: skip
+    return ActionOpened(
+        action_kind="question", tool=None, target="rules and the sandbox", digest=digest,
+        created_at=journal.now(), expires_at=None, verb="ask", cwd=workspace, prompt=words,
+        choices=RULE_CHOICES, subject=subject,
+    )  # fmt: skip
+
+
+def _question_text(found: Sequence[OldRule]) -> str:
+    lines = [_rule_line(old) for old in found[:_MOST_LISTED]]
+    more = [f"  and {len(found) - _MOST_LISTED} more"] if len(found) > _MOST_LISTED else []
+    head = (
+        "Commands that rules allow now run inside the sandbox, without the network and with writes only in "
+        "the workspace. These rules were saved before. Proposed is where each runs:"
+    )
+    tail = "A rule that stays inside asks where its command cannot work there."
+    return "\n".join([head, *lines, *more, tail])
+
+
+def _rule_line(old: OldRule) -> str:
+    why = f" ({old.needs})" if old.needs else ""
+    return f"  {old.rule.id} {one_line(old.rule.pattern, 80)}: {old.proposed}{why}"
