@@ -282,3 +282,49 @@ def test_a_rule_for_the_open_turn_of_a_session(capsys):
     assert "in the turn t-1, over: the turn has ended" in out
     code, _, err = run(capsys, *words, "--session", session)
     assert (code, "no turn of this session is open" in err.casefold()) == (1, True)
+
+
+def listed_places(capsys):
+    return {rule["id"]: rule["where"] for rule in json.loads(run(capsys, "list", "--json")[1])}
+
+
+def test_a_rule_says_where_its_commands_run(capsys):
+    run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look at changes")
+    run(capsys, "add", "Bash", "Bash(git push *)", "--glob", "-d", "publish", "--where", "outside")
+    run(capsys, "add", "read_file", '"path":"docs/', "-d", "docs")
+    assert listed_places(capsys) == {"R1": "inside", "R2": "outside", "R3": None}
+    shown = run(capsys, "list")[1]
+    assert shown.count("outside the sandbox") == 1
+    assert run(capsys, "place", "R1", "R2", "--where", "inside") == (
+        0, "R1 Bash(git diff *) inside the sandbox.\nR2 Bash(git push *) inside the sandbox.\n", "",
+    )  # fmt: skip
+    assert listed_places(capsys) == {"R1": "inside", "R2": "inside", "R3": None}
+    run(capsys, "place", "R1", "--where", "outside")
+    assert listed_places(capsys)["R1"] == "outside"
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (
+            ["add", "read_file", '"path":"docs/', "-d", "docs", "--where", "outside"],
+            "--where is about commands",
+        ),
+        (["place", "R1", "--where", "outside"], "R1 allows no commands"),
+        (["place", "R9", "--where", "outside"], "There is none"),
+    ],
+)
+def test_only_commands_have_a_place(capsys, words, part):
+    run(capsys, "add", "read_file", '"path":"docs/', "-d", "docs")
+    code, out, err = run(capsys, *words)
+    assert (code != 0, out) == (True, "")
+    assert part in err
+
+
+def test_an_agent_cannot_place_a_rule(capsys, monkeypatch):
+    run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look at changes")
+    monkeypatch.setenv("WORKBENCH_AGENT", "1")
+    code, _, err = run(capsys, "place", "R1", "--where", "outside")
+    assert code != 0, err
+    monkeypatch.delenv("WORKBENCH_AGENT")
+    assert listed_places(capsys) == {"R1": "inside"}

@@ -165,3 +165,29 @@ def test_no_change_of_one_key_ever_allows_more(tmp_path):
     assert (found.approvals, found.auto_approval_rules, found.fetch) == (
         present.config.approvals, present.config.auto_approval_rules, present.config.fetch,
     )  # fmt: skip
+
+
+OUTSIDE = {"pattern": "Bash(x *)", "where": "outside"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "now"),
+    [
+        (["Bash(x *)"], [OUTSIDE], ["Bash(x *)"]),
+        ([OUTSIDE], ["Bash(x *)"], ["Bash(x *)"]),
+        ([OUTSIDE], [OUTSIDE], [OUTSIDE]),
+    ],
+)
+def test_a_pattern_leaves_the_sandbox_only_after_a_start(tmp_path, before, after, now):
+    found = change(tmp_path, {"approvals": {"allow": before}}, {"approvals": {"allow": after}})
+    assert at(found, "approvals.allow") == now
+
+
+def test_a_rule_leaves_the_sandbox_only_after_a_start(tmp_path):
+    placed = {**RULE, "where": "outside"}
+    found = change(tmp_path, {"auto_approval_rules": [RULE]}, {"auto_approval_rules": [placed]})
+    assert "where" not in at(found, "auto_approval_rules")[0]
+    found = change(tmp_path, {"auto_approval_rules": [placed]}, {"auto_approval_rules": [RULE]})
+    assert "where" not in at(found, "auto_approval_rules")[0]
+    found = change(tmp_path, {"auto_approval_rules": [placed]}, {"auto_approval_rules": [placed]})
+    assert at(found, "auto_approval_rules")[0]["where"] == "outside"

@@ -28,6 +28,12 @@ CASES = [
     {"limits": {"max_turn": 1}}, {"nonsense": 1}, {"approvals": {"window_minutes": 0}},
     {"approvals": {"window_minutes": 0.5}}, {"approvals": {"window_minutes": 1441}},
     {"approvals": {"deny": ["Bash(x)"]}}, {"approvals": {"deny": "Bash(x)"}}, {"approvals": {"deny": [""]}},
+    {"approvals": {"allow": ["Bash(x)", {"pattern": "Bash(y)", "where": "outside"}, {"pattern": "z"}]}},
+    {"approvals": {"allow": [{"where": "outside"}]}}, {"approvals": {"allow": [{"pattern": "y", "where": "up"}]}},
+    {"approvals": {"deny": [{"pattern": "y", "where": "outside"}]}}, {"sandbox": {"level": "all"}},
+    {"auto_approval_rules": [
+        {"id": "1", "tool_name": "t", "param_pattern": "p", "description": "d", "where": "outside"}
+    ]},
     {"approvals": {"read_only": "ask"}}, {"approvals": {"read_only": "never"}},
     {"auto_approval_rules": [{"id": "1", "tool_name": "t", "param_pattern": "p", "description": "d"}]},
     {"auto_approval_rules": [{"id": "1", "tool_name": "t", "param_pattern": "p"}]},
