@@ -56,6 +56,8 @@ NOWHERE = {
     "patch.requested": "no human applies a patch in them; tests/unit/host/test_patches.py does",
     "agents.held": "nobody holds agents in them; tests/unit/host/test_held.py does",
     "agents.released": "as above",
+    "sandbox.refused": "their commands have no sandbox; tests/unit/host/test_sandboxed_calls.py has one",
+    "rule.placed": "they have no older rules; tests/unit/host/test_old_rules.py does",
 }
 """Kinds that no golden session holds, and why."""
 

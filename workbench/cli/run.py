@@ -67,6 +67,7 @@ from workbench.host.old_rules import open_rules_question
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
+from workbench.host.session_sandbox import has_full_sandbox, prove_sandbox_once
 from workbench.host.session_worktree import SessionPlace, session_place
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.workspace_config import load_workspace_config
@@ -206,7 +207,7 @@ def _run_task(
     journal: Journal, console: Console, task: _Task, provider: ProviderMaker, options: Namespace
 ) -> int:  # fmt: skip
     workspace, session = task.place.workspace, task.session
-    ask_trust(journal, workspace, None if options.quiet else console)
+    ask_trust(journal, workspace, task.config, None if options.quiet else console)
     start, since = journal.last_position(), journal.now()
     printer = run_printer(options.output_format or task.config.output_format, journal, console)
     context = open_driver_context(
@@ -268,13 +269,15 @@ def _consumer(
     return consumer
 
 
-def ask_trust(journal: Journal, workspace: str, console: Console | None) -> None:
+def ask_trust(journal: Journal, workspace: str, config: Config, console: Console | None) -> None:
     """Ask whether the workspace may act, and say that it does not yet, unless nothing is to be said."""
     if workspace_trust.is_trusted(journal, workspace):
         return
     notes = [f"Not trusted: {workspace}. Its own settings can only forbid; workbench trust changes that."]
     try:
-        workspace_trust.open_trust_question(journal, workspace)
+        workspace_trust.open_trust_question(
+            journal, workspace, offers_sandbox=lambda: has_full_sandbox(config, prove_sandbox_once)
+        )
     except TrustRefused as error:
         notes.append(error_sentence(str(error)))
     if console is not None:

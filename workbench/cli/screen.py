@@ -10,6 +10,7 @@ from workbench.cli.errors import EXIT_OK, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.effects.files import workspace_path
 from workbench.host import workspace_trust
+from workbench.host.session_sandbox import may_have_full_sandbox
 from workbench.policy.trust import TrustRefused
 from workbench.tui.backend import EXIT_FOR_DEMO
 
@@ -85,7 +86,9 @@ def open_screen(
     with open_journal(human_only="answer on a screen") as journal:
         config = screen_config(journal, workspace)
         try:
-            workspace_trust.open_trust_question(journal, workspace)
+            workspace_trust.open_trust_question(
+                journal, workspace, offers_sandbox=lambda: may_have_full_sandbox(config)
+            )
         except TrustRefused as error:
             console.note(f"Not trusted: {error}")
         from workbench.backend.local_backend import LocalBackend

@@ -25,6 +25,7 @@ _MOST_LISTED_FILES = 20
 """Most governing files that are listed by name; a longer list names their folders."""
 _MOST_PATH_CELLS = 200
 _NOTHING_TRUSTED = "nothing was trusted"
+_SANDBOX_SENTENCE = "Commands run inside the sandbox without asking."
 
 
 TRUST_EXAMPLE = """workbench trust
@@ -35,6 +36,9 @@ workbench trust --show --json"""
 def configure_trust(parser: ArgumentParser) -> None:
     parser.add_argument("workspace", nargs="?", metavar="DIR", help="the workspace; else this folder")
     parser.add_argument("--read", action="store_true", help="agents may read files here without asking")
+    parser.add_argument(
+        "--sandbox", action="store_true", help="commands run inside the sandbox without asking"
+    )
     parser.add_argument("--show", action="store_true", help="only print the state")
     parser.add_argument("--revoke", action="store_true", help="revoke the trust")
     add_yes_option(parser)
@@ -58,10 +62,9 @@ def execute_trust(options: Namespace, console: Console) -> int:
 def _require_consistent_options(options: Namespace) -> None:
     if options.workspace and options.directory:
         raise UsageError(_NOTHING_TRUSTED, "DIR and -C both name a folder", "name it once")
-    if options.revoke and (options.read or options.show):
-        raise UsageError(
-            "nothing was trusted", "--revoke goes with neither --read nor --show", "use one of them"
-        )
+    if options.revoke and (options.read or options.sandbox or options.show):
+        why = "--revoke goes with none of --read, --sandbox and --show"
+        raise UsageError(_NOTHING_TRUSTED, why, "use one of them")
     if options.json and not options.show:
         raise UsageError(_NOTHING_TRUSTED, "--json goes with --show", "add --show")
 
@@ -75,15 +78,20 @@ def _grant_trust(journal: Journal, workspace: str, console: Console, options: Na
     console.say_lines(_content_lines(content))
     if options.read:
         console.say("Agents would read files here without asking.")
+    if options.sandbox:
+        console.say("Commands would run here inside the sandbox without asking, unless one is denied.")
     if not options.yes and not _is_answered_yes(console, "Trust it?"):
         console.say("Nothing was trusted.")
         return EXIT_FAILED
     try:
-        workspace_trust.grant_shown_trust(journal, content, options.read, user_actor())
+        workspace_trust.grant_shown_trust(
+            journal, content, options.read, user_actor(), sandbox=options.sandbox
+        )
     except TrustRefused as error:
         raise Refusal(_NOTHING_TRUSTED, str(error), "look at them again") from None
     reads = "Agents read here without asking." if options.read else "Agents ask before they read."
-    console.say(f"Trusted: {one_line(workspace, _MOST_PATH_CELLS)}\n{reads}")
+    boxed = f" {_SANDBOX_SENTENCE}" if options.sandbox else ""
+    console.say(f"Trusted: {one_line(workspace, _MOST_PATH_CELLS)}\n{reads}{boxed}")
     return EXIT_OK
 
 
@@ -130,6 +138,7 @@ def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple
         "workspace": workspace,
         "trusted": is_current,
         "read_grant": bool(row and row.read_grant and is_current),
+        "sandbox_grant": bool(row and row.sandbox_grant and is_current),
         "decided_at": iso_time(row.decided_at) if row else None,
         "by": row.decided_by if row else None,
         "revoked_at": iso_time(row.revoked_at) if row else None,
@@ -142,7 +151,8 @@ def _trust_line(facts: JsonFields) -> str:
     workspace = one_line(str(facts["workspace"]), _MOST_PATH_CELLS)
     if facts["trusted"]:
         reads = "read without asking" if facts["read_grant"] else "ask before they read"
-        return f"Trusted: {workspace}, by {facts['by']}. Agents {reads}."
+        boxed = f" {_SANDBOX_SENTENCE}" if facts["sandbox_grant"] else ""
+        return f"Trusted: {workspace}, by {facts['by']}. Agents {reads}.{boxed}"
     if facts["decided_at"] and not facts["revoked_at"]:
         closed = facts["grants_closed"]
         why = f" Grants do not count: {closed}." if closed else ""

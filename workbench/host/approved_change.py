@@ -36,7 +36,7 @@ HELD_WHY: Final = "all agents were held before it ran"
 
 
 SANDBOX_GONE: Final = "sandbox gone"
-SANDBOX_GONE_WHY: Final = "it was to run inside the sandbox, which is not there any more"
+SANDBOX_GONE_WHY: Final = "it was to run inside the sandbox, which is gone"
 """Detail and reason of a call that asks again."""
 
 

@@ -16,6 +16,7 @@ from workbench.host.driver_context import DriverContext
 from workbench.policy.gate import GateContext, command_boundary
 from workbench.policy.paths import ResolvedPath, is_below
 from workbench.policy.sandbox_refusals import read_refusals
+from workbench.text.human import sentence
 from workbench.text.safe import one_line
 
 
@@ -42,7 +43,9 @@ def box_command(
     """
     sandbox = context.prove_sandbox(config.sandbox.backend)
     if sandbox.backend != use.backend:
-        raise BoxUnavailable(f"It is not there any more: {sandbox.problem}.", sandbox.remedy)
+        raise BoxUnavailable(
+            sentence(f"It is gone: {sandbox.problem or 'another one works now'}"), sandbox.remedy
+        )
     boundary = command_boundary(gate)
     denials = _path_denials(gate, boundary.is_denied, boundary.is_write_denied)
     planned = command_box(

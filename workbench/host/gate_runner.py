@@ -66,7 +66,7 @@ from workbench.host.call_context import (
 from workbench.host.driver_context import CallBytesMissing, DriverContext, SessionWriter
 from workbench.host.governed_settings import GovernedSettings
 from workbench.host.reopened_changes import reopened_changes
-from workbench.host.session_sandbox import prove_in_thread
+from workbench.host.session_sandbox import has_full_sandbox, prove_in_thread
 from workbench.journal.errors import GuardFailed
 from workbench.policy.gate import (
     OUTSIDE_MARK,
@@ -370,7 +370,11 @@ def _ask_before_telling(
 def _reopen_trust_question(context: DriverContext) -> None:
     """Ask for the trust again that grants need; where that fails, revoking does the same."""
     with contextlib.suppress(TrustRefused):
-        workspace_trust.open_trust_question(context.journal, context.governing_workspace)
+        config = context.recall_settings().config
+        workspace_trust.open_trust_question(
+            context.journal, context.governing_workspace,
+            offers_sandbox=lambda: has_full_sandbox(config, context.prove_sandbox),
+        )  # fmt: skip
 
 
 async def proposal_events(

@@ -15,7 +15,7 @@ from workbench.config.types import Config
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Rule
 from workbench.domain.values import PLACED_RULES, SYSTEM_SESSION, Actor, Choice, Json, JsonObject, Place
-from workbench.host.session_sandbox import SandboxProof
+from workbench.host.session_sandbox import SandboxProof, has_full_sandbox
 from workbench.journal.journal import Journal
 from workbench.policy import rules
 from workbench.policy.permissions import parse_permission
@@ -69,8 +69,8 @@ def open_rules_question(journal: Journal, workspace: str, config: Config, prove:
 
     It is asked only where a full sandbox works. Blocks: the sandbox is proven where there are such rules.
     """
-    found = _unasked(journal, old_rules(journal, workspace)) if config.sandbox.level != "outside" else ()
-    if not found or prove(config.sandbox.backend).strength != "full":
+    found = _unasked(journal, old_rules(journal, workspace))
+    if not found or not has_full_sandbox(config, prove):
         return None
     action_id = journal.clock.new_id()
     actor = Actor(kind="system", pid=os.getpid())

@@ -4,6 +4,8 @@ A sandbox is proven by running it, once a process and only before a command is j
 """
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -26,6 +28,17 @@ def prove_sandbox_once(choice: SandboxChoice) -> Sandbox:
     from workbench.effects.sandbox_proof import prove_sandbox  # not on the way to the first frame
 
     return prove_sandbox(choice)
+
+
+def has_full_sandbox(config: Config, prove: SandboxProof) -> bool:
+    """Return whether commands can be held here as the settings say; blocks the first time."""
+    return config.sandbox.level != "outside" and prove(config.sandbox.backend).strength == "full"
+
+
+def may_have_full_sandbox(config: Config) -> bool:
+    """Return whether a full sandbox is likely, without proving it: a first frame does not wait for that."""
+    is_wanted = config.sandbox.level != "outside" and config.sandbox.backend == "auto"
+    return is_wanted and sys.platform == "linux" and os.path.lexists("/usr/bin/bwrap")
 
 
 def sandbox_level(session: Session, config: Config) -> SandboxLevel:

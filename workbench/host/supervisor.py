@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from workbench.agents.planner import TurnLimits, due_effects
 from workbench.agents.reducer import fold_turn
+from workbench.config.types import Config
 from workbench.domain.events import LeaseTaken
 from workbench.domain.rows import Session
 from workbench.domain.values import SessionKind
@@ -55,6 +56,7 @@ from workbench.host.pipeline_watch import PipelineWatch, log_pipeline_change
 from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, session_log_name, set_on_change
 from workbench.host.session_provider import background_provider_of
+from workbench.host.session_sandbox import has_full_sandbox
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_start import answered_runs, is_runnable
@@ -336,7 +338,7 @@ def serve_workspace(
             fault_point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
             driver_context.sync_config_rules(journal, settings.loaded, context.tools.descriptors())
-            _open_trust_question(journal, workspace)
+            _open_trust_question(context, settings.config)
             open_rules_question(journal, workspace, settings.config, context.prove_sandbox)
             asyncio.run(_supervise(context, driver, linger))
             LOG.info("host %s ended", driver.host_id)
@@ -349,9 +351,12 @@ def serve_workspace(
     return 0
 
 
-def _open_trust_question(journal: Journal, workspace: str) -> None:
+def _open_trust_question(context: DriverContext, config: Config) -> None:
     try:
-        workspace_trust.open_trust_question(journal, workspace)
+        workspace_trust.open_trust_question(
+            context.journal, context.workspace,
+            offers_sandbox=lambda: has_full_sandbox(config, context.prove_sandbox),
+        )  # fmt: skip
     except TrustRefused as error:
         LOG.warning("the trust question was not asked: %s", error)
 

@@ -8,6 +8,7 @@ bounded summary of what these files would do. Nothing here runs anything.
 # checks away and keep the grants. Until a human answered for the new content, everything asks.
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from workbench.domain.events import (
     WorkspaceTrustRevoked,
 )
 from workbench.domain.rows import Action, Trust
-from workbench.domain.values import SYSTEM_SESSION, Actor, JsonObject
+from workbench.domain.values import SYSTEM_SESSION, Actor, Choice, JsonObject
 from workbench.host.trust_facts import TrustSummary, summarize_workspace
 from workbench.journal.journal import Journal
 from workbench.policy import trust
@@ -87,8 +88,14 @@ def asked_tools(journal: Journal, workspace: str, config: Config) -> str:
     return "all except reads" if reads else "every call"
 
 
-def open_trust_question(journal: Journal, workspace: str) -> str | None:
-    """Open the trust question unless it was asked for this hash; return the id of the row that waits."""
+def open_trust_question(
+    journal: Journal, workspace: str, *, offers_sandbox: Callable[[], bool] = lambda: False
+) -> str | None:
+    """Open the trust question unless it was asked for this hash; return the id of the row that waits.
+
+    `offers_sandbox`: whether one answer also lets commands run inside the sandbox without asking; called
+    where the question is opened.
+    """
     content_hash = trust.governing_hash(workspace)
     row = journal.trust(workspace)
     if row is not None and trust.is_trusted(row, content_hash):
@@ -99,25 +106,32 @@ def open_trust_question(journal: Journal, workspace: str) -> str | None:
     action_id = journal.clock.new_id()
     actor = Actor(kind="system", pid=os.getpid())
     content = read_governing_content(journal, workspace)
-    question = journal.event(_question_body(journal, content), SYSTEM_SESSION, actor, action_id=action_id)
+    body = _question_body(journal, content, trust.trust_choices(offers_sandbox=offers_sandbox()))
+    question = journal.event(body, SYSTEM_SESSION, actor, action_id=action_id)
     withdrawn = _withdrawn_questions(journal, workspace, actor, "the settings of the workspace have changed")
     journal.append([*withdrawn, question])
     return action_id
 
 
-def grant_trust(journal: Journal, workspace: str, read: bool, actor: Actor) -> None:
+def grant_trust(journal: Journal, workspace: str, read: bool, actor: Actor, *, sandbox: bool = False) -> None:
     """Record a human's trust in a workspace as it is now; it answers a waiting question."""
-    grant_shown_trust(journal, read_governing_content(journal, workspace), read, actor)
+    grant_shown_trust(journal, read_governing_content(journal, workspace), read, actor, sandbox=sandbox)
 
 
-def grant_shown_trust(journal: Journal, content: "GoverningContent", read: bool, actor: Actor) -> None:
-    """Record a human's trust in the content that was shown; TrustRefused where the files changed since."""
+def grant_shown_trust(
+    journal: Journal, content: "GoverningContent", read: bool, actor: Actor, *, sandbox: bool = False
+) -> None:
+    """Record a human's trust in the content that was shown; TrustRefused where the files changed since.
+
+    `sandbox`: commands inside the sandbox run there without a question.
+    """
     workspace = content.workspace
     if trust.governing_hash(workspace) != content.content_hash:
         raise trust.TrustRefused("the files that control agents changed after they were shown")
     body = WorkspaceTrusted(
-        workspace=workspace, content_hash=content.content_hash, read_grant=read, guards=content.summary.guards
-    )
+        workspace=workspace, content_hash=content.content_hash, read_grant=read, sandbox_grant=sandbox,
+        guards=content.summary.guards,
+    )  # fmt: skip
     withdrawn = _withdrawn_questions(journal, workspace, actor, "the workspace was trusted by command")
     journal.append([*withdrawn, journal.event(body, SYSTEM_SESSION, actor)])
 
@@ -175,7 +189,7 @@ def _trusted_origin(journal: Journal, workspace: str) -> str:
     return origin if origin is not None and is_trusted(journal, origin) else ""
 
 
-def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:
+def _question_body(journal: Journal, content: GoverningContent, choices: tuple[Choice, ...]) -> ActionOpened:
     subject: JsonObject = {
         "workspace": content.workspace,
         "content_hash": content.content_hash,
@@ -193,11 +207,11 @@ def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:
         parameters=subject,
         cwd=content.workspace,
         prompt=words,
-        choices=trust.TRUST_CHOICES,
+        choices=choices,
     )
     return ActionOpened(
         action_kind="trust", tool=None, target=content.workspace, digest=digest, created_at=journal.now(),
-        expires_at=None, verb="ask", cwd=content.workspace, prompt=words, choices=trust.TRUST_CHOICES,
+        expires_at=None, verb="ask", cwd=content.workspace, prompt=words, choices=choices,
         subject=subject,
     )  # fmt: skip
 

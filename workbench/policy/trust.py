@@ -43,6 +43,16 @@ TRUST_CHOICES: Final = (
     Choice(key="trust_and_read", label="trust it, and let agents read files here without asking"),
     Choice(key="not_now", label="not now"),
 )
+_SANDBOX_CHOICE: Final = Choice(
+    key="trust_and_sandbox",
+    label="trust it, let agents read here, and let commands run inside the sandbox without asking",
+)
+
+
+def trust_choices(*, offers_sandbox: bool) -> tuple[Choice, ...]:
+    """Return the answers to the trust question; one is only offered where a full sandbox works."""
+    *trusting, not_now = TRUST_CHOICES
+    return (*trusting, _SANDBOX_CHOICE, not_now) if offers_sandbox else TRUST_CHOICES
 
 
 class TrustRefused(Exception):

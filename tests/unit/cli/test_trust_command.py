@@ -106,3 +106,17 @@ def test_every_hook_is_printed_up_to_the_bound_and_the_rest_counted(shell, asked
     _, out = asked("n\n")
     assert [number for number in range(60) if f"touch X{number} " in out] == list(range(50))
     assert out.count("&& rm y") == 50 and "and 10 more" in out
+
+
+def test_trust_with_the_sandbox_is_shown_and_taken_back(shell):
+    assert shell("trust", "--sandbox", "--yes") == 0
+    assert "Commands run inside the sandbox without asking." in shell.out
+    assert shell("trust", "--show", "--json") == 0
+    facts = json.loads(shell.out)
+    assert (facts["trusted"], facts["read_grant"], facts["sandbox_grant"]) == (True, False, True)
+    assert shell("trust", "--show") == 0
+    assert "Commands run inside the sandbox without asking." in shell.out
+    assert shell("trust", "--revoke") == 0
+    assert shell("trust", "--show", "--json") == 0
+    assert json.loads(shell.out)["sandbox_grant"] is False
+    assert shell("trust", "--revoke", "--sandbox") != 0

@@ -133,6 +133,49 @@ def test_trust_holds_for_exactly_this_content(stage, choice, reads):
     assert not workspace_trust.has_read_grant(stage.journal, workspace)
 
 
+def grants(stage):
+    state = workspace_trust.trust_state(stage.journal, str(stage.workspace))
+    return state.is_trusted, state.read_grant, state.sandbox_grant
+
+
+def test_the_trust_question_offers_the_sandbox_only_where_one_works(stage):
+    workspace = str(stage.workspace)
+    plain = stage.journal.action(workspace_trust.open_trust_question(stage.journal, workspace))
+    assert plain.choices == ("trust", "trust_and_read", "not_now")
+    assert answer(stage, plain.id, "trust_and_sandbox").why == "choice"
+    (stage.workspace / ".workbench.json").write_text("{}")
+    offering = workspace_trust.open_trust_question(stage.journal, workspace, offers_sandbox=lambda: True)
+    assert stage.journal.action(offering).choices == (
+        "trust",
+        "trust_and_read",
+        "trust_and_sandbox",
+        "not_now",
+    )
+    assert answer(stage, offering, "trust_and_sandbox").ok
+    assert grants(stage) == (True, True, True)
+    (stage.workspace / ".workbench.json").write_text("{ }")
+    assert grants(stage) == (False, False, False), "it ends with the content"
+
+
+def test_whether_a_sandbox_works_is_asked_only_where_the_question_opens(stage):
+    workspace, asked = str(stage.workspace), []
+    for _ in range(2):
+        workspace_trust.open_trust_question(
+            stage.journal, workspace, offers_sandbox=lambda: bool(asked.append(1))
+        )
+    assert asked == [1]
+
+
+def test_the_sandbox_that_was_trusted_is_taken_back_with_the_trust(stage):
+    workspace = str(stage.workspace)
+    workspace_trust.grant_trust(stage.journal, workspace, False, USER, sandbox=True)
+    assert grants(stage) == (True, False, True)
+    assert workspace_trust.revoke_trust(stage.journal, workspace, USER)
+    assert grants(stage) == (False, False, False)
+    workspace_trust.grant_trust(stage.journal, workspace, False, USER)
+    assert grants(stage) == (True, False, False)
+
+
 def test_trust_is_taken_back(stage):
     workspace = str(stage.workspace)
     workspace_trust.grant_trust(stage.journal, workspace, True, USER)

@@ -10,6 +10,7 @@ from workbench.domain.values import OUTSIDE, SandboxRefusal, SandboxUse
 from workbench.effects.sandbox import Sandbox
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host import executor, model_call
+from workbench.host.workspace_trust import grant_trust
 from workbench.journal.errors import GuardFailed
 from workbench.policy import gate
 from workbench.policy.shell.analysis import view_command
@@ -135,6 +136,15 @@ def test_with_auto_a_command_that_fits_runs_inside_without_a_question(staged):
     assert (row.state, row.place, row.verdict_by) == ("succeeded", "inside", "sandbox")
     assert stage.read("made.txt") == b"x"
     assert uses(stage) == [INSIDE]
+
+
+@pytest.mark.parametrize("is_granted", [True, False])
+def test_the_answer_to_the_trust_question_lets_commands_run_inside(staged, is_granted):
+    stage = staged(recording(command(MAKES), DONE))
+    grant_trust(stage.journal, str(stage.workspace), False, USER, sandbox=is_granted)
+    stage.begin().drive()
+    assert [row.place for row in stage.waiting()] == ([] if is_granted else ["inside"])
+    assert uses(stage) == ([INSIDE] if is_granted else [])
 
 
 @pytest.mark.parametrize("answers", ["auto", "ask"])
@@ -334,7 +344,7 @@ def test_a_file_that_controls_the_workspace_is_moved_out_and_named(staged):
     assert stage.calls()["c1"].refusals == (refused,)
     assert not (stage.workspace / ".envrc").exists()
     (finished,) = stage.bodies(e.CallFinished)
-    assert "which refused: keeping .envrc" in finished.preview
+    assert "[In the sandbox .envrc controls the workspace and was moved out." in finished.preview
     kinds = stage.kinds()
     assert kinds.index("sandbox.refused") < kinds.index("call.finished")
     assert "refused" not in "".join(body.text for body in stage.bodies(e.OutputStreamed))
