@@ -351,10 +351,8 @@ def _leaving_reason(passed: ScreenedCall, context: GateContext, sandbox: Sandbox
     if passed.parameters.get(OUTSIDE_PARAMETER) is True:
         said = _shown_text(str(passed.parameters.get(REASON_PARAMETER, "")), 300)
         return f"the agent asks to run it outside the sandbox: {said or 'it gives no reason'}"
-    if passed.view is None:
-        return ""
     workspace = "" if sandbox.level == "read-only" else os.path.realpath(context.workspace)
-    needs = sandbox_needs(passed.view, workspace, passed.folder)
+    needs = () if passed.view is None else sandbox_needs(passed.view, workspace, passed.folder)
     # Without namespaces .git cannot be spared and the network is not closed: what needs them fits.
     kept = needs if sandbox.strength == "full" else [n for n in needs if n.kind not in ("git", "network")]
     return needs_text(kept)

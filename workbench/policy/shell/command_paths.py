@@ -286,9 +286,10 @@ class _LineWalk:
         """
         if self._starts_outside or self.left_by is not None:
             return _OUTSIDE_WORKSPACE if self._places.has_denials else ""
-        why = next((why for why in self._reasons(simple) if not why.endswith(_LEAVES_WORKSPACE)), "")
+        ways_out = (_LEAVES_WORKSPACE, _OUTSIDE_WORKSPACE)
+        why = next((why for why in self._reasons(simple) if not why.endswith(ways_out)), "")
         first = self.reason(simple)
-        return why or (first if self._places.has_denials or not first.endswith(_LEAVES_WORKSPACE) else "")
+        return why or (first if self._places.has_denials or not first.endswith(ways_out) else "")
 
     def shown_reason(self, why: str) -> str:
         """Return a reason without secrets and in one line."""
