@@ -226,7 +226,7 @@ class End:
 
 def _death(code, text):
     told, bang, error = text.partition("! ")
-    if code not in (0, 137):
+    if code not in (0, 137, -signal.SIGKILL):
         raise AssertionError(f"a driver ended with {code}: {bang and error}")
     pairs = (line.split() for line in told.splitlines())
     return End(code=code, told=tuple((int(position), key) for position, key in pairs))
