@@ -38,6 +38,8 @@ UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
 HELD_BY: Final = "hold"
 """Who spoke in a verdict where a call asks only because all agents are held."""
+SANDBOX_SPEAKER: Final = "sandbox"
+"""Who allowed a command that runs inside because of `approvals.sandboxed`."""
 OWN_MODE: Final = "its own mode"
 """Who spoke in a verdict of a call about which an agent that executes its own calls did not ask."""
 Grade = Literal["bound", "checked", "on its word"]

@@ -10,6 +10,7 @@ from typing import Final
 from textual.content import Content
 from textual.style import Style
 
+from workbench.domain.values import Place
 from workbench.render.cells import (
     hanging_lines,
     mark_hidden,
@@ -22,10 +23,11 @@ from workbench.render.cells import (
 )
 from workbench.render.glyphs import Glyphs
 from workbench.render.theme import Ink
-from workbench.text.human import clock_time
+from workbench.text.human import clock_time, sentence
 from workbench.text.safe import marked_spaces
 from workbench.views.action_detail import ActionDetail, CommandPartRow, CommandParts, NamedList
 from workbench.views.approvals import FOLDER_GONE
+from workbench.views.sandbox import place_fact
 
 BODY_INDENT: Final = 3
 MAX_NAME_CELLS: Final = 20
@@ -39,19 +41,25 @@ MAX_LABEL_CELLS: Final = 32
 
 
 def body_lines(
-    detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None
-) -> list[Content]:
+    detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None,
+    place: Place | None = None,
+) -> list[Content]:  # fmt: skip
     """Return command, parameters, prompt, choices, facts as lines of at most `width` cells."""
-    return body_and_parts_table(detail, width, ink, glyphs, choice=choice)[0]
+    return body_and_parts_table(detail, width, ink, glyphs, choice=choice, place=place)[0]
 
 
 def body_and_parts_table(
-    detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None
-) -> tuple[list[Content], range]:
-    """Return the lines of a body, and which of them are the table of parts; `choice` is under the cursor."""
+    detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None,
+    place: Place | None = None,
+) -> tuple[list[Content], range]:  # fmt: skip
+    """Return the lines of a body, and which of them are the table of parts.
+
+    `choice` is under the cursor; `place` is where the command runs, where that is not as it was asked.
+    """
     room = max(1, width - BODY_INDENT - 1)
     parts = [
         _command_lines(detail, room, ink),
+        _pair_lines(_place_pairs(detail, place or detail.place), room, ink),
         _output_lines(detail, room, ink, glyphs),
         [] if detail.parts is None else command_part_lines(detail.parts, room, ink, glyphs),
         wrap_plain_text(detail.prompt, room, ink) if detail.prompt else [],
@@ -70,7 +78,7 @@ def body_and_parts_table(
     return lines, table
 
 
-_PARTS_TABLE: Final = 2
+_PARTS_TABLE: Final = 3
 
 
 def command_height(detail: ActionDetail, width: int, ink: Ink) -> int:
@@ -110,6 +118,9 @@ def status_bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs)
     if detail.outcome:
         sign = styled(f"{glyphs.of(detail.sign)} ", ink.sign(detail.sign))
         lines += _sentence_lines(styled(" then  ", ink.of("muted")) + sign, [detail.outcome], width, ink)
+    if detail.refused:
+        head = styled(f" {glyphs.of('rejected')} ", ink.sign("rejected"))
+        lines += _sentence_lines(head, [sentence(detail.refused)], width, ink)
     for risk in detail.warnings:
         head = (
             styled(f" {glyphs.of('risk')} ", ink.sign("risk"))
@@ -131,9 +142,17 @@ def _fact_pairs(detail: ActionDetail) -> list[tuple[str, str]]:
     facts = list(detail.parameters)
     if detail.command is not None and detail.cwd:
         facts.append(("runs in", detail.cwd))
-    if detail.why_asked:
+    if detail.why_asked and detail.place is None:
         facts.append(("why it asks", detail.why_asked))
     return facts
+
+
+def _place_pairs(detail: ActionDetail, place: Place | None) -> list[tuple[str, str]]:
+    """Return where a command runs, and why it asks: the two belong together."""
+    if place is None:
+        return []
+    why = [("why it asks", detail.why_asked)] if detail.why_asked else []
+    return [("runs", place_fact(place, detail.level)), *why]
 
 
 def _command_lines(detail: ActionDetail, room: int, ink: Ink) -> list[Content]:

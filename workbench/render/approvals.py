@@ -18,10 +18,12 @@ from workbench.render.cells import (
 from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import (
     END_COLUMN,
+    PLACE_CELLS,
     cursor_column,
     icon_column,
     line_counts,
     list_row_style,
+    place_content,
     reads_as_path,
 )
 from workbench.render.theme import ColorName, Ink
@@ -43,7 +45,7 @@ _NARROW_CELLS: Final = 72
 """Cells of a row below which its names get less room."""
 ColumnCells = Mapping[str, int]
 """The width of columns that are there only where they tell rows apart, by their heads; 0 leaves one out."""
-DEFAULT_CELLS: Final[ColumnCells] = {"session": MAX_SESSION_CELLS, "folder": 0}
+DEFAULT_CELLS: Final[ColumnCells] = {"session": MAX_SESSION_CELLS, "folder": 0, "runs": PLACE_CELLS}
 
 
 def detail_title(detail: ActionDetail, ink: Ink, glyphs: Glyphs) -> Content:
@@ -194,6 +196,12 @@ def _row_style(cell: _QueueCell) -> Style:
     return cell.ink.of("foreground" if cell.row.is_pending else "muted", bold=cell.is_cursor)
 
 
+def _place_cell(cell: _QueueCell) -> Content:
+    row = cell.row
+    place = place_content(row.place, cell.ink, leaves=row.is_pending and row.can_move)
+    return place.pad_right(PLACE_CELLS - place.cell_length) if place.plain else place
+
+
 def _lines_cell(cell: _QueueCell) -> Content:
     size = line_counts(cell.row.added, cell.row.removed, cell.ink, cell.glyphs)
     if cell.is_zoomed:
@@ -245,6 +253,7 @@ QUEUE_COLUMNS: Final = (
     QueueColumn("folder", MAX_FOLDER_CELLS, _folder_cell),
     QueueColumn("what", 5, _verb_cell),
     QueueColumn("target", None, _target_cell),
+    QueueColumn("runs", PLACE_CELLS, _place_cell),
     QueueColumn("lines", 8, _lines_cell, drop=2, align="right"),
     QueueColumn("state", 15, _state_cell, drop=1, gap=3, narrow_gap=2),
     QueueColumn("session", 18, _session_cell, drop=3, narrow_gap=2),

@@ -19,7 +19,7 @@ from workbench.render.cells import (
     wrap_plain_text,
 )
 from workbench.render.glyphs import Glyphs
-from workbench.render.list_rows import END_COLUMN, reads_as_path
+from workbench.render.list_rows import END_COLUMN, place_content, reads_as_path
 from workbench.render.markdown import markdown_lines
 from workbench.render.syntax import SyntaxHighlighter
 from workbench.render.theme import Ink
@@ -111,6 +111,7 @@ def running_command_lines(
         Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=REPLY_INDENT),
         Column(content=styled("run", ink.of("foreground")), width=4),
         Column(content=safe_content(glyphs.target(block.target), ink.of("muted"), ink), grows=True, least=12),
+        _place_column(block, width, ink),
         Column(content=measured_bar(elapsed / limit, room, ink, glyphs), width=room, drop=1, gap=2),
         Column(content=clock, align="right", gap=2),
         END_COLUMN,
@@ -232,7 +233,7 @@ def _thought_lines(block: ThoughtBlock, width: int, ink: Ink, glyphs: Glyphs) ->
 def _call_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     if block.elapsed is not None and block.limit_seconds is not None:
         lines = running_command_lines(block, block.elapsed, block.limit_seconds, width, ink, glyphs)
-        return [*lines, *_note_lines(block, width, ink, glyphs)]
+        return [*lines, *_refusal_lines(block, width, ink, glyphs), *_note_lines(block, width, ink, glyphs)]
     right = styled(glyphs.line(block.right), _right_style(block.right_meaning, ink))
     if block.elapsed:
         right += f"   {duration_text(block.elapsed, counts_on=True)}"
@@ -246,10 +247,28 @@ def _call_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[
             content=safe_content(glyphs.target(block.target), ink.of("muted"), ink), grows=True,
             cut="path" if reads_as_path(block.target) else "end", least=8,
         ),
+        _place_column(block, width, ink),
         Column(content=right, align="right"),
         END_COLUMN,
     ]  # fmt: skip
-    return [compose_columns(columns, width, glyphs), *_note_lines(block, width, ink, glyphs)]
+    return [
+        compose_columns(columns, width, glyphs),
+        *_refusal_lines(block, width, ink, glyphs),
+        *_note_lines(block, width, ink, glyphs),
+    ]
+
+
+def _place_column(block: CallBlock, width: int, ink: Ink) -> Column:
+    """Return the column that says where a command runs; it takes no room for other calls."""
+    return Column(content=place_content(block.place, ink, is_short=width < _LONG_TOOL_MIN_CELLS))
+
+
+def _refusal_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    if not block.refused:
+        return []
+    lines = wrap_plain_text(block.refused, _text_cells(width, NOTE_INDENT + 2), ink)[:_MAX_NOTE_LINES]
+    head = styled(f"{' ' * NOTE_INDENT}{glyphs.of('rejected')} ", ink.sign("rejected"))
+    return _indented([stylize_under(line, ink.sign("rejected")) for line in lines], NOTE_INDENT + 2, head)
 
 
 def _call_group_line(block: CallGroupBlock, width: int, ink: Ink, glyphs: Glyphs) -> Content:

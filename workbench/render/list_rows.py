@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Final
 
+from msgspec.structs import replace
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 
+from workbench.domain.values import Place
 from workbench.render import cells
 from workbench.render.cells import Column, safe_content, styled, wrap_plain_text
 from workbench.render.glyphs import Glyphs
@@ -51,6 +53,27 @@ def line_counts(added: int, removed: int, ink: Ink, glyphs: Glyphs) -> Content:
     return Content(" ").join(parts)
 
 
+PLACE_CELLS: Final = 8
+SHORT_PLACE_CELLS: Final = 4
+_PLACE_WORDS: Final[dict[Place, str]] = {"inside": "[inside]", "outside": "outside"}
+_SHORT_PLACE_WORDS: Final[dict[Place, str]] = {"inside": "[in]", "outside": "out"}
+"""The brackets are the box, also without colours."""
+
+
+def place_content(
+    place: Place | None, ink: Ink, *, is_short: bool = False, leaves: bool = False, is_bold: bool = False
+) -> Content:
+    """Return where a command runs; empty for what is no command of ours.
+
+    `leaves`: it waits for an answer that lets it leave a sandbox in which it could run.
+    """
+    if place is None:
+        return Content("")
+    words = (_SHORT_PLACE_WORDS if is_short else _PLACE_WORDS)[place]
+    color = "info" if place == "inside" else "waiting" if leaves else "muted"
+    return styled(words, ink.of(color, bold=is_bold))
+
+
 def list_row_style(ink: Ink, *, is_cursor: bool, has_focus: bool) -> Style:
     """Return the style of the cursor for the row that it is on, else that of the background."""
     return ink.cursor(has_focus=has_focus) if is_cursor else ink.on("background")
@@ -83,10 +106,12 @@ def tool_strip(
     has_focus: bool = False,
     is_moment: bool = False,
     session: str = "",
+    has_places: bool = False,
 ) -> Strip:
     """Return one tool call; with a span and enough cells also its bar on the time axis.
 
-    `session` is the title of its session, where calls of several are listed. `clock` is the time of a command
+    `session` is the title of its session, where calls of several are listed. `has_places`: some of the calls
+    are commands that ran inside or outside the sandbox. `clock` is the time of a command
     that runs, with its limit. The call of the moment of a replay is marked where the cursor stands on another
     one.
     """
@@ -99,6 +124,7 @@ def tool_strip(
         Column(content=safe_content(row.tool, style, ink), width=_tool_name_cells(width)),
         target_column(glyphs.target(row.target), ink.of("muted"), ink, least=6 if session else 10),
         *([_session_column(session, width, ink.of("foreground"), ink)] if session else []),
+        *([_place_column(row.call.place, width, ink)] if has_places else []),
         *_time_columns(row, clock or row.right, width, ink, glyphs),
     ]
     if width >= WATERFALL_MIN_CELLS and not session:
@@ -116,6 +142,12 @@ def tool_strip(
 def _session_column(title: str, width: int, style: Style, ink: Ink) -> Column:
     room = _SESSION_CELLS if width >= LONG_TOOL_MIN_CELLS else _SHORT_SESSION_CELLS
     return Column(content=safe_content(title, style, ink), width=room)
+
+
+def _place_column(place: Place | None, width: int, ink: Ink) -> Column:
+    is_short = width < LONG_TOOL_MIN_CELLS
+    content = place_content(place, ink, is_short=is_short)
+    return Column(content=content, width=SHORT_PLACE_CELLS if is_short else PLACE_CELLS)
 
 
 def _tool_name_cells(width: int) -> int:
@@ -137,6 +169,13 @@ def turn_caption_strip(turn: TurnSummary | None, count: int, width: int, ink: In
         Column(content=styled(calls, ink.of("muted")), align="right"),
         END_COLUMN,
     ]
+    return cells.row_strip(columns, width, ink.on("background"), glyphs=glyphs)
+
+
+def refusal_caption_strip(words: str, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return what the sandbox refused to a command, below its row."""
+    line = styled(f"{glyphs.of('rejected')} {words}", ink.sign("rejected"))
+    columns = [Column(content=line, grows=True, gap=3), END_COLUMN]
     return cells.row_strip(columns, width, ink.on("background"), glyphs=glyphs)
 
 
@@ -175,7 +214,13 @@ def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs
 
 
 def tool_head_strip(
-    width: int, ink: Ink, glyphs: Glyphs, axis: TimeAxis, *, has_sessions: bool = False
+    width: int,
+    ink: Ink,
+    glyphs: Glyphs,
+    axis: TimeAxis,
+    *,
+    has_sessions: bool = False,
+    has_places: bool = False,
 ) -> Strip:
     """Return the column heads over tool rows of the same width, with the marks of the axis.
 
@@ -187,6 +232,7 @@ def tool_head_strip(
         Column(content=styled("tool", faint), width=_tool_name_cells(width)),
         Column(content=styled("target" if width >= WIDE_MIN_CELLS else "", faint), grows=True, least=10),
         *([_session_column("session", width, faint, ink)] if has_sessions else []),
+        *([replace(_place_column(None, width, ink), content=styled("runs", faint))] if has_places else []),
     ]
     if width >= WIDE_MIN_CELLS:
         columns += [

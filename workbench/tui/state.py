@@ -39,6 +39,7 @@ from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.propose_again import ProposeAgain, propose_again_of
 from workbench.views.reopening import Reopening, reopening_of
+from workbench.views.sandbox import is_allowed_by_sandbox
 from workbench.views.sessions import listed_id
 
 _HOLD_EVENTS: Final = (AgentsHeld, AgentsReleased)
@@ -514,8 +515,9 @@ class ScreenState:
 
     @property
     def ruled(self) -> list[Call]:
-        """Return the newest calls of the session on show that a rule let pass."""
-        return [call for call in reversed(self.calls) if call.rule and not call.action_id][:3]
+        """Return the newest calls of the session on show that a rule or the sandbox let pass."""
+        passed = (call for call in reversed(self.calls) if call.rule or is_allowed_by_sandbox(call))
+        return [call for call in passed if not call.action_id][:3]
 
     def leave(self) -> None:
         """Show no session: the next message begins one."""

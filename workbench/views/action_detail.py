@@ -27,6 +27,8 @@ from workbench.domain.values import (
     Hunk,
     Json,
     JsonObject,
+    Place,
+    SandboxLevel,
 )
 from workbench.text.canonical import dumps
 from workbench.text.display import has_crlf
@@ -46,6 +48,7 @@ from workbench.views.file_changes import FileDetail, file_details
 from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.reopening import Reopening
+from workbench.views.sandbox import refusals_sentence
 from workbench.views.status_icons import StatusName, action_status, call_status
 from workbench.views.supervised import agent_title, own_question
 
@@ -313,6 +316,12 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """The finding that its agent was asked to fix, one safe line."""
     parts: CommandParts | None = None
     """Its command taken apart; None until that was done, and where there is none."""
+    place: Place | None = None
+    """Where its command runs, as the row offers it or as it was decided; None of all else."""
+    level: SandboxLevel | None = None
+    """The level of the sandbox in which it could run; None where it cannot."""
+    refused: str = ""
+    """What the sandbox refused to it, one safe line: `the sandbox refused to write /etc/hosts`."""
 
 
 def action_detail(
@@ -379,6 +388,7 @@ def action_detail(
         is_pending=action.state == "pending", is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
+        place=action.place, level=action.level, refused=refusals_sentence(call) if call else "",
     ))  # fmt: skip
 
 
@@ -429,7 +439,7 @@ def _why_asked(action: Action, verdict: GateVerdict | None) -> str:
         return ""
     reason = verdict.reason or f"no rule or setting allows {action.tool or action.verb} here"
     spoke = "" if verdict.by in ("", "default", HELD_BY) else f" ({verdict.by})"
-    return one_line(f"{reason}{spoke}", 200)
+    return one_line(f"{reason}{spoke}", 400)
 
 
 def _why_no_rule(verdict: GateVerdict | None) -> str:

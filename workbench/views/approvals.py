@@ -11,9 +11,11 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.tools import BuiltInTool, tool_verb
+from workbench.domain.values import Place
 from workbench.text.human import SECOND_MICROS, home_as_tilde
 from workbench.text.safe import marked_spaces, one_line
 from workbench.views.hunk_selection import taken_text
+from workbench.views.sandbox import is_allowed_by_sandbox
 from workbench.views.status_icons import StatusName, action_status
 from workbench.views.supervised import ASKS_TOO, agent_name, agent_title, own_question
 
@@ -116,6 +118,7 @@ MAX_TARGET_CELLS: Final = 400
 MAX_TITLE_CELLS: Final = 80
 _NO_CALLS: Mapping[str, Call] = {}
 _NO_FOLDERS: Mapping[str, Folder] = {}
+_NO_PLACES: Mapping[str, Place] = {}
 FOLDER_GONE: Final = "folder is gone"
 """The state of a row in whose folder nothing can be done now."""
 
@@ -154,6 +157,10 @@ class QueueRow(Struct, frozen=True, kw_only=True):
     """Whose session it is, for the filter: `workbench`, `Claude Code`."""
     workspace: str = ""
     """The path of its folder, for the filter."""
+    place: Place | None = None
+    """Where its command runs, as it is chosen now; None of all else and in journals of older versions."""
+    can_move: bool = False
+    """Whether its command could run inside the sandbox as well as outside."""
     in_decided: bool = False
     """Stands below the line; a row decided a moment ago still stands among the waiting ones."""
 
@@ -169,6 +176,7 @@ class _RowInputs(NamedTuple):
     is_undone: bool
     is_blocked: bool
     folder: Folder
+    place: Place | None
 
 
 QueueRowCache = dict[str, tuple[_RowInputs, QueueRow]]
@@ -202,6 +210,7 @@ def queue_rows(
     undone: Collection[str] = frozenset[str](),
     blocked: Collection[str] = frozenset[str](),
     folders: Mapping[str, Folder] = _NO_FOLDERS,
+    places: Mapping[str, Place] = _NO_PLACES,
     cache: QueueRowCache | None = None,
     has_times: bool = True,
 ) -> tuple[QueueRow, ...]:
@@ -209,7 +218,8 @@ def queue_rows(
 
     `text_filter` is what `matches_filter` takes. Rows in `lingering` were decided a moment ago and keep
     their place. `ruled` are calls that a rule let pass. `blocked` are approved actions whose calls wait for
-    one before them. `folders` maps the id of a row to its folder, where the rows name one. `cache` is
+    one before them. `folders` maps the id of a row to its folder, where the rows name one, `places` that of
+    an action to where the user lets it run, where that is not as it was asked. `cache` is
     filled again; a row whose inputs are those of the cache is taken from it. Without recorded times
     (`has_times`) no row has one.
     """
@@ -226,6 +236,7 @@ def queue_rows(
                 is_marked=action.id in marks, is_undone=action.id in undone,
                 is_blocked=action.id in blocked,
                 folder=folders.get(action.id, NO_FOLDER),
+                place=(places.get(action.id) if action.state == "pending" else None) or action.place,
             )  # fmt: skip
             was = before.get(action.id)
             after[action.id] = was if was is not None and was[0] == of else (of, _action_row(of))
@@ -392,6 +403,7 @@ def _action_row(of: _RowInputs) -> QueueRow:
         warnings=risks, mark=of.is_marked,
         can_batch=is_pending and action.kind == "tool" and not action.warnings, folder=of.folder.name,
         agent=_agent_of(of.session), workspace=_workspace_of(action, of.session),
+        place=of.place, can_move=of.place is not None and action.level is not None,
     )  # fmt: skip
 
 
@@ -425,11 +437,16 @@ def _rule_decided_row(call: Call, session: Session | None, folder: Folder) -> Qu
         target=one_line(marked_spaces(call.target), MAX_TARGET_CELLS),
         session_id=call.session_id, session_title=_session_title(session),
         clock=call.finished_at or call.requested_at,
-        state_word=f"by rule {call.rule}" if call.rule else "by the settings", is_pending=False,
-        is_action=False,
+        state_word=_speaker_words(call), is_pending=False, is_action=False, place=call.place,
         can_batch=False, folder=folder.name,
         agent=_agent_of(session), workspace=session.workspace if session else "",
     )  # fmt: skip
+
+
+def _speaker_words(call: Call) -> str:
+    if call.rule:
+        return f"by rule {call.rule}"
+    return "by the sandbox" if is_allowed_by_sandbox(call) else "by the settings"
 
 
 def _agent_of(session: Session | None) -> str:

@@ -35,6 +35,7 @@ from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.hunk_selection import hunk_sizes
 from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, NoticeBody, is_bookkeeping, notice_of
 from workbench.views.run_step_log import RunStepLog
+from workbench.views.sandbox import refusals_sentence
 from workbench.views.sessions import NO_AGENTS
 from workbench.views.status_icons import StatusName, call_status
 from workbench.views.stream_buffers import OutputBuffer, ReplyBuffer
@@ -519,6 +520,7 @@ class Transcript:
             is_folded=key not in self._open, ran_ms=call.duration_ms or 0, elapsed=elapsed,
             limit_seconds=command.limit_seconds if command else None,
             last_line=command.last_line if command and elapsed is not None else "",
+            place=call.place, refused=refusals_sentence(call),
         )  # fmt: skip
         body = event.body if event is not None else None
         replaced = body.replaces if isinstance(body, e.CallProposed) else None

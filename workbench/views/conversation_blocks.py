@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.domain.values import Place
 from workbench.views.status_icons import StatusName
 
 NoticeKind = Literal[
@@ -95,6 +96,10 @@ class CallBlock(Struct, frozen=True, kw_only=True):
     """What it wrote last, one safe line."""
     agent_id: str = ""
     """The session of the agent that it began, where that is known."""
+    place: Place | None = None
+    """Where a command runs or ran; None of all else."""
+    refused: str = ""
+    """What the sandbox refused to it, one safe line under the others."""
 
 
 class CallGroupBlock(Struct, frozen=True, kw_only=True):
@@ -444,7 +449,7 @@ def _blocks_by_turn(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
 
 
 def _can_be_grouped(call: CallBlock) -> bool:
-    return call.sign == "ok" and not call.note
+    return call.sign == "ok" and not (call.note or call.refused)
 
 
 def _hidden_block_ids(run: CallGroupBlock | None) -> set[str]:

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import GateVerdict
+from workbench.domain.values import SANDBOX_SPEAKER, GateVerdict, SandboxUse
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, iso_time, size_text, try_text
 from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
@@ -20,6 +20,7 @@ from workbench.views.action_detail import json_text
 from workbench.views.call_summary import repeated_text
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
 from workbench.views.run_history import EarlierStep, usual_seconds
+from workbench.views.sandbox import refusals_text, sandbox_use_text
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.stream_buffers import insert_piece
 from workbench.views.supervised import call_judgement, judgement_sentence, own_question
@@ -105,6 +106,7 @@ def _call_facts(call: Call) -> str:
     name = one_line(call.provider_call_id, 24)
     parts = [f"call {name}"] if name else []
     parts += [size_text(call.output_bytes)] if call.output_bytes else []
+    parts += [f"{call.place} the sandbox"] if call.place else []
     parts += [repeated_text(call.repeats)] if call.repeats else []
     parts += ["stdout and stderr, in order"] if call.output_bytes and call.exit_code is not None else []
     return "   ".join(parts)
@@ -133,6 +135,10 @@ def _gate_lines(events: Iterable[e.Event]) -> Iterable[str]:
         match event.body:
             case e.CallProposed(verdict=verdict):
                 yield _verdict_sentence(verdict)
+            case e.CallExecuting(sandbox=SandboxUse() as use):
+                yield f"it ran {sandbox_use_text(use)}"
+            case e.SandboxRefused(refusals=refusals):
+                yield f"the sandbox refused {refusals_text(refusals)}"
             case e.HookRan() as hook:
                 blocked = ", it blocks the call" if hook.blocked else ""
                 yield f"{hook.event} {hook.command}: exit {hook.exit_code}{blocked}"
@@ -150,7 +156,8 @@ _GATE_STEP_WORDS = {
 
 
 def _verdict_sentence(verdict: GateVerdict) -> str:
-    speaker = "" if verdict.by in ("", "default") else f" by {verdict.by}"
+    name = "the sandbox" if verdict.by == SANDBOX_SPEAKER else verdict.by
+    speaker = "" if verdict.by in ("", "default") else f" by {name}"
     default = "no rule or setting allows it" if verdict.outcome == "ask" else ""
     why = verdict.reason or default
     # That it came as far as being let pass or asked about says the sentence; every earlier step is named.
@@ -187,8 +194,10 @@ def _page_moment(event: e.Event, action: Action | None) -> PageMoment | None:
             return event.at, "rejected", f"rejected by {_actor_name(event)}{_after_text(event, action)}"
         case e.ActionExpired():
             return event.at, "expired", "expired"
-        case e.CallExecuting():
-            return event.at, None, "started"
+        case e.CallExecuting(sandbox=use):
+            return event.at, None, f"started {use.place}" if use else "started"
+        case e.SandboxRefused(refusals=refusals):
+            return event.at, "rejected", f"the sandbox refused {refusals_text(refusals)}"
         case e.CallFinished() as body:
             meaning, words = _CALL_ENDS.get(body.state, ("failed", body.state))
             return event.at, meaning, f"exit {body.exit_code}" if body.exit_code else words

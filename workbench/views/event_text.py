@@ -1,15 +1,15 @@
 """What an event was, in one safe line: for a list, a log, a replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, assert_never
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import RefusalKind, SandboxRefusal
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.call_summary import repeated_text
+from workbench.views.sandbox import refusals_text
 from workbench.views.status_icons import ACTION_STATUSES
 from workbench.views.tools import shown_tool
 
@@ -201,20 +201,6 @@ def _call_words(about: str, body: e.CallBody) -> str:
             return f"the sandbox refused {about}: {refusals_text(body.refusals)}"
         case _:
             assert_never(body)
-
-
-_REFUSAL_WORDS: Final[Mapping[RefusalKind, str]] = {
-    "write": "to write {}",
-    "read": "to read {}",
-    "network": "to reach {}",
-    "closed": "to create {}, which controls the workspace",
-    "privilege": "to use {}",
-}
-
-
-def refusals_text(refusals: Sequence[SandboxRefusal]) -> str:
-    """Return what a sandbox refused in words, such as `to write /etc/hosts, to reach example.com:443`."""
-    return ", ".join(_REFUSAL_WORDS[each.kind].format(one_line(each.target, 120)) for each in refusals)
 
 
 def _rule_words(body: e.RuleBody) -> str:

@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import OWN_MODE, GateVerdict, Hunk, Json
+from workbench.domain.values import OWN_MODE, SANDBOX_SPEAKER, GateVerdict, Hunk, Json
 from workbench.text.human import SECOND_MICROS, duration_text, sentence
 from workbench.text.safe import one_line
 from workbench.views.action_detail import json_text
 from workbench.views.approvals import MAX_TARGET_CELLS
 from workbench.views.conversation_blocks import Block, ThoughtBlock
 from workbench.views.file_changes import FileDetail, change_details
+from workbench.views.sandbox import is_allowed_by_sandbox
 from workbench.views.status_icons import ICONS, StatusName, answer_in_verdict, call_status
 from workbench.views.stream_buffers import OutputBuffer
 from workbench.views.supervised import call_judgement
@@ -211,11 +212,13 @@ def time_spans(rows: Sequence[ToolRow], axis: TimeAxis, now: int) -> tuple[TimeS
 
 
 def decided_by_text(call: Call) -> str:
-    """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
+    """Return who let a call pass or did not: `§ R3`, `you`, `sandbox`, `auto`, `asks`, `the gate`."""
     if call.rule is not None:
         return f"§ {call.rule}"
     if call.verdict_by == OWN_MODE:
         return ""  # its row says so at its end
+    if is_allowed_by_sandbox(call):
+        return "sandbox"
     if call.approval_method == "auto":
         return "auto"
     if call.action_id is not None:
@@ -506,7 +509,8 @@ _VERDICT_HEADS: Final = {
 
 def verdict_text(verdict: GateVerdict) -> str:
     """Return who allows, asks or denies, where that is written, and why, as one sentence."""
-    by = verdict.by if verdict.by not in ("", "default") and verdict.by not in verdict.reason else ""
+    is_named = verdict.by not in ("", "default", SANDBOX_SPEAKER) and verdict.by not in verdict.reason
+    by = verdict.by if is_named else ""
     where = f"{by}: " if by else ""
     return sentence(f"{_VERDICT_HEADS[verdict.outcome]}: {where}{verdict.reason or 'nothing allows it'}")
 

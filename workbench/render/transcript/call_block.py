@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from workbench.domain import events as e
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import BlobRef, Hunk, JsonObject
+from workbench.domain.values import SANDBOX_SPEAKER, BlobRef, Hunk, JsonObject, SandboxUse
 from workbench.render.transcript.markup import (
     anchor_html,
     diff_html,
@@ -18,9 +18,10 @@ from workbench.render.transcript.markup import (
     time_html,
     values_html,
 )
-from workbench.text.human import SECOND_MICROS, duration_text, size_text
+from workbench.text.human import SECOND_MICROS, duration_text, sentence, size_text
 from workbench.views.action_detail import decider_name, decision_route_text
 from workbench.views.call_summary import call_summary
+from workbench.views.sandbox import refusals_sentence, sandbox_use_text
 from workbench.views.status_icons import ACTION_STATUSES, ICONS, StatusName, call_status
 from workbench.views.stream_buffers import OutputBuffer
 from workbench.views.tools import call_target, shown_tool
@@ -81,6 +82,8 @@ class CallRecords(Struct):
     changes: list[e.FileChanged] = field(default_factory=list[e.FileChanged])
     questions: list[tuple[str, e.ActionOpened]] = field(default_factory=list[tuple[str, e.ActionOpened]])
     output: OutputBuffer = field(default_factory=OutputBuffer)
+    sandbox: SandboxUse | None = None
+    """What the command could touch, where that is known."""
 
     @classmethod
     def of(cls, events: Iterable[e.Event]) -> "CallRecords":
@@ -91,6 +94,8 @@ class CallRecords(Struct):
                 records.proposed = body
             elif isinstance(body, e.CallFinished):
                 records.finished = body
+            elif isinstance(body, e.CallExecuting):
+                records.sandbox = body.sandbox
             elif isinstance(body, e.FileChanged):
                 records.changes.append(body)
             elif isinstance(body, e.ActionOpened):
@@ -117,6 +122,7 @@ def call_html(
     yield f"{_call_summary(call, action, hunks)}</summary>\n"
     yield anchor_html(element_id("c", call.id), "call") + time_html(call.requested_at)
     yield from _gate_html(records.proposed)
+    yield from _sandbox_html(call, records)
     for action_id, opened in records.questions:
         row = source.action(action_id)
         yield from question_html(opened, row)
@@ -138,7 +144,7 @@ def _call_summary(call: Call, action: Action | None, hunks: Sequence[Hunk]) -> s
     signs = [sign for hunk in hunks for sign, _ in hunk.lines]
     counts = f"+{signs.count('+')} −{signs.count('-')}" if hunks else ""
     right = call_summary(call, action, ()).right
-    facts = " · ".join(dict.fromkeys(part for part in (word, counts, right) if part))
+    facts = " · ".join(dict.fromkeys(part for part in (word, counts, call.place or "", right) if part))
     icon = f'<span class="{_TONES.get(name, "note")}" aria-hidden="true">{ICONS[name].unicode}</span>'
     tool, target = line_html(shown_tool(call.tool), 64), line_html(call_target(call), 200)
     return f'{icon} <b>{tool}</b> <code>{target}</code> <span class="right">{line_html(facts, 120)}</span>'
@@ -184,10 +190,19 @@ def _gate_html(proposed: e.CallProposed | None) -> Iterator[str]:
             yield f'<p class="decision note">Rejected by you{why}</p>\n'
             return
         yield f'<p class="decision failed">Not allowed by {line_html(verdict.by, 120)}{why}</p>\n'
+    elif verdict.by == SANDBOX_SPEAKER:
+        yield f'<p class="decision note">Allowed by the sandbox: {line_html(verdict.reason, 400)}</p>\n'
     elif verdict.rule:
         yield f'<p class="decision note">Allowed by rule {line_html(verdict.rule, 40)}</p>\n'
     if proposed.asks_itself:
         yield '<p class="decision note">The agent asks itself too, by its own rules</p>\n'
+
+
+def _sandbox_html(call: Call, records: CallRecords) -> Iterator[str]:
+    if records.sandbox is not None:
+        yield f'<p class="decision note">Ran {line_html(sandbox_use_text(records.sandbox), 120)}</p>\n'
+    if call.refusals:
+        yield f'<p class="decision failed">{line_html(sentence(refusals_sentence(call)), 600)}</p>\n'
 
 
 def question_html(opened: e.ActionOpened, action: Action | None) -> Iterator[str]:

@@ -19,7 +19,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.domain.values import Hunk
+from workbench.domain.values import Hunk, Place
 from workbench.render import action_detail, approvals, cells
 from workbench.render.diff import HUNK_CONTEXT_LINES, Diff, DiffDisplay, fitting_context, split_heads_strip
 from workbench.render.diff_layout import DiffLayout
@@ -56,6 +56,8 @@ class DetailViewState(Struct, frozen=True, kw_only=True):
     hunk: int | None = None
     line: int | None = None
     choice: str | None = None
+    place: Place | None = None
+    """Where the command runs if it is approved now."""
     layout: DiffLayout | None = None
     """As the user chose; None goes by the width."""
     context: int = HUNK_CONTEXT_LINES
@@ -106,7 +108,7 @@ class DetailView(LineView):
         before, was = self.detail, self.look
         self.detail, self.look = detail, look
         is_other = (detail and (detail.id, detail.digest)) != (before and (before.id, before.digest))
-        shape, was_shape = ((of.layout, of.context, of.is_full, of.choice) for of in (look, was))
+        shape, was_shape = ((of.layout, of.context, of.is_full, of.choice, of.place) for of in (look, was))
         if is_other or detail != before or shape != was_shape:
             self._lay_out()
         self._map.look_anew()
@@ -193,7 +195,7 @@ class DetailView(LineView):
 
     def _body_of(self, detail: ActionDetail, width: int) -> tuple[list[Content], range]:
         return action_detail.body_and_parts_table(
-            detail, width, ink(self), glyphs(self), choice=self.look.choice
+            detail, width, ink(self), glyphs(self), choice=self.look.choice, place=self.look.place
         )
 
     # --- drawing and receipts -------------------------------------------------------------------
@@ -493,6 +495,7 @@ class ActionDetailPane(Pane):
             hunk=choosing.hunk_of(detail),
             line=choosing.line,
             choice=choosing.choice_of(detail),
+            place=choosing.place_of(detail),
             layout=self.layout_choice,
             context=self.context,
             is_full=self.is_full,

@@ -292,6 +292,15 @@ class ApprovalActions(AnswerActions):
         if words := approval_selection.answered_sentence(pane.detail, message, way):
             pane.post_message(StatusMessage(words, is_kept=False))
 
+    def move_command(self) -> None:
+        """Let the command run on the other side of the sandbox; that decides nothing."""
+        pane = self._pane
+        if pane.detail is not None:
+            pane.choosing.move_command(pane.detail, pane.main.app.monotonic())
+            pane.reshow()
+            pane.draw_detail()
+            pane.disarm()
+
     # --- hunks, lines and choices -----------------------------------------------------------------
 
     def move_to_hunk(self, step: int) -> None:
@@ -475,6 +484,10 @@ class ApprovalActions(AnswerActions):
     def why_not_make_rule(self) -> str:
         """Return why `A` is off."""
         return approval_selection.why_no_rule(self._pane.detail)
+
+    def why_not_move_command(self) -> str:
+        """Return why `s` is off."""
+        return approval_selection.why_not_move_command(self._pane.detail, self._pane.choosing)
 
     def why_not_undo(self) -> str:
         """Return why `u` is off."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct, field
 from textual.content import Content
 
-from workbench.domain.values import Decision, Hunk, SeenExtent
+from workbench.domain.values import Decision, Hunk, Place, SeenExtent
 from workbench.render.approvals import URGENCY_COLORS
 from workbench.render.cells import safe_content
 from workbench.render.glyphs import Glyphs
@@ -49,6 +49,10 @@ class ApprovalSelection(Struct):
     """Which of the offered choices is chosen."""
     _choices_before: list[tuple[float, str, int]] = field(default_factory=list[tuple[float, str, int]])
     """What was chosen before the newest keys that chose: when, of which action, which."""
+    places: dict[str, Place] = field(default_factory=dict[str, Place])
+    """Where commands run that were asked about with another place."""
+    _places_before: list[tuple[float, str, Place]] = field(default_factory=list[tuple[float, str, Place]])
+    """Where commands ran before the newest keys that moved them: when, of which action, where."""
     edits: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
     """What the user made of a proposal in an editor: path to bytes."""
     seen: SeenHunks = field(default_factory=SeenHunks)
@@ -121,13 +125,29 @@ class ApprovalSelection(Struct):
             index = before + step
             self.choices[detail.id] = max(0, min(index, len(detail.choices) - 1))
 
+    def place_of(self, detail: ActionDetail) -> Place | None:
+        """Return where the command of an action runs if it is approved now, or ran; None of all else."""
+        return (self.places.get(detail.id) if detail.is_pending else None) or detail.place
+
+    def move_command(self, detail: ActionDetail, at: float) -> None:
+        """Let a command run on the other side of the sandbox, at a monotonic time in seconds."""
+        before = self.place_of(detail)
+        if before is not None:
+            noted: tuple[float, str, Place] = (at, detail.id, before)
+            self._places_before = [*self._places_before, noted][-_MAX_CHOICES_BEFORE:]
+            self.places[detail.id] = "outside" if before == "inside" else "inside"
+
     def restore_choices(self, since: float) -> bool:
         """Choose again what was chosen at a monotonic time; return whether anything was chosen since."""
+        places = [before for before in self._places_before if before[0] >= since]
+        self._places_before = [before for before in self._places_before if before[0] < since]
+        for _, action_id, place in reversed(places):
+            self.places[action_id] = place
         moved = [before for before in self._choices_before if before[0] >= since]
         self._choices_before = [before for before in self._choices_before if before[0] < since]
         for _, action_id, index in reversed(moved):
             self.choices[action_id] = index
-        return bool(moved)
+        return bool(moved or places)
 
     def to_hunk(self, detail: ActionDetail, step: int) -> None:
         """Go to the next (1) or previous (-1) hunk, as far as there are any."""
@@ -160,7 +180,7 @@ class ApprovalSelection(Struct):
 
     def inherit(self, old: str, new: str) -> None:
         """Let an action with the same bytes keep what was chosen of the one it stands in for."""
-        for memory in (self.taken, self._made_of, self.hunks, self.choices, self.edits):
+        for memory in (self.taken, self._made_of, self.hunks, self.choices, self.places, self.edits):
             if old in memory:
                 memory[new] = memory.pop(old)  # type: ignore[assignment,index]
         self.seen = self.seen.mark(new, self.seen.shown.get(old, frozenset[int]()))
@@ -181,7 +201,10 @@ class ApprovalSelection(Struct):
         has_parts = bool(detail.hunks) and detail.kind != "files"
         selection = self.taken_of(detail).to_selection() if has_parts else None
         seen = self.seen_by(detail)
-        decision = Decision(action_id=detail.id, verdict="approve", selection=selection, seen=seen)
+        decision = Decision(
+            action_id=detail.id, verdict="approve", selection=selection, seen=seen,
+            place=self.place_of(detail),
+        )  # fmt: skip
         return DecisionMade(decision, detail.digest)
 
     def was_shown(self, action_id: str, parts: Collection[int], gone: Collection[int], left: int) -> None:
@@ -203,7 +226,7 @@ class ApprovalSelection(Struct):
         """Forget what is not in the queue any more."""
         kept = {*kept, *self._heirs.values()}
         memories = (self.taken, self._made_of, self.hunks, self.choices, self.edits, self._heirs)
-        for memory in (*memories, self.lines_left, self.lines_gone):
+        for memory in (*memories, self.places, self.lines_left, self.lines_gone):
             for gone in memory.keys() - kept:
                 del memory[gone]
         self.texts_gone &= kept
@@ -245,9 +268,17 @@ def approve_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
     unseen, words = unseen_text(detail, choosing), _what_approving_does(detail, choosing)
     if unseen and choosing.insists(detail):
         return f"see {unseen}, then {words}" if words else f"see {unseen}"
-    base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
+    base = f"approve {words}" if words else run_words(detail, choosing)
     base = words if detail.kind == "files" else base
     return f"{base}, {unseen} unseen" if unseen else base
+
+
+def run_words(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return what approving an action without parts does: `run inside`, `run once`, `approve`."""
+    if detail.command is None:
+        return "approve"
+    place = choosing.place_of(detail)
+    return "run once" if place is None else f"run {place}"
 
 
 def _what_approving_does(detail: ActionDetail, choosing: ApprovalSelection) -> str:
@@ -398,6 +429,19 @@ def why_no_rule(detail: ActionDetail | None) -> str:
     if detail.is_stale:
         return "the file changed; make the new diff first"
     return detail.why_no_rule
+
+
+def why_not_move_command(detail: ActionDetail | None, choosing: ApprovalSelection) -> str:
+    """Return why a command cannot run on the other side of the sandbox."""
+    if detail is None:
+        return NO_ROW
+    if detail.place is None:
+        return "only commands run inside or outside the sandbox"
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if detail.level is None and choosing.place_of(detail) == "outside":
+        return "it can only run outside the sandbox"
+    return ""
 
 
 def why_no_undo(detail: ActionDetail | None) -> str:
@@ -607,6 +651,8 @@ def approval_key_label(
         return "approve marked…" if is_batch else None
     if key_id in ("approvals.approve", "trust.answer"):
         return approve_label(detail, choosing)
+    if key_id == "approvals.place":
+        return "inside instead" if choosing.place_of(detail) == "outside" else "outside instead"
     if key_id == "approvals.reject" and detail.kind == "files" and not choosing.marks:
         return "put back" if detail.files else "not kept"
     if key_id == "approvals.propose-all-again" and detail.again is not None:

@@ -4,7 +4,7 @@ New rows never push the row under the cursor away; decided rows stay in place fo
 itself: it sends messages.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.domain.rows import Action
+from workbench.domain.values import Place
 from workbench.render import approvals, cells
+from workbench.render.list_rows import PLACE_CELLS
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.answer_row import AnswerRow, answers_of
@@ -116,7 +118,11 @@ class QueueOrder:
         self._must_sort = True
 
     def rows(
-        self, view: QueueModel, marks: Collection[str], lingering: Collection[str]
+        self,
+        view: QueueModel,
+        marks: Collection[str],
+        lingering: Collection[str],
+        places: Mapping[str, Place],
     ) -> Sequence[QueueRow]:
         """Return the rows of a view, in the order they would have.
 
@@ -124,12 +130,13 @@ class QueueOrder:
             view: the queue as it stands.
             marks: ids that are marked for a batch.
             lingering: ids of decided rows that are not hidden yet.
+            places: where commands run that were asked about with another place, by id.
         """
         return views_approvals.queue_rows(
             view.actions, view.sessions, view.now, order=self.order, text_filter=self.text_filter,
             shows_decided=self.shows_decided, marks=marks, calls=view.calls, hunk_sizes=view.hunk_sizes,
-            lingering=lingering, ruled=view.ruled, undone=view.undone, folders=view.folders, cache=self._made,
-            has_times=view.has_times, blocked=view.blocked,
+            lingering=lingering, ruled=view.ruled, undone=view.undone, folders=view.folders, places=places,
+            cache=self._made, has_times=view.has_times, blocked=view.blocked,
         )  # fmt: skip
 
     def held(
@@ -167,6 +174,7 @@ class QueueList(RowList):
         self._titles: frozenset[str] = frozenset()
         self._names_agent = False
         self._folders: frozenset[str] = frozenset()
+        self._has_places = False
         self._now = 0
         self.is_zoomed = False
         self.idle: Sequence[Content] = ()
@@ -197,12 +205,15 @@ class QueueList(RowList):
         titles = frozenset(row.session_title for row in named)
         self._names_agent = any(row.names_agent for row in named)
         folders = frozenset(row.folder for row in shown if is_wide)
+        has_places = any(row.place is not None for row in shown)
         waiting = sum(row.is_pending for row in shown)
         if (waiting, is_zoomed) != (self._waiting, self.is_zoomed):
             self.refresh(layout=True)
-        if (titles, folders, is_zoomed) != (self._titles, self._folders, self.is_zoomed):
+        columns = (titles, folders, has_places, is_zoomed)
+        if columns != (self._titles, self._folders, self._has_places, self.is_zoomed):
             self.invalidate()
         self._waiting, self._titles, self._folders = waiting, titles, folders
+        self._has_places = has_places
         self.is_zoomed, self._now = is_zoomed, now
         if not shown:
             self.refresh()
@@ -275,6 +286,7 @@ class QueueList(RowList):
         return {
             "session": approvals.session_column_cells(self._titles, width, is_needed=self._names_agent),
             "folder": approvals.folder_column_cells(self._folders, width) if self._folders else 0,
+            "runs": PLACE_CELLS if self._has_places else 0,
         }
 
     def _caption(self, width: int) -> Strip:
@@ -403,7 +415,8 @@ class ApprovalsPane(ActionDetailPane):
         waited, self._summary = self._summary.waiting, views_approvals.queue_summary(view.actions, view.now)
         moved = queue_successors(view.actions, self.queue.order)
         self._inherit(moved | queue_successors(view.actions, self.choosing.chosen))
-        rows = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
+        lingering = self._lingering.ids | self.deciding
+        rows = self.ordering.rows(view, self.choosing.marks, lingering, self.choosing.places)
         shown = self.ordering.held(
             rows, [moved.get(key, key) for key in self.queue.order],
             self.queue.cursor, self.queue.can_hold_above,
@@ -501,7 +514,8 @@ class ApprovalsPane(ActionDetailPane):
             return ()
         mode = (self.choosing.line is not None, self.is_full, bool(self.choosing.marks))
         returning = (detail.again, detail.reopening)
-        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, returning, mode)
+        place = self.choosing.place_of(detail)
+        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, returning, mode, place)
 
     @property
     def is_answerable(self) -> bool:

@@ -14,7 +14,7 @@ from workbench.render import cells
 from workbench.render.approvals import folder_column_cells
 from workbench.render.cells import Column
 from workbench.render.glyphs import Glyphs
-from workbench.render.list_rows import line_counts, reads_as_path
+from workbench.render.list_rows import PLACE_CELLS, line_counts, place_content, reads_as_path
 from workbench.render.theme import Ink
 from workbench.text import human
 from workbench.tui.approvals.approval_selection import ApprovalSelection
@@ -59,7 +59,8 @@ def open_batch(context: "MainContext", verdict: DecisionVerdict) -> None:
         if row.id in context.widgets.approvals.choosing.marks and row.is_pending:
             detail = context.presenter.detail_of(row.id)
             if detail is not None and not detail.is_stale:
-                rows.append(BatchRow(row=row, detail=detail))
+                place = context.widgets.approvals.choosing.place_of(detail)
+                rows.append(BatchRow(row=row, detail=replace(detail, place=place)))
     taken = {batch_row.row.id for batch_row in rows}
     left_out = [
         row
@@ -109,8 +110,13 @@ class BatchList(RowList):
         names = [batch_row.row.folder for batch_row in self.rows.values()]
         return folder_column_cells(names, self.size.width) or None
 
+    @property
+    def place_cells(self) -> int | None:
+        """Return the cells of the column that says where commands run; None without commands."""
+        return PLACE_CELLS if any(row.detail.place is not None for row in self.rows.values()) else None
+
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a row: taken, seen, folder, what, target, lines, session, left, what approval does."""
+        """Draw a row: taken, seen, folder, what, target, place, lines, session, left, what approval does."""
         batch_row, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
         is_seen = not self.choosing.unseen(batch_row.detail)
         words = self.choosing.taken_of(batch_row.detail).words()
@@ -129,6 +135,10 @@ class BatchList(RowList):
                 grows=True,
                 least=16,
                 cut="path" if reads_as_path(batch_row.row.target) else "end",
+            ),
+            Column(
+                content=place_content(batch_row.detail.place, colours, leaves=batch_row.row.can_move),
+                width=self.place_cells,
             ),
             Column(
                 content=line_counts(batch_row.row.added, batch_row.row.removed, colours, signs),
@@ -161,7 +171,12 @@ def _time_left(batch_row: BatchRow) -> str:
 
 
 def _column_header(
-    width: int, left_cells: int, folder_cells: int | None, colours: Ink, signs: Glyphs
+    width: int,
+    left_cells: int,
+    folder_cells: int | None,
+    place_cells: int | None,
+    colours: Ink,
+    signs: Glyphs,
 ) -> Strip:
     """Return the column heads over the rows."""
     faint = colours.of("faint")
@@ -171,6 +186,7 @@ def _column_header(
         Column(content=Content.styled("folder" if folder_cells else "", faint), width=folder_cells),
         Column(content=Content.styled("what", faint), width=5),
         Column(content=Content.styled("target", faint), grows=True, least=16),
+        Column(content=Content.styled("runs" if place_cells else "", faint), width=place_cells),
         Column(content=Content.styled("lines", faint), width=9, align="right", drop=2),
         Column(content=Content.styled("session", faint), width=16, drop=3, gap=2),
         Column(content=Content.styled("left", faint), width=left_cells, align="right"),
@@ -198,7 +214,8 @@ class BatchDialog(TableDialog, inherit_bindings=False):
 
     def _draw_heads(self, width: int) -> Strip:
         batch = self._batch
-        return _column_header(width, batch.left_cells, batch.folder_cells, ink(self), glyphs(self))
+        cells = (batch.left_cells, batch.folder_cells, batch.place_cells)
+        return _column_header(width, *cells, ink(self), glyphs(self))
 
     def opened(self) -> None:
         super().opened()

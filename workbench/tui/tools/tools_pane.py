@@ -32,6 +32,7 @@ from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
 from workbench.views.conversation_blocks import TurnSummary
 from workbench.views.conversation_progress import CommandProgress
+from workbench.views.sandbox import refusals_sentence
 from workbench.views.sessions import NO_AGENTS
 from workbench.views.sub_agents import SubAgent
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
@@ -70,7 +71,8 @@ class ToolList(RowList):
         self._names: Mapping[str, str] = {}
         self._turns: Mapping[str, TurnSummary] = {}
         self._commands: dict[str, str] = {}
-        """What commands that run wrote last, and what agents have done, by the id of their row."""
+        """What commands that run wrote last, what agents have done and what the sandbox refused, by id."""
+        self._has_places = False
         self.follows = True
         """Whether the cursor stays on the call of the moment; whoever moves it away reads where they are."""
         self._moment: str | None = None
@@ -108,6 +110,15 @@ class ToolList(RowList):
             for key, command in commands.items()
             if command.last_line and key in self.rows
         } | {f"{_OUTPUT_CAPTION}{key}": agent.words for key, agent in agents.items() if key in self.rows}
+        self._commands |= {
+            f"{_OUTPUT_CAPTION}{key}": refusals_sentence(row.call)
+            for key, row in self.rows.items()
+            if row.call.refusals
+        }
+        has_places = any(row.call.place is not None for row in shown)
+        if has_places != self._has_places:
+            self._has_places = has_places
+            self.invalidate()
         self._clocks = {key: _limit_words(command, self.rows.get(key)) for key, command in commands.items()}
         self._empty, self._names = empty, names or {}
         self._measure(now)
@@ -200,7 +211,7 @@ class ToolList(RowList):
         """Draw the heads that stand over the rows."""
         return list_rows.tool_head_strip(
             width, render_context.ink(self), render_context.glyphs(self), self._axis,
-            has_sessions=bool(self._names),
+            has_sessions=bool(self._names), has_places=self._has_places,
         )  # fmt: skip
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
@@ -210,6 +221,9 @@ class ToolList(RowList):
             count = sum(row.turn_id == turn.id for row in self.rows.values()) if turn else 0
             return list_rows.turn_caption_strip(turn, count, width, ink, glyphs)
         if placed.row_id.startswith(_OUTPUT_CAPTION):
+            row = self.rows.get(placed.row_id.removeprefix(_OUTPUT_CAPTION))
+            if row is not None and row.call.refusals:
+                return list_rows.refusal_caption_strip(self._commands[placed.row_id], width, ink, glyphs)
             return list_rows.output_caption_strip(self._commands[placed.row_id], width, ink, glyphs)
         strip = list_rows.tool_strip(
             self.rows[placed.row_id], width, ink, glyphs, clock=self._clocks.get(placed.row_id, ""),
@@ -217,6 +231,7 @@ class ToolList(RowList):
             is_cursor=placed.is_cursor, has_focus=placed.is_focused,
             is_moment=self._moment is not None and placed.row_id == self.moment_row,
             session=self._names.get(self.rows[placed.row_id].call.session_id, ""),
+            has_places=self._has_places,
         )  # fmt: skip
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 
