@@ -8,7 +8,7 @@ import asyncio
 import pytest
 
 from screenshots.make import SHOP, Recorded, load
-from tests.support import golden
+from tests.support import boxed_commands, golden
 from tests.support.keys import before_key
 from tests.support.sizes import IS_CAMPAIGN, rarely
 from tests.tui import snapshots
@@ -150,6 +150,17 @@ def ruled(home):
             Actor(kind="user", pid=1),
         )  # fmt: skip
     return journal
+
+
+def boxed(home):
+    """Commands that ran and commands that ask, inside the sandbox and outside."""
+    journal = shop(home)
+    boxed_commands.morning(journal, _renaming(journal))
+    return journal
+
+
+def _renaming(journal):
+    return next(one.id for one in journal.sessions(WORKSPACE) if one.title.startswith("rename"))
 
 
 def nothing(home):

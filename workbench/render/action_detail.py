@@ -59,7 +59,7 @@ def body_and_parts_table(
     room = max(1, width - BODY_INDENT - 1)
     parts = [
         _command_lines(detail, room, ink),
-        _pair_lines(_place_pairs(detail, place or detail.place), room, ink),
+        _place_lines(detail, place or detail.place, room, ink),
         _output_lines(detail, room, ink, glyphs),
         [] if detail.parts is None else command_part_lines(detail.parts, room, ink, glyphs),
         wrap_plain_text(detail.prompt, room, ink) if detail.prompt else [],
@@ -147,12 +147,22 @@ def _fact_pairs(detail: ActionDetail) -> list[tuple[str, str]]:
     return facts
 
 
-def _place_pairs(detail: ActionDetail, place: Place | None) -> list[tuple[str, str]]:
+_PLACE_HEAD: Final = "where"
+_WHY_HEAD: Final = "why it asks"
+
+
+def _place_lines(detail: ActionDetail, place: Place | None, room: int, ink: Ink) -> list[Content]:
     """Return where a command runs, and why it asks: the two belong together."""
     if place is None:
         return []
-    why = [("why it asks", detail.why_asked)] if detail.why_asked else []
-    return [("runs", place_fact(place, detail.level)), *why]
+    facts = [(_PLACE_HEAD, place_fact(place, detail.level))]
+    facts += [(_WHY_HEAD, detail.why_asked)] if detail.why_asked else []
+    indent = len(_WHY_HEAD if detail.why_asked else _PLACE_HEAD) + 2
+    lines: list[Content] = []
+    for name, text in facts:
+        head = styled(name.ljust(indent), ink.of("muted"))
+        lines += hanging_lines(head, wrap_plain_text(text, max(8, room - indent), ink), indent)
+    return lines
 
 
 def _command_lines(detail: ActionDetail, room: int, ink: Ink) -> list[Content]:

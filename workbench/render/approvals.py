@@ -198,7 +198,7 @@ def _row_style(cell: _QueueCell) -> Style:
 
 def _place_cell(cell: _QueueCell) -> Content:
     row = cell.row
-    place = place_content(row.place, cell.ink, leaves=row.is_pending and row.can_move)
+    place = place_content(row.place, cell.ink, leaves=row.can_move, is_over=not row.is_pending)
     return place.pad_right(PLACE_CELLS - place.cell_length) if place.plain else place
 
 

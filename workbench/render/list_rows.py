@@ -61,17 +61,18 @@ _SHORT_PLACE_WORDS: Final[dict[Place, str]] = {"inside": "[in]", "outside": "out
 
 
 def place_content(
-    place: Place | None, ink: Ink, *, is_short: bool = False, leaves: bool = False, is_bold: bool = False
+    place: Place | None, ink: Ink, *, is_short: bool = False, leaves: bool = False, is_over: bool = False
 ) -> Content:
     """Return where a command runs; empty for what is no command of ours.
 
-    `leaves`: it waits for an answer that lets it leave a sandbox in which it could run.
+    `leaves`: it waits for an answer that lets it leave a sandbox in which it could run; `is_over`: it was
+    decided, and nothing can be done about it.
     """
     if place is None:
         return Content("")
     words = (_SHORT_PLACE_WORDS if is_short else _PLACE_WORDS)[place]
-    color = "info" if place == "inside" else "waiting" if leaves else "muted"
-    return styled(words, ink.of(color, bold=is_bold))
+    color = "muted" if is_over else "info" if place == "inside" else "waiting" if leaves else "muted"
+    return styled(words, ink.of(color))
 
 
 def list_row_style(ink: Ink, *, is_cursor: bool, has_focus: bool) -> Style:

@@ -299,7 +299,6 @@ class ApprovalActions(AnswerActions):
             pane.choosing.move_command(pane.detail, pane.main.app.monotonic())
             pane.reshow()
             pane.draw_detail()
-            pane.disarm()
 
     # --- hunks, lines and choices -----------------------------------------------------------------
 
