@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support import boxed_commands
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
 from workbench.domain.values import Decision
@@ -216,3 +217,46 @@ def test_enter_that_came_too_early_is_answered_in_the_dialog(stage):
         assert "Too quick" in shown.text and rules_of(shown) == []
 
     play(stage, body)
+
+
+@pytest.mark.parametrize(
+    ("place", "level", "chosen"),
+    [("inside", "workspace", "inside"), ("outside", "workspace", "outside"), ("outside", None, "inside")],
+)
+def test_a_rule_runs_commands_outside_only_where_its_own_row_leaves_the_sandbox(stage, place, level, chosen):
+    session = stage.waiting()[0].session_id
+    boxed_commands.asks(stage.journal, session, "make check", place=place, level=level)
+
+    async def body(shown):
+        await shown.look()
+        await opened(shown, "make check")
+        assert shown.app.screen._ruling.rule(0).place == chosen
+
+    play(stage, body)
+
+
+def test_where_a_rule_runs_commands_is_chosen_and_asked_only_of_what_allows_commands(stage):
+    boxed_commands.asks(stage.journal, stage.waiting()[0].session_id, "make check")
+
+    async def body(shown):
+        await shown.look()
+        await opened(shown, "make check")
+        assert "runs        ■ inside the sandbox   □ outside, as you" in shown.text
+        await shown.press("tab", "tab", "tab", "l")
+        assert "■ outside, as you" in shown.text
+        assert "Its commands run as you" in shown.text
+        assert shown.app.screen._ruling.rule(0).place == "outside"
+        await shown.press("shift+tab", "l", "l")
+        assert "outside, as you" not in shown.text
+        assert shown.app.screen._ruling.rule(0).place is None
+
+    play(stage, body)
+
+
+def test_a_rule_about_files_says_nothing_of_the_sandbox(tmp_path):
+    async def body(shown):
+        await opened(shown, "docs/api.md")
+        assert "sandbox" not in shown.text
+        assert shown.app.screen._ruling.rule(0).place is None
+
+    play(staged(tmp_path), body)

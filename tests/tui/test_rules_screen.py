@@ -5,7 +5,9 @@ import pytest
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
 from workbench.backend.rules import LocalRules
-from workbench.domain.events import RuleAdded
+from workbench.domain.events import RuleAdded, RulePlaced
+from workbench.domain.rows import Rule
+from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.decisions import add_rule
 from workbench.tui.rules import rules_screen
 
@@ -244,3 +246,57 @@ def test_a_rule_that_covers_less_than_before_carries_a_mark_and_the_reason(stage
         assert "asks now: .envrc: runs by itself" in shown.text
 
     play(stage, play_it, size=(160, 48))
+
+
+def placing(stage):
+    def place_rule(number, place):
+        body = RulePlaced(rule=number, place=place)
+        stage.journal.append([stage.journal.event(body, SYSTEM_SESSION, USER)])
+        return next(rule for rule in stage.journal.rules() if rule.id == number)
+
+    return {"place_rule": place_rule}
+
+
+def test_two_presses_run_the_commands_of_a_rule_outside_the_sandbox(stage):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6")
+        assert "[inside]" in next(line for line in shown.text.split("\n") if "Bash(git diff *)" in line)
+        shown.app.screen._list.put_cursor("R1")
+        await shown.press_once("s")
+        assert "outside" not in [rule.place for rule in stage.journal.rules()]
+        await shown.press("escape")
+        await shown.press("s")
+        assert [rule.place for rule in stage.journal.rules() if rule.id == "R1"] == ["outside"]
+        assert "What R1 allows runs outside the sandbox from now on." in shown.text
+        assert "outside" in next(line for line in shown.text.split("\n") if "Bash(git diff *)" in line)
+
+    play(stage, body, size=(160, 48), **placing(stage))
+
+
+def test_a_rule_that_allows_no_commands_is_not_placed(stage):
+    add_rule(
+        stage.journal,
+        RuleAdded(
+            rule="", effect="allow", origin="user", scope="always", tool="Read", pattern_kind="glob",
+            pattern="Read(docs/**)", description="for pages",
+        ),
+        USER,
+    )  # fmt: skip
+
+    async def body(shown):
+        await shown.press("6")
+        await shown.press("s")
+        assert "This rule allows no commands." in shown.text
+
+    play(stage, body, size=(160, 48), **placing(stage))
+
+
+def test_a_rule_that_is_put_back_runs_its_commands_where_it_did():
+    old = Rule(
+        id="R1", effect="allow", origin="user", scope="always", tool="Bash", pattern_kind="glob",
+        pattern="Bash(make *)", description="", created_at=1, place="outside",
+    )  # fmt: skip
+    edited = rules_screen.parse_rule("allow Bash(make test) everywhere", "/w", old)
+    assert (rules_screen.renewed_rule(old).place, edited.place) == ("outside", "outside")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.backend.workspace import LocalWorkspace
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
-from workbench.domain.values import ToolDescriptor
+from workbench.domain.values import Place, ToolDescriptor
 from workbench.journal import session_queries, statistics_queries
 from workbench.journal.journal import Journal
 from workbench.tui.backend import AskedCall, BackendError, RuleBackend
@@ -89,3 +89,9 @@ class LocalRules(LocalWorkspace, RuleBackend):
 
         self._require_person("take a rule back")
         return revoke_rule(self._journal, number, self._actor)
+
+    def place_rule(self, number: str, place: Place) -> Rule:
+        from workbench.journal.decisions import place_rule
+
+        self._require_person("say where the commands of a rule run")
+        return place_rule(self._journal, number, place, self._actor)

@@ -17,7 +17,7 @@ from workbench.render.cells import (
     wrap_code,
 )
 from workbench.render.glyphs import Glyphs
-from workbench.render.list_rows import cursor_column
+from workbench.render.list_rows import PLACE_CELLS, cursor_column, place_content
 from workbench.render.theme import ColorName, Ink
 from workbench.text.human import counted
 from workbench.views.rules import (
@@ -34,6 +34,7 @@ _RULE_COLUMNS: Final = {
     "calls it is about": Column(content=_EMPTY, grows=True, least=18),
     "tool": Column(content=_EMPTY, width=16, drop=5),
     "where": Column(content=_EMPTY, width=16, drop=2),
+    "runs": Column(content=_EMPTY, width=PLACE_CELLS),
     "by": Column(content=_EMPTY, width=6, drop=4),
     "used": Column(content=_EMPTY, width=8, align="right"),
     "last": Column(content=_EMPTY, width=15, align="right", drop=3),
@@ -51,7 +52,7 @@ def _rule_columns(first: Column, *contents: Content) -> list[Column]:
 def rule_strip(
     row: RuleRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
 ) -> Strip:
-    """Draw a rule: number, effect, pattern, where, origin, uses, last use, end."""
+    """Draw a rule: number, effect, pattern, where, where its commands run, origin, uses, last use, end."""
     is_off = row.state in PAST_STATES
     muted = ink.of("faint" if is_off else "muted")
     effect = row.state if is_off else row.effect
@@ -62,6 +63,7 @@ def rule_strip(
         _pattern_content(row, ink, glyphs, is_off=is_off),
         safe_content(row.tool, muted, ink),
         safe_content(row.where, muted, ink),
+        place_content(row.place, ink, leaves=True, is_over=is_off),
         styled(row.origin, muted),
         styled(counted(row.uses, "time") if row.uses else "never", muted),
         styled(row.last_used, muted),

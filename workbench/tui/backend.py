@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.incidents import Incident, IncidentOptions
     from workbench.domain.rows import Call, Rule
-    from workbench.domain.values import ToolDescriptor, Usage
+    from workbench.domain.values import Place, ToolDescriptor, Usage
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
@@ -234,6 +234,10 @@ class RuleBackend:
 
     def revoke_rule(self, number: str) -> "Rule":
         """Revoke a rule. Refused inside an agent."""
+        raise BackendError(_NO_RULE)
+
+    def place_rule(self, number: str, place: "Place") -> "Rule":
+        """Say where the commands run that a rule allows. Refused inside an agent."""
         raise BackendError(_NO_RULE)
 
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from workbench.domain.rows import Rule
 from workbench.domain.tools import permission_name
+from workbench.domain.values import Place
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, counted, spoken_duration, spoken_time_left
 from workbench.text.safe import one_line
 
@@ -32,6 +33,8 @@ class RuleRow(Struct, frozen=True, kw_only=True):
     description: str
     facts: tuple[tuple[str, str], ...]
     has_warning: bool = False
+    place: Place | None = None
+    """Where the commands run that it allows; None of a rule that allows none."""
 
 
 def rule_rows(
@@ -47,18 +50,19 @@ def rule_rows(
     senses: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
     ended: Collection[str] = frozenset(),
     open_turn: str | None = None,
+    commands: Collection[str] = frozenset(),
 ) -> tuple[RuleRow, ...]:
     """Return the rules that hold every wanted word: those in force first, in each group the newest first.
 
     `titles` are those of sessions by id; `has_past` adds those that hold no more; `warnings` go by number, as
     do `senses`: how denials are understood. `ended` are ids of sessions, turns and runs that have ended;
-    `open_turn` is the turn of the session.
+    `open_turn` is the turn of the session. `commands` are the numbers of rules that allow commands.
     """
     rows = [
         _rule_row(
             rule, _rule_state(rule, now, ended, _scope_ids(workspace, session_id, open_turn)), now,
             _scope_text(rule, workspace, session_id, titles), warnings.get(rule.id, ()),
-            senses.get(rule.id, ()),
+            senses.get(rule.id, ()), (rule.place or "inside") if rule.id in commands else None,
         )
         for rule in rules
     ]  # fmt: skip
@@ -71,7 +75,8 @@ def rule_rows(
 
 
 def _matches_words(row: RuleRow, wanted: str) -> bool:
-    text = " ".join((row.id, row.effect, row.tool, row.pattern, row.where, row.origin, row.description))
+    parts = (row.id, row.effect, row.tool, row.pattern, row.where, row.place or "", row.origin)
+    text = " ".join((*parts, row.description))
     return all(word in text.casefold() for word in wanted.casefold().split())
 
 
@@ -82,6 +87,7 @@ def _rule_row(
     where: str,
     warnings: Sequence[str],
     senses: Sequence[tuple[str, str]],
+    place: Place | None,
 ) -> RuleRow:
     tool = permission_name(rule.tool)
     last = "" if rule.last_used_at is None else _ago(rule.last_used_at, now)
@@ -93,6 +99,7 @@ def _rule_row(
         ("pattern", f"{rule.pattern}  ({kind})"),
         ("where", f"{rule.scope} {rule.scope_id or ''}".strip()),
         ("until", until),
+        *([("runs", f"{place} the sandbox{_default_note(rule)}")] if place else []),
         ("used", counted(rule.use_count, "time") + (f", last {last}" if last else "")),
         ("made", f"{_ago(rule.created_at, now)}, by {rule.origin}{from_call}"),
         ("tool", tool),
@@ -104,7 +111,12 @@ def _rule_row(
         pattern=one_line(rule.pattern, 400),
         where=where, origin=rule.origin, uses=rule.use_count, last_used=last, until=until, state=state,
         description=one_line(rule.description, 200), facts=tuple(facts), has_warning=bool(warnings),
+        place=place,
     )  # fmt: skip
+
+
+def _default_note(rule: Rule) -> str:
+    return "" if rule.place else ", as no human said otherwise"
 
 
 def _ago(moment: int, now: int) -> str:

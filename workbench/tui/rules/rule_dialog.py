@@ -23,7 +23,7 @@ from textual.widgets import Input, Static
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.tools import PATCH_TOOL
-from workbench.domain.values import Decision, JsonObject, RuleEffect, RuleScope
+from workbench.domain.values import Decision, JsonObject, Place, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rule_dialog import rule_dialog_lines
 from workbench.text.human import DAY_MICROS, MINUTE_MICROS, SECOND_MICROS, sentence
@@ -51,12 +51,18 @@ _SCOPE_CHOICES: Final[tuple[tuple[RuleScope, str], ...]] = (
 _EFFECT_CHOICES: Final[tuple[tuple[RuleEffect, str], ...]] = (
     ("allow", "allow"), ("ask", "always ask"), ("deny", "deny"),
 )  # fmt: skip
+_PLACE_CHOICES: Final[tuple[tuple[Place, str], ...]] = (
+    ("inside", "inside the sandbox"), ("outside", "outside, as you"),
+)  # fmt: skip
+_FIELDS: Final = 3
+"""Fields of every rule; one that allows commands has one more."""
 _TURN_ENDS: Final = "this turn"
 _END_CHOICES: Final = {
     "session": ("the session ends", _TURN_ENDS, "in 10 min", "24:00"),
     "workspace": ("no end", "in 10 min", "24:00", "in 7 days"),
     "always": ("no end", "in 10 min", "24:00", "in 7 days"),
 }
+RUNS_OUTSIDE: Final = "Its commands run as you: they can write anywhere and use the network."
 _APPROVED_STATES: Final = frozenset({"approved", "executing", "succeeded", "failed", "interrupted"})
 _MAX_PAST_ROWS: Final = 3
 
@@ -80,6 +86,7 @@ class RuleDraft(Struct, kw_only=True):
     scope: int = 0
     end: int = 0
     effect: int = 0
+    place: int = 0
 
     @property
     def candidates(self) -> "Sequence[SuggestedRule]":
@@ -100,7 +107,7 @@ class RuleDraft(Struct, kw_only=True):
     def subject(self) -> tuple[object, ...]:
         """Return what the saving key is about: any change of it starts the wait anew."""
         candidate = self.candidate
-        return (candidate.pattern_kind, candidate.pattern, self.scope, self.end, self.effect)
+        return (candidate.pattern_kind, candidate.pattern, self.scope, self.end, self.effect, self.place)
 
     def move(self, rows: int) -> None:
         """Go to a wider (1) or narrower (-1) rule."""
@@ -108,7 +115,7 @@ class RuleDraft(Struct, kw_only=True):
 
     def to_field(self, step: int) -> None:
         """Go to another field."""
-        self.at_field = (self.at_field + step) % 3
+        self.at_field = (self.at_field + step) % (_FIELDS + self.allows_commands)
 
     def choose(self, step: int) -> None:
         """Choose another option of the field."""
@@ -118,8 +125,21 @@ class RuleDraft(Struct, kw_only=True):
                 self.end = 0
             case 1:
                 self.end = max(0, min(self.end + step, len(self._ends()) - 1))
-            case _:
+            case 2:
                 self.effect = max(0, min(self.effect + step, len(_EFFECT_CHOICES) - 1))
+            case _:
+                self.place = max(0, min(self.place + step, len(_PLACE_CHOICES) - 1))
+
+    @property
+    def allows_commands(self) -> bool:
+        """Return whether the rule would allow commands, so that it says where they run."""
+        is_command = self.offer.subject.descriptor.command_parameter is not None
+        return is_command and self.chosen_effect == "allow"
+
+    @property
+    def chosen_place(self) -> Place | None:
+        """Return where the commands run that the rule would allow; None where it allows none."""
+        return _PLACE_CHOICES[self.place][0] if self.allows_commands else None
 
     def _ends(self) -> tuple[str, ...]:
         ends = _END_CHOICES[_SCOPE_CHOICES[self.scope][0]]
@@ -154,7 +174,7 @@ class RuleDraft(Struct, kw_only=True):
             rule="", effect=self.chosen_effect, origin="user", scope=scope, scope_id=ids.get(scope),
             tool=candidate.tool, pattern_kind=candidate.pattern_kind, pattern=candidate.pattern,
             description=f"{candidate.covers}: {candidate.pattern}"[:200], expires_at=self._expires_at(now),
-            created_from=self.created_from,
+            created_from=self.created_from, place=self.chosen_place,
         )  # fmt: skip
 
     def _expires_at(self, now: int) -> int | None:
@@ -192,6 +212,7 @@ class RuleDraft(Struct, kw_only=True):
             DialogField(
                 name="effect", options=tuple(words for _, words in _EFFECT_CHOICES), chosen=self.effect
             ),
+            *self._place_fields(),
         )
         return RuleDialogModel(
             now=now, about=self.offer.about, part_words=_part_sentence(self.offer), candidates=rows,
@@ -199,6 +220,12 @@ class RuleDraft(Struct, kw_only=True):
             on_save="" if refused else on_save, why_off=f"refused: {refused}" if refused else "",
             notes=(*self._notes(), "Deny rules still win. Every use shows § and its number."),
         )  # fmt: skip
+
+    def _place_fields(self) -> tuple[DialogField, ...]:
+        if not self.allows_commands:
+            return ()
+        options = tuple(words for _, words in _PLACE_CHOICES)
+        return (DialogField(name="runs", options=options, chosen=self.place),)
 
     def _scope_words(self) -> tuple[str, ...]:
         """Return where a rule can hold; a workspace that is not the screen's is named."""
@@ -215,7 +242,8 @@ class RuleDraft(Struct, kw_only=True):
     def _notes(self) -> tuple[str, ...]:
         """Return what is to be said of the candidate before it is saved."""
         where = f"The folder {self.folder.name} is {self.folder.path}, not the one of this screen."
-        return (where, *self._candidate_notes()) if self.folder.is_other else self._candidate_notes()
+        notes = (where, *self._candidate_notes()) if self.folder.is_other else self._candidate_notes()
+        return (*notes, RUNS_OUTSIDE) if self.chosen_place == "outside" else notes
 
     def _candidate_notes(self) -> tuple[str, ...]:
         from workbench.policy.rule_validation import rule_notes
@@ -236,6 +264,7 @@ def _part_sentence(offer: "RuleSuggestions") -> str:
 def draft_rule(
     backend: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
     created_from: str, now: int, folder: Folder = NO_FOLDER, turn_id: str | None = None,
+    place: Place = "inside",
 ) -> "RuleDraft | str":  # fmt: skip
     """Return what can be chosen for a call, or why no rule can cover it.
 
@@ -249,6 +278,7 @@ def draft_rule(
         now: the moment, in microseconds.
         folder: the workspace as the screen names it.
         turn_id: the turn that asks.
+        place: where the commands run that the rule allows, until it is chosen.
     """
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import suggest_rules
@@ -269,7 +299,7 @@ def draft_rule(
         return suggestions.why_none or "no rule can be made of this call"
     return RuleDraft(
         offer=suggestions, session_id=session_id, workspace=workspace, created_from=created_from,
-        folder=folder, turn_id=turn_id,
+        folder=folder, turn_id=turn_id, place=[key for key, _ in _PLACE_CHOICES].index(place),
     )  # fmt: skip
 
 
@@ -350,12 +380,18 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     draft = draft_rule(
         context.backend, action.tool or "", parameters, session_id=action.session_id,
         workspace=workspace, created_from=action.id, now=state.source.now(), folder=detail.folder,
-        turn_id=action.turn_id,
+        turn_id=action.turn_id, place=_place_of_rule(context, detail),
     )  # fmt: skip
     if isinstance(draft, str):
         context.say(sentence(draft))
         return
     context.app.push_screen(RuleDialog(context, detail, draft))
+
+
+def _place_of_rule(context: "MainContext", detail: ActionDetail) -> Place:
+    """Return where a rule of an action lets commands run: outside only where its own row leaves a sandbox."""
+    leaves = detail.level is not None and context.widgets.approvals.choosing.place_of(detail) == "outside"
+    return "outside" if leaves else "inside"
 
 
 class RuleDialog(Dialog, inherit_bindings=False):

@@ -4,7 +4,7 @@ A rule is revoked only by typing its number.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from textual import on
@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from workbench.domain.events import RuleAdded
 from workbench.domain.machines import ENDED_RUN_STATES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Rule
-from workbench.domain.values import RuleEffect, RuleScope
+from workbench.domain.values import Place, RuleEffect, RuleScope
 from workbench.journal.session_queries import open_turns
 from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
@@ -65,7 +65,7 @@ def parse_rule(words: str, workspace: str, old: Rule | None = None) -> RuleAdded
         rule="", effect=cast("RuleEffect", match["effect"] or "allow"), origin="user", scope=scope,
         scope_id=scope_id, tool=match["tool"], pattern_kind="glob", pattern=match["pattern"],
         description=old.description if old else f"written by hand: {match['pattern']}"[:200],
-        expires_at=old.expires_at if old else None,
+        expires_at=old.expires_at if old else None, place=old.place if old else None,
     )  # fmt: skip
 
 
@@ -80,10 +80,11 @@ def renewed_rule(rule: Rule) -> RuleAdded:
     return RuleAdded(
         rule="", effect=rule.effect, origin="user", scope=rule.scope, scope_id=rule.scope_id, tool=rule.tool,
         pattern_kind=rule.pattern_kind, pattern=rule.pattern, description=rule.description,
-        expires_at=rule.expires_at, created_from=rule.created_from,
+        expires_at=rule.expires_at, created_from=rule.created_from, place=rule.place,
     )  # fmt: skip
 
 
+_OTHER_PLACE: Final[Mapping[Place, Place]] = {"inside": "outside", "outside": "inside"}
 _NO_RULES = (
     "No rules yet",
     "A rule allows or denies calls like one you know, without asking. A on a call that waits offers those"
@@ -159,6 +160,8 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         self._input.cursor_blink = False
         self.rules: Sequence[Rule] = ()
         self._wrong: dict[str, tuple[str, ...]] = {}
+        self._commands: frozenset[str] = frozenset()
+        """The numbers of rules that allow commands."""
         self._ended: set[str] = set()
         self._asks, self._wanted, self._has_past = "", "", False
         self._tried: dict[str, str] = {}
@@ -186,6 +189,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
     def _read(self) -> None:
         self.rules = self._main.backend.rules.all_rules()
         self._wrong, self._ended = self._warnings(), self._ended_scopes()
+        self._commands = frozenset(rule.id for rule in self.rules if self._allows_commands(rule))
         self._show()
 
     def _ended_scopes(self) -> set[str]:
@@ -201,6 +205,16 @@ class RulesScreen(ListScreen, inherit_bindings=False):
                 ended.add(key)
         turns = {rule.scope_id for rule in self.rules if rule.scope == "turn" and rule.scope_id}
         return ended | (turns - open_turns(journal) if turns else turns)
+
+    def _allows_commands(self, rule: Rule) -> bool:
+        """Return whether a rule allows command lines, so that it matters where they run."""
+        from workbench.policy.rules import rule_names_tool
+
+        tools = self._main.backend.rules.known_tools().values()
+        commands = [tool for tool in tools if tool.command_parameter is not None]
+        return rule.effect == "allow" and any(
+            rule_names_tool(rule.tool, rule.pattern_kind, tool) for tool in commands
+        )
 
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
@@ -220,6 +234,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
             titles={key: session.title for key, session in state.sessions.items()},
             wanted=self._wanted, has_past=self._has_past, warnings=self._wrong, ended=self._ended,
             senses=self._senses(), open_turn=state.current.open_turn if state.current else None,
+            commands=self._commands,
         )  # fmt: skip
         count = human.counted(len(rows), "rule")
         past = ", with revoked, expired and ended ones" if self._has_past else ""
@@ -425,6 +440,37 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         self.say(f"{rule.id} is revoked.{more} u puts it back.")
         self._main.tasks.rules_changed()
         self._read()
+
+    def why_not_place(self) -> str:
+        """Return why nobody can say where the commands of the rule under the cursor run."""
+        row = self._row
+        if row is None or self.over:
+            return self.why_no_row() or self.over
+        return "" if row.place is not None else "this rule allows no commands"
+
+    def label_of(self, key_id: str) -> str:
+        row = self._row
+        if key_id == "rules.place" and row is not None and row.place is not None:
+            return f"run {_OTHER_PLACE[row.place]}"
+        return super().label_of(key_id)
+
+    def place(self) -> None:
+        """Let the commands that the rule allows run on the other side of the sandbox."""
+        row = self._row
+        if row is None or row.place is None:
+            return
+        if reason := self._main.backend.may_answer():
+            self.say(reason)
+            return
+        try:
+            rule = self._main.backend.rules.place_rule(row.id, _OTHER_PLACE[row.place])
+        except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+            self.say(f"Nothing was changed. {error_text(error)}")
+            return
+        self._main.tasks.rules_changed()
+        self._read()
+        more = " A configuration file has it too: say it there." if rule.origin == "config" else ""
+        self.say(f"What {rule.id} allows runs {rule.place} the sandbox from now on.{more}")
 
     def backtest(self) -> None:
         """Count in a thread what the rule would have done with the calls that were asked about."""
