@@ -527,7 +527,7 @@ def test_commands_offered():
         for name, _ in completions_of(
             word_before_cursor("/s", is_first_line=True), CompletionSources()
         ).candidates
-    ] == ["/stop"]
+    ] == ["/sandbox", "/stop"]
     assert parse_slash_command("/stop  it all ") == ("stop", "it all")
 
 
@@ -757,3 +757,17 @@ def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
         ]
 
     play(act, services=backend(open_editor=broken))
+
+
+@pytest.mark.parametrize(
+    ("before", "names"),
+    [
+        ("/sandbox ", ["auto", "ask", "workspace", "read-only", "outside"]),
+        ("/sandbox a", ["auto", "ask"]),
+        ("/sandbox OUT", ["outside"]),
+        ("/sandbox zzz", []),
+    ],
+)
+def test_what_is_offered_of_the_sandbox(before, names):
+    word = word_before_cursor(before, is_first_line=True)
+    assert [name for name, _ in completions_of(word, CompletionSources()).candidates] == names

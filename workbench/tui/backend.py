@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ProviderStatus,
         ProviderUsage,
     )
+    from workbench.views.sandbox import SandboxPast, SandboxStanding
     from workbench.views.undo_plan import UndoPlan
     from workbench.views.unseen_ends import UnseenEnd
     from workbench.views.welcome import ImportOffer
@@ -298,6 +299,10 @@ class ModelBackend:
 
     def set_mode(self, session_id: str, mode: str) -> str:
         """Change what is asked about from here on; return what to say."""
+        raise BackendError(_NOTHING_DONE)
+
+    def set_sandbox(self, session_id: str, word: str) -> str:
+        """Choose the sandbox of a session, or whether commands inside ask; empty is the next session."""
         raise BackendError(_NOTHING_DONE)
 
     def choose_worktree(self, *, is_chosen: bool) -> str:
@@ -745,6 +750,14 @@ class Backend:
 
     def question_counts(self) -> "QuestionCounts | None":
         """Return how many questions the own newest calls would have been; None without a history."""
+        return None
+
+    def sandbox_standing(self) -> "SandboxStanding | None":
+        """Return the sandbox of commands here, proven by running it. In a thread."""
+        return None
+
+    def sandbox_past(self) -> "SandboxPast | None":
+        """Return what it would have done with the own newest questions about commands. In a thread."""
         return None
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:

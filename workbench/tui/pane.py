@@ -435,6 +435,8 @@ class SidebarModel(Struct, frozen=True, kw_only=True):
     seconds: int | None = None
     """How long the turn of the one on show has worked; None while it does not."""
     asks: str = "every call"
+    sandbox: str = ""
+    """The sandbox of the one on show, where it is not the one that most have."""
     rules: int = 0
     changed_files: "Sequence[ChangedFile]" = ()
     folders: FolderNames | None = None

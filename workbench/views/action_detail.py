@@ -48,7 +48,7 @@ from workbench.views.file_changes import FileDetail, file_details
 from workbench.views.hunk_selection import HunkSelection
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.reopening import Reopening
-from workbench.views.sandbox import refusals_sentence
+from workbench.views.sandbox import SandboxPast, past_text, refusals_sentence
 from workbench.views.status_icons import StatusName, action_status, call_status
 from workbench.views.supervised import agent_title, own_question
 
@@ -83,8 +83,11 @@ class QuestionCounts(Struct, frozen=True, kw_only=True):
     all_but_reads: int
 
 
-def trust_choice_notes(counts: QuestionCounts | None) -> dict[str, str]:
-    """Return what each answer to the trust question asks about, and how often that was, where it is known."""
+def trust_choice_notes(counts: QuestionCounts | None, past: SandboxPast | None = None) -> dict[str, str]:
+    """Return what each answer to the trust question asks about, and how often that was, where it is known.
+
+    `past` is what the sandbox would have done with questions about commands.
+    """
     every = reads = ""
     if counts is not None and counts.every > 1:
         every = f": your last {counts.every:,} calls would all have asked"
@@ -92,6 +95,8 @@ def trust_choice_notes(counts: QuestionCounts | None) -> dict[str, str]:
     return {
         "trust": f"asks before every call{every}",
         "trust_and_read": f"asks before all except reads{reads}",
+        "trust_and_sandbox": "asks before all except reads and commands that run inside the sandbox"
+        + (f": {past_text(past)}" if past is not None and past.spared else ""),
         "not_now": "asks before every call",
     }
 
@@ -392,11 +397,13 @@ def action_detail(
     ))  # fmt: skip
 
 
-def with_choice_notes(detail: ActionDetail | None, counts: QuestionCounts | None) -> ActionDetail | None:
+def with_choice_notes(
+    detail: ActionDetail | None, counts: QuestionCounts | None, past: SandboxPast | None = None
+) -> ActionDetail | None:
     """Return a trust question that waits with what each answer asks about; others as they are."""
     if detail is None or detail.kind != "trust" or not detail.is_pending:
         return detail
-    return replace(detail, choice_notes=trust_choice_notes(counts))
+    return replace(detail, choice_notes=trust_choice_notes(counts, past))
 
 
 class _Printed(Struct, frozen=True):

@@ -108,6 +108,17 @@ _ASKING_WORDS: Final[dict[object, str]] = {
     "reads": "mode: it asks before all except reads",
     None: "mode: it follows the settings",
 }
+_SANDBOX_WORDS: Final[dict[object, str]] = {
+    "read-only": "sandbox: commands can write nothing",
+    "workspace": "sandbox: commands can write the workspace",
+    "outside": "sandbox: off, commands run as you",
+    None: "sandbox: as set",
+}
+_SANDBOXED_WORDS: Final[dict[object, str]] = {
+    "auto": "commands inside the sandbox run without asking",
+    "ask": "commands inside the sandbox ask",
+    None: "commands inside the sandbox ask as set",
+}
 
 
 def _session_words(body: e.SessionBody) -> str:
@@ -144,7 +155,9 @@ def session_settings_text(body: e.SessionChanged) -> str:
     members = body.configuration or {}
     reads = _ASKING_WORDS.get(members["reads"], "") if "reads" in members else ""
     tools = "" if body.active_tools is None else f"tools: {', '.join(body.active_tools) or 'all'}"
-    return _comma_joined(model, reads, tools)
+    box = _SANDBOX_WORDS.get(members["sandbox"], "") if "sandbox" in members else ""
+    asks = _SANDBOXED_WORDS.get(members["sandboxed"], "") if "sandboxed" in members else ""
+    return _comma_joined(model, reads, box, asks, tools)
 
 
 def _turn_words(body: e.TurnBody) -> str:

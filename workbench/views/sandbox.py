@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from workbench.domain.rows import Call
+from msgspec import Struct
+
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import (
     SANDBOX_SPEAKER,
     Place,
     RefusalKind,
+    SandboxBackend,
     SandboxLevel,
     SandboxRefusal,
     SandboxUse,
 )
+from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
 
 _MAX_TARGET_CELLS: Final = 120
@@ -63,3 +67,92 @@ def place_fact(place: Place, level: SandboxLevel | None) -> str:
     if place == "inside" and level is not None:
         return f"inside the sandbox: {LEVEL_SENTENCES[level]}"
     return f"outside the sandbox: {LEVEL_SENTENCES['outside']}"
+
+
+# --- the sandbox of a folder ------------------------------------------------------------------------
+
+DEFAULT_LEVEL: Final[SandboxLevel] = "workspace"
+_MAX_PROBLEM_CELLS: Final = 200
+
+
+class SandboxStanding(Struct, frozen=True, kw_only=True):
+    """The sandbox that commands in a folder have, by its settings and by what this machine can do."""
+
+    level: SandboxLevel = DEFAULT_LEVEL
+    backend: SandboxBackend = "none"
+    is_auto: bool = False
+    """Whether commands inside it run without a question."""
+    problem: str = ""
+    """Why there is no full sandbox; empty if there is one, and where the settings want none."""
+    remedy: str = ""
+
+    @property
+    def is_full(self) -> bool:
+        return self.backend == "bubblewrap" and self.level != "outside"
+
+
+class SandboxPast(Struct, frozen=True, kw_only=True):
+    """What the sandbox would have done with the own newest questions about commands."""
+
+    asked: int
+    spared: int
+    """How many of them would have run inside without a question."""
+
+
+def sandbox_of_session(standing: SandboxStanding | None, session: Session | None) -> SandboxStanding | None:
+    """Return the sandbox of a session, with what a human chose for it; None where there is none of ours."""
+    if standing is None or session is None:
+        return standing
+    if session.is_supervised:
+        return None
+    is_auto = standing.is_auto if session.sandboxed is None else session.sandboxed == "auto"
+    return SandboxStanding(
+        level=session.sandbox_level or standing.level, backend=standing.backend, is_auto=is_auto,
+        problem=standing.problem, remedy=standing.remedy,
+    )  # fmt: skip
+
+
+def standing_text(standing: SandboxStanding | None) -> str:
+    """Return what is shown of a sandbox all the time: nothing of a full one with the level of most."""
+    if standing is None:
+        return ""
+    if standing.level == "outside":
+        return "off"
+    if standing.problem and standing.backend == "none":
+        return "none here"
+    holds = "" if standing.backend != "landlock" else "files only"
+    return ", ".join(filter(None, ("" if standing.level == DEFAULT_LEVEL else standing.level, holds)))
+
+
+def asks_text(asks: str, standing: SandboxStanding | None) -> str:
+    """Return what is asked about, without what runs inside the sandbox without a question.
+
+    While all agents are held, which stands behind a comma, that asks too.
+    """
+    if standing is None or not (standing.is_auto and standing.is_full) or "," in asks:
+        return asks
+    return f"{asks} and commands inside" if asks.startswith("all") else "all except commands inside"
+
+
+def problem_sentence(standing: SandboxStanding) -> str:
+    """Return that this machine has no full sandbox, why, and what helps; empty where it has one."""
+    if standing.level == "outside" or not standing.problem:
+        return ""
+    head = "No sandbox" if standing.backend == "none" else "The sandbox only keeps files from being written"
+    why = one_line(standing.problem, _MAX_PROBLEM_CELLS).rstrip(".")
+    remedy = sentence(one_line(standing.remedy, _MAX_PROBLEM_CELLS)) if standing.remedy else ""
+    return f"{head}: {why}. {remedy}".rstrip()
+
+
+def offer_text(standing: SandboxStanding | None, past: SandboxPast | None) -> str:
+    """Return the offer to run commands inside without a question, with its number; empty for no offer."""
+    if standing is None or not standing.is_full or standing.is_auto:
+        return ""
+    if past is None or not past.spared:
+        return "/sandbox auto runs commands inside the sandbox without asking"
+    return f"{past_text(past)}: /sandbox auto"
+
+
+def past_text(past: SandboxPast) -> str:
+    """Return what the sandbox would have spared: `of 212 questions about commands 171 would ...`."""
+    return f"of {counted(past.asked, 'question')} about commands {past.spared:,} would not have been asked"

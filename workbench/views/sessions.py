@@ -202,9 +202,16 @@ def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tup
 
 
 def session_facts(
-    session: Session, *, turns: int, asks: str, rules: int, money: str = "", waiting: int = 0
+    session: Session,
+    *,
+    turns: int,
+    asks: str,
+    rules: int,
+    sandbox: str = "",
+    money: str = "",
+    waiting: int = 0,
 ) -> SidebarFacts:
-    """Return the facts of the session on show; `asks` is what the settings say, `money` may be empty."""
+    """Return the facts of the session on show; `asks` is what the settings say, others may be empty."""
     facts = [
         ("agent", agent_name(session)),
         ("state", session_status(session, waiting)[1] if session.is_supervised else ""),
@@ -213,6 +220,7 @@ def session_facts(
         ("tokens", human.token_text(session.usage.total_tokens)),
         ("cost", money),
         ("asks", asks),
+        ("sandbox", sandbox),
         ("rules", f"{rules} on" if rules else ""),
     ]
     return SidebarFacts(facts=tuple((label, words) for label, words in facts if words))

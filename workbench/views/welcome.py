@@ -127,6 +127,7 @@ def welcome_facts(
     added: str = "",
     keys_of_found: Sequence[str] = (),
     connectable: Sequence[str] = (),
+    sandbox: str = "",
 ) -> WelcomeFacts:
     """Return the page of a folder.
 
@@ -143,6 +144,7 @@ def welcome_facts(
         added: what this screen added to the configuration, and how that is undone.
         keys_of_found: the keys that take what was found, in its order.
         connectable: names of other agents on this machine, while none of them is connected.
+        sandbox: what there is to say of the sandbox of commands.
     """
     others = f"{elsewhere:,} of other folders; " if elsewhere else ""
     sessions = WelcomeKey(
@@ -160,6 +162,8 @@ def welcome_facts(
         here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
     if connectable:
         here.append(("todo", f"{names_text(connectable)}: c lets them ask here"))
+    if sandbox:
+        here.append(("todo", one_line(sandbox, _MAX_ADDED_CELLS)))
     here += _trust_words(trust)
     found = _found_keys(search, keys_of_found)
     is_looking = search is not None and not search.is_over

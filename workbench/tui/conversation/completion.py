@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import nsmallest
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from msgspec import Struct, field
 
@@ -27,6 +27,7 @@ SLASH_COMMANDS: Final = (
     ("/quit", "leave; agents keep working"),
     ("/queue", "queued messages: edit, take back, reorder"),
     ("/restart", "restart the background process"),
+    ("/sandbox", "what commands may touch, and whether they ask"),
     ("/stop", "stop the agent"),
     ("/tools", "narrow the tools of this session"),
     ("/worktree", "a new session in a git worktree of its own"),
@@ -39,11 +40,13 @@ COMMAND_ALIASES: Final = {
     "/continue": "resume unpause", "/end": "close finish", "/mark": "bookmark note",
     "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
     "/model": "model switch change llm", "/queue": "queued pending withdraw unsend cancel message",
-    "/restart": "host daemon server background", "/tools": "allowed capabilities limit restrict narrow",
+    "/restart": "host daemon server background",
+    "/sandbox": "box isolation bubblewrap landlock inside outside network auto",
+    "/tools": "allowed capabilities limit restrict narrow",
     "/worktree": "git branch isolate separate copy parallel",
 }  # fmt: skip
 """What people call a command who know it from elsewhere; the palette finds it by them."""
-COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode", "tools"})
+COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode", "sandbox", "tools"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (
     ("every", "asks before every call"),
@@ -51,6 +54,14 @@ MODE_CHOICES: Final = (
     ("settings", "follow config.json and trust"),
 )
 """What `/mode` takes."""
+SANDBOX_CHOICES: Final = (
+    ("auto", "commands inside run without asking"),
+    ("ask", "commands inside ask as all others"),
+    ("workspace", "they can write the workspace, no network"),
+    ("read-only", "they can write nothing, no network"),
+    ("outside", "no sandbox: they run as you"),
+)
+"""What `/sandbox` takes."""
 TOOL_CHOICES: Final = (
     ("list", "say which it has"),
     *((name, "those that only read") for name in TOOL_GROUPS),
@@ -62,14 +73,14 @@ _ALIASES: Final = {"/exit": "/quit", "/q": "/quit", "/leave": "/quit", "/command
 """What people type who come from other programs."""
 _FILE_MENTION = re.compile(r"(?:^|(?<=\s))@(\S*)\Z")
 _COMMAND_WORD = re.compile(r"\A/(\w*)\Z")
-_COMMAND_VALUE = re.compile(r"\A/(model|mode) +(\S*)\Z|\A/(tools) +(?:\S+ +)*(\S*)\Z")
+_COMMAND_VALUE = re.compile(r"\A/(model|mode|sandbox) +(\S*)\Z|\A/(tools) +(?:\S+ +)*(\S*)\Z")
 _LIKE_A_COMMAND = re.compile(r"/([a-z]{2,20})(?: |\Z)")
 
 
 class TypedWord(Struct, frozen=True, kw_only=True):
     """The word that is being typed."""
 
-    kind: Literal["file", "command", "model", "mode", "tools"]
+    kind: Literal["file", "command", "model", "mode", "sandbox", "tools"]
     query: str
     """Without its `@` or `/`."""
     start: int
@@ -116,7 +127,7 @@ def _command_value(before: str) -> TypedWord | None:
         return None
     if match.group(3) is not None:
         return TypedWord(kind="tools", query=match.group(4), start=match.start(4))
-    kind: Literal["model", "mode"] = "model" if match.group(1) == "model" else "mode"
+    kind = cast('Literal["model", "mode", "sandbox"]', match.group(1))
     return TypedWord(kind=kind, query=match.group(2), start=match.start(2))
 
 
@@ -127,9 +138,10 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
             rows = [(name, known.now.get(name) or words) for name, words in SLASH_COMMANDS]
             candidates = tuple(row for row in rows if row[0].startswith(f"/{word.query}"))
             return Completions(word=word, candidates=candidates, total=len(SLASH_COMMANDS))
-        case "mode":
-            candidates = tuple(row for row in MODE_CHOICES if row[0].startswith(word.query.lower()))
-            return Completions(word=word, candidates=candidates, total=len(MODE_CHOICES))
+        case "mode" | "sandbox":
+            rows = MODE_CHOICES if word.kind == "mode" else SANDBOX_CHOICES
+            candidates = tuple(row for row in rows if row[0].startswith(word.query.lower()))
+            return Completions(word=word, candidates=candidates, total=len(rows))
         case "tools":
             return Completions(
                 word=word, candidates=_tool_candidates(word)[:MAX_COMPLETIONS], total=len(TOOL_CHOICES)

@@ -13,7 +13,14 @@ from workbench.tui import render_context
 from workbench.tui.conversation.completion import Completions
 from workbench.tui.widgets.line_view import LineView
 
-_KIND_TITLES = {"file": "Files", "command": "/commands", "model": "Models", "mode": "Modes", "tools": "Tools"}
+_KIND_TITLES = {
+    "file": "Files",
+    "command": "/commands",
+    "model": "Models",
+    "mode": "Modes",
+    "sandbox": "Sandbox",
+    "tools": "Tools",
+}
 
 
 _LEAST_POPUP_ROWS: Final = 3

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from workbench.tui.widgets.pane_frame import PaneRule
     from workbench.views.action_detail import QuestionCounts
     from workbench.views.conversation_blocks import Block
+    from workbench.views.sandbox import SandboxPast, SandboxStanding
     from workbench.views.welcome import ModelSearch
 
 
@@ -68,6 +69,10 @@ class WorkspaceStatus(Struct, kw_only=True):
     """How many pipelines there are; None while nobody has looked."""
     questions: "QuestionCounts | None" = None
     """How often each answer to the trust question would have asked; None without a history."""
+    sandbox: "SandboxStanding | None" = None
+    """The sandbox of commands here; None while nobody has looked."""
+    sandbox_past: "SandboxPast | None" = None
+    """What it would have done with earlier questions; None without a history, and where it is not offered."""
     elsewhere: int = 0
     """How many sessions other folders have."""
     agents: tuple[str, ...] = ()

@@ -56,6 +56,7 @@ class FirstPage:
         """Return what the page says, in a demo in words of its own."""
         from workbench import __version__
         from workbench.tui.main.main_keys import KEYS_OF_FOUND
+        from workbench.views.sandbox import offer_text
         from workbench.views.welcome import WelcomeFacts, welcome_facts
 
         if self._opening:
@@ -74,6 +75,7 @@ class FirstPage:
             added=status.added,
             keys_of_found=KEYS_OF_FOUND,
             connectable=status.connectable,
+            sandbox=offer_text(status.sandbox, status.sandbox_past),
         )
 
     def begin(self) -> None:

@@ -43,6 +43,7 @@ from workbench.views.action_detail import (
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 from workbench.views.data_source import SealedContentGone
 from workbench.views.hunk_selection import hunk_sizes
+from workbench.views.sandbox import SandboxStanding, asks_text, sandbox_of_session, standing_text
 from workbench.views.sessions import HeaderFacts
 from workbench.views.tools import streamed_output
 
@@ -236,7 +237,7 @@ class SessionPresenter:
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
         detail = detail if source.has_times else replace(detail, decided_at=None)
-        return with_choice_notes(detail, self.status.questions)
+        return with_choice_notes(detail, self.status.questions, self.status.sandbox_past)
 
     def fixed_rule(self, action_id: str) -> str:
         """Return the linter's rule whose finding a waiting edit is to fix; empty for any other action."""
@@ -473,6 +474,7 @@ class Presenter(SessionPresenter):
                 seconds=state.transcript.facts.turn_seconds,
                 changed_files=sessions.changed_files(state.file_events, state.actions),
                 asks=self._asks,
+                sandbox=standing_text(self._sandbox),
                 rules=self.status.asks[1],
                 folders=self.folders,
             )
@@ -483,7 +485,13 @@ class Presenter(SessionPresenter):
         """Return what is asked about: a human may have said so for the session on show."""
         current = self.state.current
         said = current.reads if current is not None else None
-        return {"every": "every call", "reads": "all except reads"}.get(said or "", self.status.asks[0])
+        asks = {"every": "every call", "reads": "all except reads"}.get(said or "", self.status.asks[0])
+        return asks_text(asks, self._sandbox)
+
+    @property
+    def _sandbox(self) -> SandboxStanding | None:
+        """Return the sandbox of the session on show, or of the next one."""
+        return sandbox_of_session(self.status.sandbox, self.state.current)
 
     def composer(self) -> None:
         """Show whom a message would go to; with the first model the composer comes onto the screen."""
@@ -498,6 +506,8 @@ class Presenter(SessionPresenter):
         asks = f"asks before {self._asks}"
         tools = len(state.current.active_tools) if state.current is not None else 0
         has = counted(tools, "tool") if tools else ""
+        box = f"sandbox {words}" if (words := standing_text(self._sandbox)) else ""
+        said = ", ".join(filter(None, (asks, box, has)))
         self._widgets.composer.show(
             ComposerModel(
                 session=state.current,
@@ -510,10 +520,11 @@ class Presenter(SessionPresenter):
                 queue=[
                     (block.id.removeprefix("prompt:"), block.text) for block in state.transcript.facts.queue
                 ],
-                mode=f"{marks} marked, a opens the table" if marks else ", ".join(filter(None, (asks, has))),
+                mode=f"{marks} marked, a opens the table" if marks else said,
                 now={
                     "/mode": asks,
                     "/tools": f"has {has}" if has else "",
+                    "/sandbox": box,
                     "/model": f"{one_line(state.current.model, 40)}, or another"
                     if state.current and state.current.model
                     else "",

@@ -191,7 +191,12 @@ class Sidebar(Pane):
         if view.current is not None:
             waiting = sessions.waiting_in(view.current, view.actions)
             facts = sessions.session_facts(
-                view.current, turns=view.turns, asks=view.asks, rules=view.rules, waiting=waiting
+                view.current,
+                turns=view.turns,
+                asks=view.asks,
+                sandbox=view.sandbox,
+                rules=view.rules,
+                waiting=waiting,
             )
         below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)
         room = (self.size.height or self.screen.size.height - _ROWS_AROUND) - 2

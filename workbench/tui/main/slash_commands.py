@@ -76,6 +76,10 @@ def _set_mode(context: "MainContext", rest: str) -> None:
     _begin_or_set(context, "mode", rest, context.folders.backend.models.set_mode)
 
 
+def _set_sandbox(context: "MainContext", rest: str) -> None:
+    _begin_or_set(context, "sandbox", rest, context.folders.backend.models.set_sandbox)
+
+
 def _set_tools(context: "MainContext", rest: str) -> None:
     _begin_or_set(context, "tools", rest, context.folders.backend.models.set_tools)
 
@@ -113,7 +117,7 @@ _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
 }  # fmt: skip
 _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
     "compact": _compact, "model": _set_model, "mode": _set_mode, "mark": _add_mark,
-    "tools": _set_tools,
+    "sandbox": _set_sandbox, "tools": _set_tools,
     "provider": lambda context, rest: context.providers.command(rest),
 }  # fmt: skip
 """Commands with a word behind them."""

@@ -19,6 +19,7 @@ from workbench.tui.backend import Backend, BackendError, RestartLater, error_tex
 from workbench.tui.external_editor import edit_in_external_editor
 from workbench.views.action_detail import CommandParts
 from workbench.views.agent_connections import connectable_names
+from workbench.views.sandbox import offer_text, problem_sentence
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
@@ -270,6 +271,7 @@ class MainTasks(BackgroundTasks):
         def done() -> str:
             text = work()
             self.read_asks()
+            self.read_sandbox()
             return text
 
         self.file(done)
@@ -567,12 +569,35 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "questions", "count questions")
 
+    def read_sandbox(self, *, is_start: bool = False) -> None:
+        """Look what holds the commands here, and at the start say so where nothing does."""
+        status, context = self._status, self._context
+
+        def work() -> None:
+            standing = self.backend.sandbox_standing()
+            status.sandbox_past = self.backend.sandbox_past() if offer_text(standing, None) else None
+            if standing is None or standing == status.sandbox:
+                return
+            status.sandbox = standing
+            context.call_from_thread(self._sandbox_read, is_start)
+
+        self._thread(work, "sandbox", "look what holds commands")
+
+    def _sandbox_read(self, is_start: bool) -> None:
+        presenter, standing = self._context.presenter, self._status.sandbox
+        presenter.around()
+        presenter.detail(self._widgets.approvals.queue.cursor)
+        self._context.first_page.show()
+        if is_start and standing is not None and (words := problem_sentence(standing)):
+            self._context.say(words)
+
     def read_at_start(self, heard: "Callable[[Sequence[UnseenEnd]], None]") -> None:
         """Read branch, draft, and what ended while no screen was open here, of which `heard` is told."""
         state = self._state
         self.read_branch()
         self.read_draft()
         self.read_about_session(state.current.id if state.current else "")
+        self.read_sandbox(is_start=True)
         if not state.runs.rows:
             self.read_pipelines()
 

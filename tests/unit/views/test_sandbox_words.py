@@ -1,0 +1,131 @@
+"""Words for where commands run and for the sandbox of a folder."""
+
+import pytest
+
+from tests.unit.views.making import call, session
+from workbench.domain.values import OUTSIDE, SandboxRefusal, SandboxUse
+from workbench.views.sandbox import (
+    SandboxPast,
+    SandboxStanding,
+    asks_text,
+    offer_text,
+    problem_sentence,
+    refusals_sentence,
+    sandbox_of_session,
+    sandbox_use_text,
+    standing_text,
+)
+
+FULL = SandboxStanding(backend="bubblewrap")
+AUTO = SandboxStanding(backend="bubblewrap", is_auto=True)
+MISSING = SandboxStanding(problem="bubblewrap is not installed", remedy="install the package bubblewrap")
+FILES = SandboxStanding(
+    backend="landlock", problem="bubblewrap is not installed", remedy="install the package bubblewrap"
+)
+OFF = SandboxStanding(level="outside", backend="bubblewrap", is_auto=True)
+
+
+@pytest.mark.parametrize(
+    ("refusals", "words"),
+    [
+        ((), ""),
+        ((("network", "pypi.org:443"),), "the sandbox refused to reach pypi.org:443"),
+        (
+            (("write", "/etc/hosts"), ("closed", ".git/hooks/pre-commit")),
+            "the sandbox refused to write /etc/hosts, to create .git/hooks/pre-commit, which controls the workspace",
+        ),
+        ((("read", "a\x1b[31m\nb"),), "the sandbox refused to read a⟨ESC[31m⟩⏎b"),
+        (
+            tuple(("write", f"/{n}") for n in range(6)),
+            "the sandbox refused to write /0, to write /1, to write /2, to write /3, and 2 more",
+        ),
+    ],
+)
+def test_what_was_refused_is_one_safe_line(refusals, words):
+    made = tuple(SandboxRefusal(kind=kind, target=target) for kind, target in refusals)
+    assert refusals_sentence(call(refusals=made)) == words
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        (
+            SandboxUse(level="read-only", backend="bubblewrap"),
+            "inside the sandbox, level read-only (bubblewrap)",
+        ),
+        (OUTSIDE, "outside the sandbox"),
+    ],
+)
+def test_where_a_process_ran(use, words):
+    assert sandbox_use_text(use) == words
+
+
+@pytest.mark.parametrize(
+    ("standing", "words"),
+    [
+        (None, ""), (FULL, ""), (AUTO, ""), (SandboxStanding(), ""), (MISSING, "none here"), (FILES, "files only"),
+        (OFF, "off"), (SandboxStanding(level="read-only", backend="bubblewrap"), "read-only"),
+        (SandboxStanding(level="read-only", backend="landlock"), "read-only, files only"),
+    ],
+)  # fmt: skip
+def test_only_an_unusual_sandbox_is_shown_all_the_time(standing, words):
+    assert standing_text(standing) == words
+
+
+@pytest.mark.parametrize(
+    ("asks", "standing", "words"),
+    [
+        ("every call", None, "every call"),
+        ("every call", FULL, "every call"),
+        ("every call", AUTO, "all except commands inside"),
+        ("all except reads", AUTO, "all except reads and commands inside"),
+        ("every call, held", AUTO, "every call, held"),
+        ("every call", OFF, "every call"),
+        ("every call", SandboxStanding(backend="landlock", is_auto=True), "every call"),
+    ],
+)
+def test_what_asks_leaves_out_what_runs_inside(asks, standing, words):
+    assert asks_text(asks, standing) == words
+
+
+@pytest.mark.parametrize(
+    ("standing", "words"),
+    [
+        (FULL, ""), (OFF, ""), (SandboxStanding(), ""),
+        (MISSING, "No sandbox: bubblewrap is not installed. Install the package bubblewrap."),
+        (FILES, "The sandbox only keeps files from being written: bubblewrap is not installed. "
+         "Install the package bubblewrap."),
+    ],
+)  # fmt: skip
+def test_a_missing_sandbox_is_said_with_its_remedy(standing, words):
+    assert problem_sentence(standing) == words
+
+
+@pytest.mark.parametrize(
+    ("standing", "past", "words"),
+    [
+        (None, None, ""), (MISSING, None, ""), (FILES, None, ""), (AUTO, None, ""), (OFF, None, ""),
+        (FULL, None, "/sandbox auto runs commands inside the sandbox without asking"),
+        (FULL, SandboxPast(asked=4, spared=0), "/sandbox auto runs commands inside the sandbox without asking"),
+        (FULL, SandboxPast(asked=212, spared=171),
+         "of 212 questions about commands 171 would not have been asked: /sandbox auto"),
+    ],
+)  # fmt: skip
+def test_no_question_is_offered_only_where_a_full_sandbox_asks(standing, past, words):
+    assert offer_text(standing, past) == words
+
+
+@pytest.mark.parametrize(
+    ("chosen", "level", "is_auto"),
+    [
+        ({}, "workspace", False), ({"sandbox": "read-only"}, "read-only", False), ({"sandboxed": "auto"}, "workspace", True),
+        ({"sandbox": "?", "sandboxed": "?"}, "workspace", False),
+    ],
+)  # fmt: skip
+def test_a_session_has_what_a_human_chose_for_it(chosen, level, is_auto):
+    of = sandbox_of_session(FULL, session(configuration=chosen))
+    assert (of.level, of.is_auto, of.backend) == (level, is_auto, "bubblewrap")
+
+
+def test_an_agent_that_runs_its_own_calls_has_no_sandbox_of_ours():
+    assert sandbox_of_session(FULL, session(kind="supervised", provider="Claude Code")) is None
