@@ -23,13 +23,14 @@ def row_fields(row: Struct, names: str) -> JsonFields:
 
 
 def action_json(action: Action) -> JsonFields:
-    """Return an action as lists show it; how much of it was seen only where that was noted."""
+    """Return an action as lists show it; how much was seen and where it runs only where noted."""
     names = (
         "session_id call_id kind tool target added removed digest created_at expires_at state supersedes"
         " warnings"
     )
     seen: JsonFields = {} if action.seen is None else {"seen": action.seen}
-    return {"id": action.id, **row_fields(action, names), **seen}
+    place = {} if action.place is None else row_fields(action, "place level")
+    return {"id": action.id, **row_fields(action, names), **seen, **place}
 
 
 def decision_json(action: Action) -> JsonFields | None:
@@ -58,6 +59,7 @@ def call_json(call: Call, models_by_call: Mapping[str, tuple[str, str]] | None =
         "id tool target state approval_method verdict_by rule action_id parameters requested_at started_at"
         " finished_at duration_ms exit_code detail summary error output_bytes",
     )
+    fields |= {} if call.place is None else row_fields(call, "place refusals")
     provider, model = (models_by_call or {}).get(call.id, ("", ""))
     return {**fields, "provider": provider, "model": model} if models_by_call is not None else fields
 

@@ -70,6 +70,7 @@ def action_line(row: ActionRow, signs: StatusIcons, now: int, *, is_alone: bool 
     risks = f"! {', '.join(action.warnings)}" if action.warnings else ""
     facts = (
         action_target(action),
+        action.place or "",
         changed_lines_text(action, signs),
         risks,
         one_line(row.title, TITLE_CELLS) if is_alone else "",
@@ -83,6 +84,7 @@ def spoken_action(number: int, row: ActionRow, now: int) -> str:
     """Return an action as line mode speaks it, without signs."""
     action = row.action
     parts = [f"{number} {action.verb} {action_target(action)}"]
+    parts += [f"{action.place} the sandbox"] if action.place else []
     if row.lines > 1:
         parts.append(f"{row.lines} lines")
     if row.hunks:
@@ -123,6 +125,7 @@ def call_line(call: Call, signs: StatusIcons) -> str:
     parts = [f"{signs.of(meaning)} {word}", one_line(call.tool, TITLE_CELLS)]
     target = call_target(call)
     parts += [one_line(target, TARGET_CELLS)] if target else []
+    parts += [call.place] if call.place else []
     parts += [f"exit {call.exit_code}"] if call.exit_code is not None else []
     parts += [duration_text(call.duration_ms / 1000)] if call.duration_ms is not None else []
     why = "" if call.state == "succeeded" and call.detail != "recovered" else call.error or call.detail

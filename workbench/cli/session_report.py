@@ -34,6 +34,7 @@ from workbench.text.human import token_text
 from workbench.text.safe import one_line
 from workbench.views.agent_tree import is_imported_fork
 from workbench.views.library import below_words
+from workbench.views.sandbox import refusals_text
 from workbench.views.status_icons import SESSION_STATUSES
 
 SHOW_EXAMPLE = """workbench sessions show 3f2a --json
@@ -210,6 +211,11 @@ def _refused_call_line(view: _SessionView, event: Event) -> str:
     return _call_line(view, event) if event.body.verdict.outcome in ("denied", "refused") else ""
 
 
+def _refusal_line(view: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.SandboxRefused)
+    return f"{view.console.signs.of('rejected')} the sandbox refused {refusals_text(event.body.refusals)}"
+
+
 def _written_file_line(view: _SessionView, event: Event) -> str:
     assert isinstance(event.body, e.FileChanged)
     body, signs = event.body, view.console.signs
@@ -243,6 +249,7 @@ LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {
     e.ActionCancelled: _action_line,
     e.CallProposed: _refused_call_line,
     e.CallFinished: _call_line,
+    e.SandboxRefused: _refusal_line,
     e.FileChanged: _written_file_line,
     e.ErrorRaised: _error_line,
     e.SessionStatusChanged: _status_line,

@@ -41,6 +41,7 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
             | e.UndoRequested()
         ) as body:  # fmt: skip
             words = _undo_words(body) or _ACTION_WORDS[body.KIND]
+            words += f" {body.place}" if isinstance(body, e.ActionApproved) and body.place else ""
             return f"{words}: {action.verb} {action.target}" if action is not None else words
         case e.RequestEvent() as body:
             return _request_words(body)
@@ -195,8 +196,8 @@ def _call_words(about: str, body: e.CallBody) -> str:
     match body:
         case e.CallProposed():
             return f"wants {about}"
-        case e.CallExecuting():
-            return f"runs {about}"
+        case e.CallExecuting(sandbox=use):
+            return f"runs {about}" + (f", {use.place} the sandbox" if use else "")
         case e.ProcessStarted():
             return f"process {body.pid} of {about}"
         case e.OutputStreamed():
@@ -220,7 +221,8 @@ def _rule_words(body: e.RuleBody) -> str:
     match body:
         case e.RuleAdded():
             end = " until the turn ends" if body.scope == "turn" else ""
-            return f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}{end}"
+            place = ", outside the sandbox" if body.place == "outside" else ""
+            return f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}{place}{end}"
         case e.RulePlaced():
             return f"rule {body.rule}: its commands run {body.place} the sandbox"
         case e.RuleUsed():

@@ -242,7 +242,6 @@ class _SessionPage:
                 | e.RunChanged() | e.StepChanged() | e.ContractChecked() | e.ArtifactStored()
                 | e.UndoRequested()
                 | e.PatchRequested() | e.ForkRequested() | e.InterruptRequested() | e.CallRepeated()
-                | e.SandboxRefused()
             ):  # fmt: skip
                 return self._line(event)
             case (
@@ -257,6 +256,7 @@ class _SessionPage:
                 e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.PromptWithdrawn()
                 | e.PromptsReordered() | e.RefreshRequested() | e.ContextCollected() | e.CallExecuting()
                 | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallFinished()
+                | e.SandboxRefused()
                 | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
                 | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
                 | e.RuleUsed() | e.RuleRevoked() | e.RulePlaced() | e.WorkspaceTrustRevoked() | e.AgentsHeld()
