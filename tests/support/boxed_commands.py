@@ -1,7 +1,5 @@
 """Commands inside and outside the sandbox as a journal records them, without any sandbox on the machine."""
 
-from itertools import count
-
 from workbench.domain import events as e
 from workbench.domain.values import OUTSIDE, SANDBOX_SPEAKER, Actor, GateVerdict, SandboxRefusal, SandboxUse
 
@@ -13,7 +11,6 @@ REFUSED = (
     SandboxRefusal(kind="network", target="pypi.org:443"),
     SandboxRefusal(kind="write", target="/etc/hosts"),
 )
-_numbers = count(1)
 
 
 def ran(
@@ -46,12 +43,13 @@ def ran(
     _append(journal, session, bodies)
 
 
-def asks(journal, session, command, *, place="inside", level="workspace", reason="", minutes=12, key=""):
+def asks(journal, session, command, *, place="inside", level="workspace", reason="", minutes=12):
     """Record a command that waits for an answer; return the id of its action."""
-    now, call, action = journal.now(), f"box{next(_numbers)}", key or journal.clock.new_id()
+    now, call = journal.now(), _next_call(journal, session)
+    action = f"action-{call}"
     verdict = GateVerdict(outcome="ask", step="ask", by="default", reason=reason, place=place)
     opened = e.ActionOpened(
-        action_kind="tool", tool="run_in_terminal", target=command, digest=f"{next(_numbers):064d}", created_at=now,
+        action_kind="tool", tool="run_in_terminal", target=command, digest=call.rjust(64, "0"), created_at=now,
         expires_at=now + minutes * MINUTE, verb="run", cwd="/workspace/shop", parameters={"command": command},
         place=place, level=level,
     )  # fmt: skip
@@ -88,8 +86,12 @@ def _proposed(command, verdict):
 
 
 def _append(journal, session, bodies):
-    call = f"box{next(_numbers)}"
+    call = _next_call(journal, session)
     turn = journal.session(session).open_turn or "boxed"
     journal.append(
         [journal.event(body, session, HOST, turn_id=turn, call_id=call) for body in bodies], strict=False
     )
+
+
+def _next_call(journal, session):
+    return f"boxed-{len(journal.calls(session)) + 1:02}"

@@ -137,7 +137,7 @@ def ruled(home):
     journal = shop(home)
     for at, (effect, pattern, scope) in enumerate((
         ("allow", "Bash(git diff *)", "always"), ("deny", "Bash(git push *)", "always"),
-        ("allow", "Read(docs/**)", "workspace"),
+        ("allow", "Read(docs/**)", "workspace"), ("allow", "Bash(npm ci)", "workspace"),
     )):  # fmt: skip
         tool = pattern.partition("(")[0]
         add_rule(
@@ -145,7 +145,7 @@ def ruled(home):
             RuleAdded(
                 rule="", effect=effect, origin="user", scope=scope, tool=tool, pattern_kind="glob",
                 scope_id=WORKSPACE if scope == "workspace" else None, pattern=pattern,
-                description=f"the {at + 1}. rule of this picture",
+                description=f"the {at + 1}. rule of this picture", place="outside" if "npm" in pattern else None,
             ),
             Actor(kind="user", pid=1),
         )  # fmt: skip

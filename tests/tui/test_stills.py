@@ -131,3 +131,36 @@ COMMANDS = {
 @pytest.mark.parametrize("state", COMMANDS)
 def test_commands(still, state, size):
     assert still(stills.of("busy-queue"), size=SIZES[size], then=COMMANDS[state])
+
+
+BOXED = {
+    "inside": stills.on("make check"),
+    "leaves": stills.on("pip install"),
+    "moved": stills.on("pip install", "s"),
+    "only-outside": stills.on("docker compose"),
+    "rule": stills.on("pip install", "A"),
+    "batch": stills.on("make check", "M", "a"),
+}
+TALK = ("0", "g", "enter", "1", "z", "G")
+
+
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
+@pytest.mark.parametrize("state", BOXED)
+def test_sandbox(still, state, size):
+    assert still(stills.boxed, size=SIZES[size], then=BOXED[state])
+
+
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
+def test_refusals(still, size):
+    assert still(stills.boxed, *TALK, size=SIZES[size])
+
+
+@pytest.mark.parametrize("size", stills.ONE_SIZE)
+def test_sandbox_in_ascii(still, size):
+    assert still(stills.boxed, size=SIZES[size], then=BOXED["leaves"], glyphs=ASCII_GLYPHS)
+
+
+@pytest.mark.parametrize("size", stills.ONE_SIZE)
+def test_sandbox_without_colours(still, size, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert still(stills.boxed, size=SIZES[size], then=BOXED["leaves"])

@@ -186,7 +186,7 @@ TABLES = {
         e.InterruptRequested, e.ContinueRequested, e.CompactionRequested, e.RefreshRequested,
         e.UndoRequested, e.PatchRequested, e.MarkAdded, e.ForkRequested, e.ContextCollected, e.TurnStarted, e.TextStreamed,
         e.ThinkingStreamed, e.ConversationCompacted, e.TurnEnded, e.ProgressReported, e.HookRan,
-        e.CommandSuggested, e.CallExecuting, e.ProcessStarted, e.OutputStreamed, e.CallRepeated, e.SandboxRefused,
+        e.CommandSuggested, e.CallExecuting, e.ProcessStarted, e.OutputStreamed, e.CallRepeated,
         e.ActionBecameStale, e.AnswerRefused, e.RuleAdded, e.RuleUsed, e.RuleRevoked, e.RulePlaced, e.WorkspaceTrusted,
         e.WorkspaceTrustRevoked, e.AgentsHeld, e.AgentsReleased,
         e.SecurityNoted, e.RunRequested, e.RunCancelRequested,

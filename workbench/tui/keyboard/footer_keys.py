@@ -24,7 +24,7 @@ def footer_keys(scope: str, owner: Any) -> list[FooterKey]:
     users = keymap.user_keymap(owner)
     rows = sorted((key for key in keymap.keys_of_scopes([scope]) if key.footer), key=lambda key: key.footer)
     return [
-        FooterKey(id=key.id, keys=keymap.printed_keys(key, users), label=key.label)
+        FooterKey(id=key.id, keys=keymap.printed_keys(key, users), label=owner.label_of(key.id))
         for key in rows
         if not key.why_off(owner)
     ]
