@@ -29,7 +29,7 @@ class OfferedAnswer(Struct, frozen=True, kw_only=True):
     """Whether the key counts by now."""
 
 
-_TOGGLES: Final = frozenset({"approvals.hunk-toggle", "lines.line-toggle"})
+_TOGGLES: Final = frozenset({"approvals.hunk-toggle", "lines.line-toggle", "approvals.place"})
 """Keys that change what an answer is about, which is shown next to it."""
 
 

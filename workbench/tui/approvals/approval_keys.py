@@ -34,7 +34,7 @@ APPROVALS: Final[tuple[Key["ApprovalsPane"], ...]] = (
         kinds=("tool",), stays=True,
         action=lambda pane: pane.actions.make_rule(), why_off=lambda pane: pane.actions.why_not_make_rule()),
     Key(id="approvals.place", keys=("s",), label="inside, outside",
-        tooltip="run it inside the sandbox, or outside", aliases="sandbox box place switch", group="Decide",
+        tooltip="run it inside the sandbox, or outside", aliases="sandbox box place switch", group="Commands",
         footer=5, kinds=("tool",),
         action=lambda pane: pane.actions.move_command(),
         why_off=lambda pane: pane.actions.why_not_move_command()),

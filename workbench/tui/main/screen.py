@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.toast_box import ToastBox
     from workbench.views.action_detail import CommandParts
 
-_CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines")
+_CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines", "Commands")
 """Groups of keys that a click in the footer may stand for."""
 _FINDINGS_ANSWERED: Final = "Nothing more of these findings waits. 8 shows them."
 _CHECK_HOST_AFTER: Final = 3.0

@@ -103,8 +103,8 @@ TAIL_EVENTS: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
 NO_SUCH_MOMENT: Final = "No moment of this recording. Type 0:30, 12:01:31, 35 %, #412 or words of a mark."
 _KEYS_OFF: Final = frozenset({
-    "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
-    "app.compose", "app.session-new", "app.agent-stop",
+    "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "approvals.place",
+    "list.pipe", "app.compose", "app.session-new", "app.agent-stop",
 })  # fmt: skip
 """Keys that are not named as deciding, and do nothing here either."""
 _PLACE_KEYS_OFF: Final = frozenset(place.key_id for place in PLACES if place.module)
