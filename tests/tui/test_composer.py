@@ -762,7 +762,7 @@ def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
 @pytest.mark.parametrize(
     ("before", "names"),
     [
-        ("/sandbox ", ["auto", "ask", "workspace", "read-only", "outside"]),
+        ("/sandbox ", ["auto", "ask", "workspace", "read-only", "outside", "settings"]),
         ("/sandbox a", ["auto", "ask"]),
         ("/sandbox OUT", ["outside"]),
         ("/sandbox zzz", []),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.views.action_detail import QuestionCounts
+    from workbench.views.sandbox import SandboxPast, SandboxStanding
     from workbench.views.unseen_ends import UnseenEnd
 
 MOST_PROMPTS = 200
@@ -382,6 +383,16 @@ class LocalBackend(LocalWorkspace, Backend):
         from workbench.backend.rules import read_question_counts
 
         return read_question_counts(self._journal)
+
+    def sandbox_standing(self) -> "SandboxStanding":
+        from workbench.backend.sandbox import sandbox_standing
+
+        return sandbox_standing(self._journal, self._workspace, self._config(), self._next_session.members)
+
+    def sandbox_past(self) -> "SandboxPast | None":
+        from workbench.backend.sandbox import sandbox_past
+
+        return sandbox_past(self._journal, self._config())
 
     def fork(self, request: ForkRequest) -> str:
         from workbench.backend.library import fork_at_moment

@@ -67,10 +67,18 @@ class LocalModels(LocalWorkspace, ModelBackend):
         if session is not None:
             return session_requests.set_approval_mode(self._journal, session, mode, self._actor)
         name = session_requests.approval_mode_named(mode)
-        self._next_session.members = {
-            k: v for k, v in session_requests.approval_mode_setting(name).items() if v is not None
-        }
+        self._next_session.change_members(session_requests.approval_mode_setting(name))
         return f"The next session: {session_requests.APPROVAL_MODES[name]}."
+
+    def set_sandbox(self, session_id: str, word: str) -> str:
+        from workbench.host import session_requests
+
+        self._require_person("choose the sandbox of a session")
+        session = self._session(session_id)
+        if session is not None:
+            return session_requests.set_sandbox(self._journal, session, word, self._actor)
+        self._next_session.change_members(session_requests.sandbox_setting(word))
+        return f"The next session: {session_requests.SANDBOX_WORDS[word.strip().casefold()][1]}."
 
     def choose_worktree(self, *, is_chosen: bool) -> str:
         self._next_session.is_worktree = False

@@ -88,3 +88,8 @@ class NextSession(Struct):
     """Whether it works in a git worktree of its own; it holds for one session."""
     active_tools: tuple[str, ...] = ()
     """Ids of the tools that it has; empty means all."""
+
+    def change_members(self, changed: Mapping[str, Json]) -> None:
+        """Change members of its configuration; None is as the settings say."""
+        members = {**self.members, **changed}
+        self.members = {name: value for name, value in members.items() if value is not None}

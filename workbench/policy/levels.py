@@ -10,15 +10,13 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.values import GateVerdict, SandboxBackend, SandboxLevel
+from workbench.domain.values import SANDBOX_SPEAKER, GateVerdict, SandboxBackend, SandboxLevel
 
 SandboxStrength = Literal["full", "files", "none"]
 """`full` also hides files and closes the network; `files` only keeps other files from being written."""
 BACKEND_BY_STRENGTH: Final[Mapping[SandboxStrength, SandboxBackend]] = {
     "full": "bubblewrap", "files": "landlock", "none": "none",
 }  # fmt: skip
-SANDBOX_SPEAKER: Final = "sandbox"
-"""Who allowed a command that runs inside because of `approvals.sandboxed`."""
 
 
 class SandboxState(Struct, frozen=True, kw_only=True):

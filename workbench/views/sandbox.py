@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import (
@@ -85,6 +86,9 @@ class SandboxStanding(Struct, frozen=True, kw_only=True):
     problem: str = ""
     """Why there is no full sandbox; empty if there is one, and where the settings want none."""
     remedy: str = ""
+    next_level: SandboxLevel | None = None
+    """What a human chose for the next session; None is as set."""
+    next_auto: bool | None = None
 
     @property
     def is_full(self) -> bool:
@@ -100,15 +104,19 @@ class SandboxPast(Struct, frozen=True, kw_only=True):
 
 
 def sandbox_of_session(standing: SandboxStanding | None, session: Session | None) -> SandboxStanding | None:
-    """Return the sandbox of a session, with what a human chose for it; None where there is none of ours."""
-    if standing is None or session is None:
-        return standing
-    if session.is_supervised:
+    """Return the sandbox of a session, or of the next one, with what a human chose for it.
+
+    It is None for an agent that executes its own calls, and while nobody has looked.
+    """
+    if standing is None or (session is not None and session.is_supervised):
         return None
-    is_auto = standing.is_auto if session.sandboxed is None else session.sandboxed == "auto"
-    return SandboxStanding(
-        level=session.sandbox_level or standing.level, backend=standing.backend, is_auto=is_auto,
-        problem=standing.problem, remedy=standing.remedy,
+    level, is_auto = standing.next_level, standing.next_auto
+    if session is not None:
+        level = session.sandbox_level
+        is_auto = None if session.sandboxed is None else session.sandboxed == "auto"
+    return replace(
+        standing, level=level or standing.level, is_auto=standing.is_auto if is_auto is None else is_auto,
+        next_level=None, next_auto=None,
     )  # fmt: skip
 
 

@@ -129,3 +129,14 @@ def test_a_session_has_what_a_human_chose_for_it(chosen, level, is_auto):
 
 def test_an_agent_that_runs_its_own_calls_has_no_sandbox_of_ours():
     assert sandbox_of_session(FULL, session(kind="supervised", provider="Claude Code")) is None
+
+
+def test_the_next_session_has_what_was_chosen_for_it_and_a_present_one_has_not():
+    chosen = SandboxStanding(backend="bubblewrap", next_level="read-only", next_auto=True)
+    following, present = sandbox_of_session(chosen, None), sandbox_of_session(chosen, session())
+    assert (following.level, following.is_auto, present.level, present.is_auto) == (
+        "read-only",
+        True,
+        "workspace",
+        False,
+    )

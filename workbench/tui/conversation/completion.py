@@ -60,6 +60,7 @@ SANDBOX_CHOICES: Final = (
     ("workspace", "they can write the workspace, no network"),
     ("read-only", "they can write nothing, no network"),
     ("outside", "no sandbox: they run as you"),
+    ("settings", "follow config.json and trust"),
 )
 """What `/sandbox` takes."""
 TOOL_CHOICES: Final = (

@@ -32,6 +32,11 @@ class FirstPage:
         return not (self._state.sessions or self._opening)
 
     @property
+    def offers_sandbox(self) -> bool:
+        """Return whether something on the screen offers the sandbox: this page, or the trust question."""
+        return self.is_shown or any(action.kind == "trust" for action in self._state.pending)
+
+    @property
     def asks_first(self) -> bool:
         """Return whether a demo asks its first question, which has the screen until it is answered."""
         # Asked for each key of the footer: what waits is looked through in a demo only.

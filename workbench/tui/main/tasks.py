@@ -575,7 +575,8 @@ class MainTasks(BackgroundTasks):
 
         def work() -> None:
             standing = self.backend.sandbox_standing()
-            status.sandbox_past = self.backend.sandbox_past() if offer_text(standing, None) else None
+            is_offered = bool(offer_text(standing, None)) and context.first_page.offers_sandbox
+            status.sandbox_past = self.backend.sandbox_past() if is_offered else None
             if standing is None or standing == status.sandbox:
                 return
             status.sandbox = standing

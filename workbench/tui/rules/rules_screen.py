@@ -189,7 +189,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
     def _read(self) -> None:
         self.rules = self._main.backend.rules.all_rules()
         self._wrong, self._ended = self._warnings(), self._ended_scopes()
-        self._commands = frozenset(rule.id for rule in self.rules if self._allows_commands(rule))
+        self._commands = self._command_rules()
         self._show()
 
     def _ended_scopes(self) -> set[str]:
@@ -206,15 +206,12 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         turns = {rule.scope_id for rule in self.rules if rule.scope == "turn" and rule.scope_id}
         return ended | (turns - open_turns(journal) if turns else turns)
 
-    def _allows_commands(self, rule: Rule) -> bool:
-        """Return whether a rule allows command lines, so that it matters where they run."""
-        from workbench.policy.rules import rule_names_tool
+    def _command_rules(self) -> frozenset[str]:
+        """Return the numbers of rules that allow command lines, of which it matters where they run."""
+        from workbench.policy.rules import allows_commands
 
         tools = self._main.backend.rules.known_tools().values()
-        commands = [tool for tool in tools if tool.command_parameter is not None]
-        return rule.effect == "allow" and any(
-            rule_names_tool(rule.tool, rule.pattern_kind, tool) for tool in commands
-        )
+        return frozenset(rule.id for rule in self.rules if allows_commands(rule, tools))
 
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
