@@ -1,7 +1,17 @@
 """Commands inside and outside the sandbox as a journal records them, without any sandbox on the machine."""
 
 from workbench.domain import events as e
-from workbench.domain.values import OUTSIDE, SANDBOX_SPEAKER, Actor, GateVerdict, SandboxRefusal, SandboxUse
+from workbench.domain.values import (
+    OUTSIDE,
+    PLACED_RULES,
+    SANDBOX_SPEAKER,
+    SYSTEM_SESSION,
+    Actor,
+    GateVerdict,
+    SandboxRefusal,
+    SandboxUse,
+)
+from workbench.host.old_rules import RULE_CHOICES
 
 HOST = Actor(kind="host", pid=4000)
 MINUTE = 60_000_000
@@ -95,3 +105,28 @@ def _append(journal, session, bodies):
 
 def _next_call(journal, session):
     return f"boxed-{len(journal.calls(session)) + 1:02}"
+
+
+def asks_about_rules(journal):
+    """Record the question where the commands of rules run that were saved before there was a sandbox."""
+    rules = (
+        ("R1", "Bash(grep *)", "", "inside"), ("R3", "Bash(npm ci)", "needs the network", "outside"),
+        ("R4", "Bash(git commit *)", "writes into .git", "outside"), ("R7", "Bash(pytest *)", "", "inside"),
+    )  # fmt: skip
+    listed = "\n".join(f"  {rule} {pattern}: {place}" for rule, pattern, _, place in rules)
+    now, call = journal.now(), journal.clock.new_id()
+    opened = e.ActionOpened(
+        action_kind="question", tool=None, target="rules and the sandbox", digest="1" * 64, created_at=now,
+        expires_at=None, verb="ask", cwd="/workspace/shop", choices=RULE_CHOICES,
+        prompt=f"Commands that rules allow now run inside the sandbox. These rules were saved before.\n{listed}\n"
+        "A rule that stays inside asks where its command cannot work there.",
+        subject={
+            PLACED_RULES: [
+                {"rule": rule, "pattern": pattern, "needs": needs, "proposed": place}
+                for rule, pattern, needs, place in rules
+            ]
+        },
+    )  # fmt: skip
+    event = journal.event(opened, SYSTEM_SESSION, Actor(kind="system", pid=4000), action_id=call)
+    journal.append([event], strict=False)
+    return call

@@ -159,6 +159,13 @@ def boxed(home):
     return journal
 
 
+def old_rules(home):
+    """The question about rules that were saved before there was a sandbox, and nothing else."""
+    journal = golden.load("rename-handler", home)
+    boxed_commands.asks_about_rules(journal)
+    return journal
+
+
 def _renaming(journal):
     return next(one.id for one in journal.sessions(WORKSPACE) if one.title.startswith("rename"))
 

@@ -3,9 +3,13 @@
 import pytest
 
 from tests.support import boxed_commands
+from tests.support.stage import USER
 from tests.tui.screens import play, staged
 from tests.tui.test_typing import typed
-from workbench.domain.values import SandboxRefusal
+from workbench.domain.events import RuleAdded
+from workbench.domain.values import SYSTEM_SESSION, Decision, SandboxRefusal
+from workbench.journal.decisions import decide_action
+from workbench.tui.main.notifications import ask_to_leave
 
 
 @pytest.fixture
@@ -165,5 +169,58 @@ def test_what_the_sandbox_refused_stands_under_the_call(stage):
     async def body(shown):
         assert "∅ the sandbox refused to write /etc/hosts" in shown.text
         assert "[in]" in line_with(shown, "× run_in_terminal make install")
+
+    play(stage, body)
+
+
+def old_rules(stage):
+    """Four rules of an older version, and the question about them; return what asks the journal for their places."""
+    for number, pattern in (("R1", "grep *"), ("R3", "npm ci"), ("R4", "git commit *"), ("R7", "pytest *")):
+        body = RuleAdded(
+            rule=number, effect="allow", origin="user", scope="always", tool="Bash", pattern_kind="glob",
+            pattern=f"Bash({pattern})", description="of an older version",
+        )  # fmt: skip
+        stage.journal.append([stage.journal.event(body, SYSTEM_SESSION, USER)], strict=False)
+    boxed_commands.asks_about_rules(stage.journal)
+    return lambda: {rule.id: rule.place for rule in stage.journal.rules()}
+
+
+@pytest.mark.parametrize(
+    ("keys", "places"),
+    [
+        (("a",), ["inside", "outside", "outside", "inside"]),
+        (("l", "a"), ["inside"] * 4),
+        (("l", "l", "a"), ["outside"] * 4),
+        (("l", "l", "l", "a"), [None] * 4),
+        (("r",), [None] * 4),
+    ],
+)
+def test_the_question_about_old_rules_places_each(stage, keys, places):
+    placed = old_rules(stage)
+
+    async def body(shown):
+        on(shown, "rules and the sandbox")
+        await shown.settle()
+        assert "R3 outside  Bash(npm ci)" in shown.text
+        assert "needs the network" in shown.text and "2 inside, 2 outside" in shown.text
+        await shown.press(*keys)
+        assert list(placed().values()) == places
+        assert "rules and the sandbox" not in [action.target for action in shown.stage.waiting()]
+
+    play(stage, body, size=(160, 48))
+
+
+def test_leaving_is_not_held_up_by_the_question_about_old_rules(tmp_path):
+    stage = staged(tmp_path)
+    old_rules(stage)
+
+    async def body(shown):
+        for action in stage.waiting():
+            if action.session_id != SYSTEM_SESSION:
+                decide_action(
+                    stage.journal, Decision(action_id=action.id, verdict="reject"), action.digest, USER
+                )
+        await shown.look()
+        assert ask_to_leave(shown.main.context)
 
     play(stage, body)

@@ -151,6 +151,11 @@ def test_sandbox(still, state, size):
 
 
 @pytest.mark.parametrize("size", stills.EVERY_SIZE)
+def test_old_rules(still, size):
+    assert still(stills.old_rules, size=SIZES[size], then=stills.on("rules and the sandbox"))
+
+
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 def test_refusals(still, size):
     assert still(stills.boxed, *TALK, size=SIZES[size])
 

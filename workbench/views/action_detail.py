@@ -19,6 +19,7 @@ from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     HELD_BY,
     MAX_EXTENSIONS,
+    PLACED_RULES,
     REOPENS,
     SPEND_LIMIT,
     ActionKind,
@@ -32,7 +33,7 @@ from workbench.domain.values import (
 )
 from workbench.text.canonical import dumps
 from workbench.text.display import has_crlf
-from workbench.text.human import duration_text, sentence
+from workbench.text.human import counted, duration_text, sentence
 from workbench.text.safe import has_hidden_characters, one_line, safe_text
 from workbench.views.approvals import (
     MAX_TARGET_CELLS,
@@ -367,7 +368,7 @@ def action_detail(
     command = _command_of(action, proposed)
     printed = _printed_lines(command, finished, streamed)
     verb, target = action_words(action, folder)
-    return _with_trust_lists(opened, ActionDetail(
+    return _with_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
         tool=one_line(action.tool or "", 64), sign=sign, state_word=word, session_id=action.session_id,
         session_title=agent_title(session, one_line(session.title, MAX_TITLE_CELLS)) if session else "",
@@ -419,6 +420,43 @@ def _printed_lines(command: str | None, finished: CallFinished | None, streamed:
     counted = finished.metadata.get("output_lines") if finished is not None else None
     count = max(len(lines), counted if isinstance(counted, int) else 0)
     return _Printed(last=tuple(lines[-MAX_OUTPUT_LINES:]), count=count)
+
+
+def _with_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:
+    """Return a question that is about many things with lists of them; others as they are."""
+    if PLACED_RULES in opened.subject:
+        return _with_rule_list(opened.subject, detail)
+    return _with_trust_lists(opened, detail)
+
+
+_RULE_LIST_INDENT: Final = "  "
+"""How lines of the words begin that list the rules, which the detail shows as a list of its own."""
+
+
+def _with_rule_list(subject: JsonObject, detail: ActionDetail) -> ActionDetail:
+    """Return the question where rules of older versions run their commands, each with what it needs."""
+    rules = list(_object_items(subject.get(PLACED_RULES)))
+    words = (detail.prompt or "").splitlines()
+    prompt = "\n".join(line for line in words if not line.startswith(_RULE_LIST_INDENT))
+    outside = sum(rule.get("proposed") == "outside" for rule in rules)
+    heading = f"{counted(len(rules), 'rule')}, and what is proposed"
+    return replace(
+        detail, prompt=prompt, acts=(NamedList(heading=heading, rows=tuple(map(_rule_row, rules))),),
+        choice_notes={
+            "as_proposed": f"{len(rules) - outside} inside, {outside} outside",
+            "all_inside": "what cannot work there asks each time",
+            "all_outside": "they can do all that you can, as before",
+            "not_now": "they stay inside; 6 shows them, and s there moves one",
+        } if detail.is_pending else {},
+    )  # fmt: skip
+
+
+def _rule_row(rule: JsonObject) -> tuple[str, str]:
+    place = _joined_texts(rule, "rule", "proposed")
+    needs = rule.get("needs")
+    why = f"\n{one_line(needs, _MAX_NAME_CELLS)}" if isinstance(needs, str) and needs else ""
+    pattern = rule.get("pattern")
+    return place, (pattern if isinstance(pattern, str) else "")[:MAX_COMMAND_CHARACTERS] + why
 
 
 def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:
@@ -549,7 +587,8 @@ def _parameter_texts(
 
 def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
     """Return what a row is about; of trust, limits and found files the words say it all."""
-    if opened.action_kind in ("trust", "files") or SPEND_LIMIT in opened.subject or REOPENS in opened.subject:
+    said_by_words = {SPEND_LIMIT, REOPENS, PLACED_RULES}
+    if opened.action_kind in ("trust", "files") or not said_by_words.isdisjoint(opened.subject):
         return ()
     # A finding is known by its rule and its place; ids of its list and its agent say nothing.
     hidden = _FINDING_IDS if opened.action_kind == "finding" else frozenset[str]()

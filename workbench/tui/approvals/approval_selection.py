@@ -323,7 +323,12 @@ def remaining_sentence(following: NextPart, key: str, other: str = "") -> str:
     return f"{lines}{last}. {again}"
 
 
-_TRUST_CHOICES: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
+_TRUST_CHOICES: Final = {
+    "trust": "trust",
+    "trust_and_read": "trust, agents may read",
+    "trust_and_sandbox": "trust, agents may read and run inside",
+    "not_now": "not now",
+}
 
 
 def gate_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:

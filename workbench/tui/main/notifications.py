@@ -90,13 +90,13 @@ _WIDE_COLUMNS: Final = 100
 def _left_behind(context: "MainContext") -> tuple[int, int]:
     """Return how many agents keep working without a screen, and how many asks wait.
 
-    The trust question is not one of them where nothing else waits or works: no agent waits for it, and it is
-    asked again.
+    Questions about trust and rules are none of them where nothing else waits or works: no agent waits for
+    these, and they stay.
     """
     working = sum(session.status == "processing" for session in context.state.sessions.values())
     waiting = context.state.pending
-    is_trust_alone = not working and all(action.kind == "trust" for action in waiting)
-    return working, 0 if is_trust_alone else len(waiting)
+    has_agents = working or any(action.session_id != SYSTEM_SESSION for action in waiting)
+    return working, len(waiting) if has_agents else 0
 
 
 def ask_to_leave(context: "MainContext") -> bool:
