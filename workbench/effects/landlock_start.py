@@ -13,8 +13,10 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_RULE = 1, 1
 _FILE_RIGHTS = 1 << 1 | 1 << 14
 """Write and truncate."""
-_FOLDER_RIGHTS = _FILE_RIGHTS | sum(1 << bit for bit in range(4, 14))
-"""Also remove and make each kind of file, and rename between folders."""
+_DEVICE_RIGHTS = 1 << 6 | 1 << 11
+"""Make devices, which is allowed nowhere."""
+_FOLDER_RIGHTS = _FILE_RIGHTS | sum(1 << bit for bit in range(4, 14)) & ~_DEVICE_RIGHTS
+"""Also remove and make all other kinds of files, and rename between folders."""
 _DEVICE_CONTROL = 1 << 15
 _CONNECT_AND_BIND = 3
 _SOCKETS_AND_SIGNALS = 3
@@ -49,7 +51,7 @@ def _restrict(writable: list[str]) -> None:
     if version < LEAST_VERSION:
         sys.exit(f"Landlock has version {version} here, and {LEAST_VERSION} is needed")
     folder_rights = _FOLDER_RIGHTS | (_DEVICE_CONTROL if version >= 5 else 0)
-    attributes = struct.pack("=Q", folder_rights)
+    attributes = struct.pack("=Q", folder_rights | _DEVICE_RIGHTS)
     attributes += struct.pack("=Q", _CONNECT_AND_BIND) if version >= 4 else b""
     attributes += struct.pack("=Q", _SOCKETS_AND_SIGNALS) if version >= 6 else b""
     ruleset = _checked(libc, _CREATE_RULESET, attributes, len(attributes), 0)

@@ -153,7 +153,7 @@ def _make_place(root: Root, path: str, *, is_folder: bool) -> None:
 
 # --- what is mounted ------------------------------------------------------------------------------
 
-_Kind = Literal["shown", "writable", "hidden"]
+_Kind = Literal["shown", "writable", "hidden", "empty"]
 
 
 class _Part(Struct, frozen=True, kw_only=True):
@@ -185,6 +185,7 @@ def _parts(box: Box) -> list[_Part]:
     is_workspace = box.level == "workspace"
     writable = (box.workspace, *box.writable) if is_workspace else ()
     parts = {path: _shown(path, path) for path in _system_folders()}
+    parts[box.home] = _Part(place=box.home, kind="empty")
     for source, place in (*((path, path) for path in box.visible), *box.shown_as):
         if not any(_is_below(place, folder) for folder in writable):
             parts[place] = _shown(place, source)
@@ -270,14 +271,14 @@ def _bubblewrap_options(box: Box) -> Iterator[str]:
         "--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL",
         FILTER_OPTION, "agent" if box.can_nest else "command",
         "--tmpfs", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc", *_kernel_settings(),
-        "--dir", "/run", "--dir", box.home,
+        "--dir", "/run",
     )  # fmt: skip
     for link in SYSTEM_FOLDERS:
         if os.path.islink(link):  # noqa: PTH114 -- text
             yield from ("--symlink", os.readlink(link), link)  # noqa: PTH115 -- text
     for number, part in enumerate(parts):
         yield from _mount_words(part, parts[number + 1 : number + 2])
-    emptied = [part.place for part in parts if part.kind == "hidden" and part.is_folder]
+    emptied = [part.place for part in parts if part.kind in ("hidden", "empty") and part.is_folder]
     for place in (*emptied, "/dev", "/"):
         yield from ("--remount-ro", place)
     yield from ("--chdir", box.folder)
@@ -296,6 +297,8 @@ def _mount_words(part: _Part, following: Sequence[_Part]) -> tuple[str, ...]:
             return ("--ro-bind", part.source, part.place)
         case "writable":
             return ("--bind", part.source, part.place)
+        case "empty":
+            return ("--tmpfs", part.place)
         case "hidden" if not part.is_folder:
             return ("--ro-bind", _MASK, part.place)
         case "hidden":

@@ -62,7 +62,7 @@ def shown_index(
     `hides_private`: also what not every user can read.
     """
     reader = _ShownReader(workspace, denials, hides_private=hides_private)
-    return _index(folder, (workspace, denials.key), reader)
+    return _index(folder, (workspace if is_below(workspace, folder) else "", denials.key), reader)
 
 
 def _index(folder: str, key: Hashable, reader: FolderReader) -> FolderIndex:

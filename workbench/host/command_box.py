@@ -16,7 +16,7 @@ from msgspec import Struct
 from workbench.domain.values import Refused, SandboxLevel
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
-from workbench.effects.folder_index import TooManyNames
+from workbench.effects.folder_index import FolderIndex, TooManyNames
 from workbench.effects.folders import make_link, move_aside
 from workbench.effects.home_view import home_view
 from workbench.effects.sandbox import SYSTEM_FOLDERS, Box, make_places
@@ -72,7 +72,8 @@ class CommandBox(Struct, frozen=True, kw_only=True):
 
     box: Box
     places: BoxPlaces
-    denials: PathDenials
+    index: FolderIndex
+    """Of the workspace, by the settings of git as they were: what a command sets there closes nothing more."""
     before: Mapping[str, str]
     """Closed paths, and where those that are links lead."""
     notes: tuple[str, ...]
@@ -118,7 +119,8 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     view = home_view(places.home, places.search_path, places.workspace)
     shown = (*view.visible, *_user_paths(places), *_repository_paths(places))
     try:
-        found = workspace_index(places.workspace, places.home, denials).found()
+        index = workspace_index(places.workspace, places.home, denials)
+        found = index.found()
         hidden = {places.data, *bound_socket_paths(), *_hidden_in(shown, places.workspace, denials)}
     except TooManyNames as error:
         raise BoxUnavailable(f"{error}.", "Open a smaller folder as the workspace.") from None
@@ -133,7 +135,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     )  # fmt: skip
     make_places(box)
     withheld = (f"{path} is not shown: something in it looks like a secret" for path in view.withheld)
-    return CommandBox(box=box, places=places, denials=denials, before=before, notes=(*withheld, *whole))
+    return CommandBox(box=box, places=places, index=index, before=before, notes=(*withheld, *whole))
 
 
 def quarantine_new_closed(planned: CommandBox) -> tuple[str, ...]:
@@ -145,8 +147,7 @@ def quarantine_new_closed(planned: CommandBox) -> tuple[str, ...]:
     places, box = planned.places, planned.box
     if box.level != "workspace":
         return ()
-    found = workspace_index(places.workspace, places.home, planned.denials).found()
-    closed = {path: kind for path, kind in found.items() if kind != HIDDEN}
+    closed = {path: kind for path, kind in planned.index.found().items() if kind != HIDDEN}
     new = [
         f"{path}/HEAD" if kind == REPOSITORY else path
         for path, kind in closed.items()
