@@ -366,6 +366,10 @@ _PROVIDERS = {
     "test": _command("providers:test", "ask a provider for its models, a short reply and a tool call"),
     "remove": _command("providers:remove", "remove a provider from config.json"),
 }
+_SANDBOX = {
+    "status": _command("sandbox:status", "what holds commands of agents here, and what they can touch"),
+    "try": _command("sandbox:try", "run a command in the sandbox"),
+}
 _RULES = {
     "list": _command("rules:list", "the rules, and how often each was used"),
     "add": _command("rules:add", "add a rule that allows calls, asks about them or denies them"),
@@ -422,6 +426,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "release": _command("hold:release", "end a hold: rules, modes and trust count again"),
     "rules": CommandEntry(
         summary="what is allowed or denied without a question", below=_RULES, example="workbench rules list"
+    ),
+    "sandbox": CommandEntry(
+        summary="what holds the commands of agents", below=_SANDBOX, example="workbench sandbox status"
     ),
     "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
     "config": CommandEntry(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.mounts import Mount, mounted_source, read_mounts
+from workbench.effects.mounts import MountRow, mounted_source, read_mounts
 from workbench.effects.syscall_filter import syscall_filter
 
 FILTER_OPTION: Final = "--seccomp"
@@ -93,7 +93,7 @@ def _first_inside(leader: int) -> int:
     return int(children[0])
 
 
-def _is_mounted_from(source: str, mount: Mount, ours: dict[str, Mount]) -> bool:
+def _is_mounted_from(source: str, mount: MountRow, ours: dict[str, MountRow]) -> bool:
     return not source or mounted_source(source, ours) == (mount.device, mount.source)
 
 

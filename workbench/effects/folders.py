@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,11 @@ def make_folder(path: str) -> None:
     """Make a folder that only this user may enter, and those on the way to it. Raises FileRefused."""
     with translated_os_errors(path):
         Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def temporary_folder(prefix: str) -> str:
+    """Make a new folder, among the temporary ones, that only this user may enter."""
+    return tempfile.mkdtemp(prefix=prefix)
 
 
 def _folders_below(root: str, skip: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:

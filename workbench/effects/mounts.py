@@ -23,7 +23,7 @@ NETWORK_TYPES: Final = frozenset({
 # fmt: on
 
 
-class Mount(Struct, frozen=True, kw_only=True):
+class MountRow(Struct, frozen=True, kw_only=True):
     """One line of the table."""
 
     place: str
@@ -46,13 +46,13 @@ def network_mount(path: str | Path, mountinfo: str | None = None) -> str | None:
     return kind if kind in NETWORK_TYPES else None
 
 
-def read_mounts(process: int | str = "self") -> dict[str, Mount]:
+def read_mounts(process: int | str = "self") -> dict[str, MountRow]:
     """Return the mounts that a process sees, by place, the uppermost of several; empty where none is told."""
     mounts = map(_parse_mount, _mountinfo(process).split("\n"))
     return {mount.place: mount for mount in mounts if mount is not None}
 
 
-def mounted_source(path: str, mounts: dict[str, Mount]) -> tuple[str, str]:
+def mounted_source(path: str, mounts: dict[str, MountRow]) -> tuple[str, str]:
     """Return the device of an absolute path without links, and the path within that file system."""
     place = path
     while place not in mounts and place != "/":
@@ -81,14 +81,14 @@ def _mount_type(path: Path, mountinfo: str) -> str | None:
     return mount_type
 
 
-def _parse_mount(line: str) -> Mount | None:
+def _parse_mount(line: str) -> MountRow | None:
     fields = line.split(" ")
     if "-" not in fields[6:]:
         return None
     after = fields[fields.index("-", 6) + 1 :]
     if not after:
         return None
-    return Mount(
+    return MountRow(
         place=_unescaped(fields[4]), device=fields[2], source=_unescaped(fields[3]),
         is_read_only="ro" in fields[5].split(","), kind=after[0],
     )  # fmt: skip

@@ -49,7 +49,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
                 return "none"
 
 
-class Box(Struct, frozen=True, kw_only=True):
+class BoxDescription(Struct, frozen=True, kw_only=True):
     """What one command sees and can write; all paths are absolute and without links."""
 
     level: SandboxLevel
@@ -94,7 +94,7 @@ _TEMPORARY_PLACES: Final = ("/tmp", "/var/tmp")
 _MASK: Final = "/dev/null"
 
 
-def boxed_argv(sandbox: Sandbox, box: Box, argv: Sequence[str]) -> tuple[str, ...]:
+def boxed_argv(sandbox: Sandbox, box: BoxDescription, argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words that run a command in a box; give them to `prepare_command(is_boxed=True)`.
 
     Raises ValueError where there is no sandbox.
@@ -108,7 +108,7 @@ def boxed_argv(sandbox: Sandbox, box: Box, argv: Sequence[str]) -> tuple[str, ..
             raise ValueError("there is no sandbox to run it in")
 
 
-def boxed_environment(environment: Mapping[str, str], box: Box) -> dict[str, str]:
+def boxed_environment(environment: Mapping[str, str], box: BoxDescription) -> dict[str, str]:
     """Return an environment without what leads out of a box, such as sockets of agents and displays."""
     passed = {name: value for name, value in environment.items() if not _OUTWARD_NAME.fullmatch(name)}
     own = {"HOME": box.home, "PWD": box.folder, "TMPDIR": _TEMPORARY_PLACES[0], "GIT_OPTIONAL_LOCKS": "0"}
@@ -125,7 +125,7 @@ _OUTWARD_NAME: Final = re.compile(
 """Also where caches are: in a box they are in the home folder."""
 
 
-def make_places(box: Box) -> None:
+def make_places(box: BoxDescription) -> None:
     """Make the folders of a box that are ours, and what is mounted on in them. Raises FileRefused."""
     parts = _parts(box)
     for place, source in _own_places(box):
@@ -135,6 +135,8 @@ def make_places(box: Box) -> None:
             with Root(source) as root:
                 for part in held:
                     _make_place(root, part.place[len(place) + 1 :], is_folder=part.is_folder)
+    for folder in (os.path.dirname(box.temporary), box.caches):  # noqa: PTH120 -- text
+        os.utime(folder)  # what was not used for long is removed
 
 
 def _make_place(root: Root, path: str, *, is_folder: bool) -> None:
@@ -174,13 +176,13 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _own_places(box: Box) -> Iterator[tuple[str, str]]:
+def _own_places(box: BoxDescription) -> Iterator[tuple[str, str]]:
     """Yield the places in the box of folders that are ours, and those folders."""
     yield from ((place, box.temporary) for place in _TEMPORARY_PLACES)
     yield from ((f"{box.home}/{name}", f"{box.caches}/{name.lstrip('.')}") for name in CACHE_FOLDERS)
 
 
-def _parts(box: Box) -> list[_Part]:
+def _parts(box: BoxDescription) -> list[_Part]:
     """Return what is mounted, in the order of paths; of two at one place the stricter one."""
     is_workspace = box.level == "workspace"
     writable = (box.workspace, *box.writable) if is_workspace else ()
@@ -202,7 +204,7 @@ def _parts(box: Box) -> list[_Part]:
     return list(_needed(ordered, (box.workspace, *writable)))
 
 
-def _hidden_places(box: Box) -> Iterator[tuple[str, str]]:
+def _hidden_places(box: BoxDescription) -> Iterator[tuple[str, str]]:
     """Yield hidden paths and their places, of which some have several."""
     of_system = filter(os.path.isdir, _HIDDEN_OF_SYSTEM) if os.geteuid() == 0 else ()
     for path in (*box.hidden, *of_system):
@@ -264,7 +266,7 @@ def _source_in(outer: _Part, place: str) -> str:
 # --- bubblewrap -----------------------------------------------------------------------------------
 
 
-def _bubblewrap_options(box: Box) -> Iterator[str]:
+def _bubblewrap_options(box: BoxDescription) -> Iterator[str]:
     parts = _parts(box)
     yield from (
         "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
@@ -309,7 +311,7 @@ def _mount_words(part: _Part, following: Sequence[_Part]) -> tuple[str, ...]:
 # --- Landlock -------------------------------------------------------------------------------------
 
 
-def _landlock_options(box: Box) -> Iterator[str]:
+def _landlock_options(box: BoxDescription) -> Iterator[str]:
     """Yield the words that start the command by `landlock_start.py`, with the same writable places."""
     yield from (own_interpreter(), "-I", "-S", landlock_start.__file__)
     writable = (box.workspace, *box.writable) if box.level == "workspace" else ()

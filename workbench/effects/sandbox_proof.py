@@ -21,7 +21,7 @@ from workbench.effects import sandbox_probe
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.landlock_start import LEAST_VERSION, landlock_version
 from workbench.effects.own_processes import bare_interpreter
-from workbench.effects.sandbox import Box, Sandbox, boxed_argv, boxed_environment, make_places
+from workbench.effects.sandbox import BoxDescription, Sandbox, boxed_argv, boxed_environment, make_places
 
 _PROGRAMS: Final = (
     "/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap",
@@ -204,7 +204,7 @@ def _failure_of(sandbox: Sandbox) -> str:
     return "" if printed == word else printed.rpartition("\n")[2] or "it printed nothing"
 
 
-def _run_probe(sandbox: Sandbox, box: Box, word: str, port: int) -> HookExit:
+def _run_probe(sandbox: Sandbox, box: BoxDescription, word: str, port: int) -> HookExit:
     python, _ = bare_interpreter()
     source = Path(sandbox_probe.__file__).read_text("utf-8")
     outside = os.path.dirname(box.workspace) + "/outside"  # noqa: PTH120 -- text
@@ -214,7 +214,7 @@ def _run_probe(sandbox: Sandbox, box: Box, word: str, port: int) -> HookExit:
 
 
 @contextlib.contextmanager
-def _probe_box() -> Generator[Box]:
+def _probe_box() -> Generator[BoxDescription]:
     with tempfile.TemporaryDirectory(prefix="workbench-sandbox-") as name:
         folder = Path(name).resolve()
         for part in ("workspace", "outside", "home"):
@@ -222,7 +222,7 @@ def _probe_box() -> Generator[Box]:
         hidden = folder / "workspace" / "hidden"
         for file in (hidden, folder / "outside" / "kept"):
             file.write_text("hidden", "ascii")
-        box = Box(
+        box = BoxDescription(
             level="workspace", workspace=f"{folder}/workspace", folder=f"{folder}/workspace",
             visible=(bare_interpreter()[1],), closed=(), hidden=(str(hidden),), home=f"{folder}/home",
             temporary=f"{folder}/temporary", caches=f"{folder}/caches",

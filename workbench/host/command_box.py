@@ -7,7 +7,6 @@ be prevented without a trace in the workspace, so it is moved out when the comma
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +18,9 @@ from workbench.effects.files import Root
 from workbench.effects.folder_index import FolderIndex, TooManyNames
 from workbench.effects.folders import make_link, move_aside
 from workbench.effects.home_view import home_view
-from workbench.effects.sandbox import SYSTEM_FOLDERS, Box, make_places
+from workbench.effects.sandbox import SYSTEM_FOLDERS, BoxDescription, make_places
 from workbench.effects.unix_sockets import bound_socket_paths
+from workbench.host.box_folders import quarantine_folder, session_storage, temporary_folder, workspace_caches
 from workbench.host.closed_names import (
     HIDDEN,
     NO_DENIALS,
@@ -36,8 +36,6 @@ from workbench.policy.git_worktrees import worktree_origin
 from workbench.policy.paths import git_config_folders, is_below
 from workbench.text.human import counted
 
-SANDBOX_FOLDER: Final = "sandbox"
-"""Folder of the data root with what boxes keep: of sessions, and caches of workspaces."""
 MOST_CLOSED: Final = 120
 """Mounts for closed paths; each makes the start of a box slower than the one before."""
 
@@ -70,10 +68,10 @@ class BoxPlaces(Struct, frozen=True, kw_only=True):
 class CommandBox(Struct, frozen=True, kw_only=True):
     """A box, and what was there before its command."""
 
-    box: Box
+    box: BoxDescription
     places: BoxPlaces
     index: FolderIndex
-    """Of the workspace, by the settings of git as they were: what a command sets there closes nothing more."""
+    """Of the workspace, by the settings of git as they were: what a command sets closes nothing more."""
     before: Mapping[str, str]
     """Closed paths, and where those that are links lead."""
     notes: tuple[str, ...]
@@ -103,16 +101,6 @@ def command_box(
     return plan_box(places, level, denials)
 
 
-def session_storage(data: str, session_id: str) -> str:
-    """Return the folder of what boxes keep for a session: private, and removed with it."""
-    return f"{data}/{SANDBOX_FOLDER}/sessions/{session_id}"
-
-
-def workspace_caches(data: str, workspace: str) -> str:
-    """Return the folder of the caches that boxes of a workspace have."""
-    return f"{data}/{SANDBOX_FOLDER}/caches/{sha256(os.fsencode(workspace)).hexdigest()[:16]}"
-
-
 def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_DENIALS) -> CommandBox:
     """Describe a box and make its folders. Raises BoxUnavailable, and FileRefused for the data folder."""
     _require_boxable(places)
@@ -127,11 +115,11 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     before = {path: _link_target(path) for path, kind in found.items() if kind != HIDDEN}
     before |= {path: _link_target(path) for path in places.closed if is_below(path, places.workspace)}
     closed, whole = _within_limit(set(_mountable(before, places.workspace)), places.workspace)
-    box = Box(
+    box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,
         closed=tuple(sorted(closed)),
         hidden=tuple(sorted(hidden.union(path for path, kind in found.items() if kind == HIDDEN))),
-        home=places.home, temporary=f"{places.storage}/tmp", caches=places.caches,
+        home=places.home, temporary=temporary_folder(places.storage), caches=places.caches,
     )  # fmt: skip
     make_places(box)
     withheld = (f"{path} is not shown: something in it looks like a secret" for path in view.withheld)
@@ -168,11 +156,6 @@ def quarantine_new_closed(planned: CommandBox) -> tuple[str, ...]:
     if failures:
         raise failures[0]
     return (*new, *replaced)
-
-
-def quarantine_folder(storage: str) -> str:
-    """Return the folder of what was moved out of the workspace, in numbered folders."""
-    return f"{storage}/quarantine"
 
 
 def _first_free_number(storage: str) -> int:

@@ -1,0 +1,230 @@
+"""`workbench sandbox status, try`: what holds commands of agents here, and a command that is held by it."""
+
+import asyncio
+import codecs
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TextIO
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.cli.arguments import add_json_option
+from workbench.cli.console import Console
+from workbench.cli.errors import Refusal, UsageError
+from workbench.config.layers import load_config
+from workbench.config.sections import SandboxSettings
+from workbench.domain.codec import to_json_value
+from workbench.domain.values import SandboxBackend, SandboxLevel
+from workbench.effects.command_execution import CommandExit, prepare_command
+from workbench.effects.files import workspace_path
+from workbench.effects.folders import remove_tree, temporary_folder
+from workbench.effects.process_environment import agent_environment
+from workbench.effects.process_marks import AGENT_VARIABLE
+from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
+from workbench.effects.sandbox_proof import bubblewrap_version, prove_sandbox
+from workbench.host.box_folders import quarantine_folder
+from workbench.host.command_box import (
+    BoxPlaces,
+    BoxUnavailable,
+    CommandBox,
+    plan_box,
+    quarantine_new_closed,
+)
+from workbench.journal.home import default_home_path
+from workbench.policy.levels import SandboxStrength
+from workbench.text.safe import one_line, safe_text
+
+STATUS_EXAMPLE = """workbench sandbox status
+workbench sandbox status --json"""
+TRY_EXAMPLE = """workbench sandbox try -- make test
+workbench sandbox try --level read-only -- sh -c 'echo x > file'"""
+_LEVEL_WORDS: Final[dict[SandboxLevel, str]] = {
+    "read-only": "commands can write nothing here and have no network",
+    "workspace": "commands can write in the workspace and have no network",
+    "outside": "the sandbox is switched off",
+}
+_STRENGTH_WORDS: Final[dict[SandboxStrength, str]] = {
+    "full": "files, processes and the network are held",
+    "files": "only files outside the workspace are held; everything asks as without a sandbox",
+    "none": "nothing is held; everything asks as without a sandbox",
+}
+_MOST_LISTED: Final = 20
+_MOST_CELLS: Final = 200
+_MOST_BYTES: Final = 1 << 40
+_ENDED_BY_SIGNAL: Final = 128
+
+
+class SandboxStatus(Struct, frozen=True, kw_only=True):
+    """What holds commands here, and the box that they get."""
+
+    backend: SandboxBackend
+    version: str
+    strength: SandboxStrength
+    problem: str
+    """Why it is not a full sandbox."""
+    remedy: str
+    level: SandboxLevel
+    workspace: str
+    unavailable: str = ""
+    """Why commands in this workspace get no box."""
+    writable: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    visible: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def configure_status(parser: ArgumentParser) -> None:
+    add_json_option(parser)
+
+
+def execute_status(options: Namespace, console: Console) -> int:
+    status = _status(workspace_path(options.directory))
+    return console.result(to_json_value(status), _status_lines(status), is_json=options.json)
+
+
+def _status(workspace: str) -> SandboxStatus:
+    settings = _settings(workspace)
+    sandbox = prove_sandbox(settings.backend)
+    status = SandboxStatus(
+        backend=sandbox.backend, version=bubblewrap_version(sandbox), strength=sandbox.strength,
+        problem=sandbox.problem, remedy=sandbox.remedy, level=settings.level, workspace=workspace,
+    )  # fmt: skip
+    with _storage() as storage:
+        try:
+            planned = plan_box(_places(workspace, workspace, storage, settings), "workspace")
+        except BoxUnavailable as error:
+            return replace(status, unavailable=f"{error.why} {error.remedy}")
+    box = planned.box
+    return replace(
+        status, writable=(box.workspace, *box.writable), closed=tuple(sorted(planned.before)),
+        visible=box.visible, notes=planned.notes,
+    )  # fmt: skip
+
+
+def _status_lines(status: SandboxStatus) -> Iterator[str]:
+    backend = " ".join(filter(None, (status.backend, status.version)))
+    yield f"Sandbox: {backend} ({_STRENGTH_WORDS[status.strength]})"
+    if status.problem:
+        yield f"Why not more: {status.problem}."
+        yield f"Remedy: {status.remedy}."
+    yield f"Level: {status.level} ({_LEVEL_WORDS[status.level]})"
+    if status.unavailable:
+        yield f"Not in this workspace: {status.unavailable}"
+        return
+    yield from _list_lines("Writable", status.writable)
+    yield from _list_lines("Read-only in it", status.closed)
+    yield from _list_lines("Visible outside, next to the system", status.visible)
+    yield from (f"Note: {one_line(note, _MOST_CELLS)}." for note in status.notes)
+
+
+def _list_lines(title: str, paths: Sequence[str]) -> Iterator[str]:
+    yield f"{title}: {'' if paths else 'nothing'}".rstrip()
+    yield from (f"  {one_line(path, _MOST_CELLS)}" for path in paths[:_MOST_LISTED])
+    if len(paths) > _MOST_LISTED:
+        yield f"  and {len(paths) - _MOST_LISTED} more (all: workbench sandbox status --json)"
+
+
+# --- try ------------------------------------------------------------------------------------------
+
+
+def configure_try(parser: ArgumentParser) -> None:
+    levels = ("read-only", "workspace")
+    parser.add_argument("--level", choices=levels, help="what it may touch; else as in the settings")
+    parser.add_argument("--folder", metavar="DIR", help="where it runs; else in the workspace")
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help="after --: the command and its words")
+
+
+def execute_try(options: Namespace, console: Console) -> int:
+    """Run the command and return its exit code."""
+    workspace = workspace_path(options.directory)
+    settings = _settings(workspace)
+    level: SandboxLevel = options.level or settings.level
+    sandbox = prove_sandbox(settings.backend)
+    if level == "outside":
+        raise UsageError(_NOT_RUN, "sandbox.level is outside", "choose a level with --level")
+    if sandbox.strength == "none":
+        raise Refusal(_NOT_RUN, sandbox.problem, sandbox.remedy)
+    if sandbox.problem:
+        console.note(f"{_STRENGTH_WORDS[sandbox.strength]}: {sandbox.problem}")
+    folder = workspace_path(options.folder) if options.folder else workspace
+    with _storage() as storage:
+        planned = plan_box(_places(workspace, folder, storage, settings), level)
+        end = asyncio.run(_run(sandbox, planned, options.command, console))
+        for path in quarantine_new_closed(planned):
+            moved = f"{quarantine_folder(storage)} has it now"
+            console.note(
+                f"The sandbox does not leave {one_line(path, _MOST_CELLS)} in the workspace: {moved}."
+            )
+    return end.code if end.code is not None else _ENDED_BY_SIGNAL + (end.signal or 0)
+
+
+_NOT_RUN: Final = "the command was not run"
+
+
+async def _run(
+    sandbox: Sandbox, planned: CommandBox, command: Sequence[str], console: Console
+) -> CommandExit:
+    environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
+    words = boxed_argv(sandbox, planned.box, command)
+    prepared = prepare_command(words, planned.box.folder, environment, "try", is_apart=True, is_boxed=True)
+    printed, noted = _Printer(console.out), _Printer(console.err)
+    end = await prepared.go(noted.feed, None, None, _MOST_BYTES, on_stdout=printed.feed)
+    printed.close()
+    noted.close()
+    return end
+
+
+class _Printer:
+    """Prints what a command prints: made safe on a terminal, as it is elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, data: bytes) -> None:
+        self._write(self._decoder.decode(data))
+
+    def close(self) -> None:
+        self._write(self._decoder.decode(b"", final=True))
+
+    def _write(self, text: str) -> None:
+        self._stream.write(safe_text(text) if self._stream.isatty() else text)
+        self._stream.flush()
+
+
+# --- what both need -------------------------------------------------------------------------------
+
+
+def _is_inside_agent() -> bool:
+    return AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ
+
+
+def _settings(workspace: str) -> SandboxSettings:
+    """Return the settings of the sandbox; an agent is told nothing of its human's."""
+    if _is_inside_agent():
+        return SandboxSettings()
+    home = default_home_path(os.environ)
+    return load_config(home, Path(workspace), trusted=False, env=os.environ, options={}).config.sandbox
+
+
+def _places(workspace: str, folder: str, storage: str, settings: SandboxSettings) -> BoxPlaces:
+    return BoxPlaces(
+        data=os.path.realpath(default_home_path(os.environ)), storage=storage, caches=f"{storage}/caches",
+        workspace=workspace, folder=folder, home=os.path.realpath(Path.home()),
+        search_path=os.environ.get("PATH", ""), visible=settings.visible,
+    )  # fmt: skip
+
+
+@contextmanager
+def _storage() -> Generator[str]:
+    """Make a folder for what a box keeps; it stays only where something was moved out of the workspace."""
+    folder = os.path.realpath(temporary_folder("workbench-sandbox-"))
+    try:
+        yield folder
+    finally:
+        if not os.path.lexists(quarantine_folder(folder)):
+            remove_tree(folder)

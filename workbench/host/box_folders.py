@@ -1,0 +1,64 @@
+"""Where the data folder keeps what boxes need: a folder a session, and caches a workspace."""
+
+import os
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.folders import remove_tree
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+
+_FOLDER: Final = "sandbox"
+_DAY_SECONDS: Final = 86_400
+
+
+def session_storage(data: str, session_id: str) -> str:
+    """Return the folder of what boxes keep for a session; it is removed with it."""
+    return f"{data}/{_FOLDER}/sessions/{session_id}"
+
+
+def temporary_folder(storage: str) -> str:
+    """Return the folder that is /tmp in the boxes of a session."""
+    return f"{storage}/tmp"
+
+
+def quarantine_folder(storage: str) -> str:
+    """Return the folder of what was moved out of the workspace, in numbered folders."""
+    return f"{storage}/quarantine"
+
+
+def workspace_caches(data: str, workspace: str) -> str:
+    """Return the folder of the caches that boxes of a workspace have."""
+    return f"{data}/{_FOLDER}/caches/{sha256(os.fsencode(workspace)).hexdigest()[:16]}"
+
+
+def remove_old_box_folders(home: Home, journal: Journal, days: int) -> None:
+    """Remove what is kept of deleted sessions, /tmp of ended ones, and caches that were not used for days."""
+    folder = home.path / _FOLDER
+    for path in _folders_in(folder / "sessions"):
+        session = journal.session(path.name)
+        if session is None and _days_since_use(path) > 1:
+            _remove(path)
+        elif session is not None and session.status in TERMINAL_SESSION_STATES:
+            _remove(Path(temporary_folder(str(path))))
+    for path in _folders_in(folder / "caches"):
+        if _days_since_use(path) > days:
+            _remove(path)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+
+
+def _days_since_use(path: Path) -> float:
+    return (time.time() - path.stat().st_mtime) / _DAY_SECONDS
+
+
+def _remove(path: Path) -> None:
+    with suppress(FileRefused):
+        remove_tree(str(path))
