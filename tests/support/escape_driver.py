@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.support.escape_scene import SECRET, Scene, attempt_words, interpreter
 from workbench.effects.command_execution import prepare_command
@@ -42,7 +43,7 @@ def add_special_files(scene, user):
         return
     workspace = scene.workspace
     shutil.copyfile(shutil.which("id"), workspace / "setuid-id")
-    os.chmod(workspace / "setuid-id", stat.S_ISUID | 0o755)
+    (workspace / "setuid-id").chmod(stat.S_ISUID | 0o755)
     os.mknod(workspace / "zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
     if user is not None:
         for folder, _, names in os.walk(scene.base):
@@ -64,7 +65,7 @@ def run_boxed(scene, words, sandbox):
     places = BoxPlaces(
         data=str(scene.data), storage=f"{scene.data}/sandbox/s", caches=f"{scene.data}/sandbox/c", workspace=workspace,
         folder=workspace, home=str(scene.home), search_path=os.environ["PATH"],
-        visible=(os.path.dirname(os.path.dirname(interpreter())),),
+        visible=(str(Path(interpreter()).parents[1]),),
     )  # fmt: skip
     planned = plan_box(places, "workspace")
     environment = boxed_environment({"PATH": os.environ["PATH"]}, planned.box)

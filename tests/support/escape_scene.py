@@ -14,15 +14,9 @@ from pathlib import Path
 
 SECRET = "fabricated-0123456789-secret"
 KEPT = "kept as it was\n"
-VICTIM = """
-import ctypes, os, sys
-ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)  # any process may attach, where Yama asks
-os.chdir(sys.argv[1])
-file = os.open("kept", os.O_RDWR)
-print(file, flush=True)
-sys.stdin.read()
-"""
-"""Waits until its input ends."""
+VICTIM_FILE = 3
+VICTIM = f'cd "$1" && exec {VICTIM_FILE}<>kept && echo ready && read -r line'
+"""Waits until its input ends, with a file open."""
 
 
 def interpreter():
@@ -52,13 +46,13 @@ class Scene:
         self._pipe = os.open(self.workspace / "pipe", os.O_RDONLY | os.O_NONBLOCK)
         self._opened.callback(os.close, self._pipe)
         self.victim = subprocess.Popen(
-            [interpreter(), "-I", "-S", "-c", VICTIM, str(self.outside)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            ["/bin/sh", "-c", VICTIM, "victim", str(self.outside)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={"TOKEN": SECRET},
         )  # fmt: skip
         self._opened.enter_context(self.victim)
         self._opened.callback(self.victim.stdin.close)
         self._opened.callback(self._let_go)
-        self._victim_file = int(self.victim.stdout.readline())
+        assert self.victim.stdout.readline() == b"ready\n"
         return self
 
     def __exit__(self, *_):
@@ -71,7 +65,7 @@ class Scene:
         ports = {name: self._listeners[name].getsockname()[1] for name in ("tcp", "udp")}
         return ports | {
             "outside": str(self.outside), "home": str(self.home), "data": str(self.data), "abstract": self.abstract,
-            "victim": self.victim.pid, "victim_file": self._victim_file,
+            "victim": self.victim.pid, "victim_file": VICTIM_FILE,
         }  # fmt: skip
 
     def make_files(self):
@@ -167,11 +161,10 @@ class Scene:
     def end_what_stays(self):
         """End what an attempt left, where nothing else does."""
         if self.stays():
-            mark = str(self.workspace)
-            for process in filter(str.isdigit, os.listdir("/proc")):
+            for process in Path("/proc").glob("[0-9]*"):
                 with contextlib.suppress(OSError):
-                    if os.readlink(f"/proc/{process}/cwd") == mark:
-                        os.kill(int(process), signal.SIGKILL)
+                    if (process / "cwd").readlink() == self.workspace:
+                        os.kill(int(process.name), signal.SIGKILL)
 
 
 def _text(path):
@@ -183,7 +176,7 @@ def _text(path):
 
 def _names(folder):
     try:
-        return set(os.listdir(folder))
+        return {path.name for path in folder.iterdir()}
     except OSError:
         return None
 

@@ -89,6 +89,14 @@ def remove_below(root: Root, path: str) -> None:
             os.unlink(name, dir_fd=directory)
 
 
+def make_empty_file(root: Root, path: str) -> None:
+    """Make a file at a path below a folder where nothing is. Raises FileRefused."""
+    folder, _, name = path.rpartition("/")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
+        os.close(os.open(name, flags, 0o600, dir_fd=directory))
+
+
 def move_aside(root: Root, path: str, target: str) -> None:
     """Move what is at a path below a folder to a new path elsewhere, links themselves. Raises FileRefused.
 

@@ -23,7 +23,7 @@ from workbench.effects import landlock_start
 from workbench.effects.box_start import FILTER_OPTION
 from workbench.effects.file_primitives import FileKind
 from workbench.effects.files import Root
-from workbench.effects.folders import make_folder, remove_below
+from workbench.effects.folders import make_empty_file, make_folder, remove_below
 from workbench.effects.own_processes import own_interpreter
 
 
@@ -150,7 +150,7 @@ def _make_place(root: Root, path: str, *, is_folder: bool) -> None:
     if is_folder:
         root.make_directory(path)
     else:
-        root.commit(root.stage(path, b"", 0o600), lambda data: data is None)
+        make_empty_file(root, path)
 
 
 # --- what is mounted ------------------------------------------------------------------------------
