@@ -440,6 +440,19 @@ class CallFact(Struct, frozen=True, kw_only=True):
     """Who decided it without a question; empty where one was asked, or nothing is decided or known."""
 
 
+class AskedCommand(Struct, frozen=True, kw_only=True):
+    """A command about which a human was asked."""
+
+    tool: str
+    parameters: JsonObject
+    workspace: str
+    folder: str
+    """Where it ran or would have; empty is the workspace."""
+    verdict_by: str
+    """Who spoke in the gate's verdict; of an imported session its agent."""
+    rule: str | None = None
+
+
 class ActionFact(Struct, frozen=True, kw_only=True):
     """A question that was decided, expired, withdrawn or replaced by another one."""
 

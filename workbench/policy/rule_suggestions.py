@@ -49,6 +49,8 @@ _FOREIGN_TOOL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "fetch_webpage": ("webfetch", "web_fetch"),
 }  # fmt: skip
 """What other agents call a tool, in lower case; source: their tool references."""
+FOREIGN_COMMAND_TOOLS: Final = ("run_in_terminal", *_FOREIGN_TOOL_NAMES["run_in_terminal"])
+"""Names of the tools with which agents run commands, in lower case."""
 _FOREIGN_PARAMETER_NAMES: Final = {
     "run_in_terminal": _COMMAND_NAMES, "read_file": _PATH_NAMES, "replace_string_in_file": _EDIT_NAMES,
     "create_file": _PATH_NAMES | {"content": ("file_text", "contents")},

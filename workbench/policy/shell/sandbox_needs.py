@@ -18,6 +18,7 @@ from workbench.policy.shell.risk_lists import (
     COMMAND_STARTERS,
     COMMAND_WRAPPERS,
     OPENERS,
+    PROGRAM_ALIASES,
     RUNNERS,
     SHELLS,
     program_name,
@@ -33,6 +34,7 @@ from workbench.policy.shell.sandbox_need_lists import (
     PRIVILEGE_COMMANDS,
 )
 from workbench.policy.shell.sandbox_written_paths import (
+    WRITING_PROGRAMS,
     SandboxPlaces,
     place_of,
     split_redirects,
@@ -80,6 +82,8 @@ def sandbox_needs(view: ShellView, workspace: str, folder: str) -> tuple[Sandbox
 
 def line_needs(line: str, workspace: str, folder: str) -> tuple[SandboxNeed, ...]:
     """Return what a shell line needs, as `sandbox_needs` does for a line that was read before."""
+    if not _names_listed_program(line[:_MAX_LENGTH]):
+        return ()
     needs: dict[SandboxNeed, None] = {}
     for need in _LineReader(workspace, folder).needs(line[:_MAX_LENGTH], _MAX_DEPTH):
         needs[need] = None
@@ -237,6 +241,24 @@ _LISTS: Final[tuple[tuple[NeedKind, frozenset[str]], ...]] = (
 _READ_PROGRAMS: Final = frozenset(
     name.partition(" ")[0] for _, names in _LISTS for name in names
 ) | {"git", "kill", "npx", "pypy", "python", "rsync", "systemctl"}  # fmt: skip
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*")
+_LISTED_WORDS: Final = frozenset({
+    *_READ_PROGRAMS, *WRITING_PROGRAMS,
+    *(alias for alias, name in PROGRAM_ALIASES.items() if name in _READ_PROGRAMS | WRITING_PROGRAMS),
+}) - {"sed", "gsed"}  # fmt: skip
+_SED_WRITES: Final = re.compile(r"sed\b[^|;&\n]{0,200}\s(?:-[a-zA-Z]*i|--in)")
+
+
+def _names_listed_program(line: str) -> bool:
+    """Say whether a line may name a program of the lists, or a file for its output: most lines do not."""
+    if ">" in line or _SED_WRITES.search(line):
+        return True
+    words = set(_WORD.findall(line))
+    return not words.isdisjoint(_LISTED_WORDS) or any(
+        word.rstrip("0123456789.") in _LISTED_WORDS for word in words if word[-1] in "0123456789."
+    )
+
+
 _TAKES_GOALS: Final = frozenset({"make", "mvn", "ninja"})
 """Programs each operand of which is something to do."""
 _SAYS_WHAT_IT_IS: Final = frozenset({"-V", "-h", "-v", "help", "version", "-version"})

@@ -31,10 +31,11 @@ _OUTPUT_OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("cc", "gcc", "clang", "go build", "rustc", "pandoc"), ("-o",)),
 }  # fmt: skip
 """Options that name what a command writes."""
-_WRITING_PROGRAMS: Final = frozenset(
+WRITING_PROGRAMS: Final = frozenset(
     name.partition(" ")[0]
     for name in (*_WRITES_OPERANDS, *_WRITES_LATER_OPERANDS, *_WRITES_LAST_OPERAND, *_OUTPUT_OPTIONS, "dd")
 ) | {"python", "pypy"}
+"""Programs that may write a path of their line; Python as `python -m venv`."""
 _SED_IN_PLACE: Final = "--in-place"
 _SED_SCRIPTS: Final = frozenset({"--expression", "--file"})
 _REDIRECT: Final = re.compile(r"(?:[0-9]+|&)?(<<<|<<-|<<|<>|<&|<|>>|>\||>&|>)(\S*)")
@@ -61,7 +62,7 @@ def split_redirects(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
 
 def written_paths(words: tuple[str, ...]) -> Iterator[str]:
     """Yield the paths that a command names to be written, as they are written in its words."""
-    if program_name(words[0]) not in _WRITING_PROGRAMS:
+    if program_name(words[0]) not in WRITING_PROGRAMS:
         return
     reading = read_line_command(words)
     operands = [names[0] for names in reading.operands]
