@@ -92,6 +92,8 @@ def _step_line(step: Step, manifest: Manifest | None) -> str:
     who = f"agent {step.persona}" if step.kind == "prompt" and step.persona else step.kind
     who += f" {step.source}" if step.kind == "pipeline" and step.source else ""
     facts = [f"{step.id:<24} {wait_text(step) or who}", *step_notes(step, manifest)]
+    if step.sandbox is not None:
+        facts.append(f"sandbox: {step.sandbox}")
     if step.unrunnable:
         facts.append(f"cannot run: {step.unrunnable}")
     return "  ".join(facts)
@@ -125,5 +127,5 @@ def _step_json(step: Step, manifest: Manifest | None) -> JsonFields:
         "contracts": [contract.written_type for contract in step.contracts],
         "attempts": step.failing.attempts,
         "on_failure": step.failing.then, "timeout_seconds": step.timeout_seconds(manifest),
-        "matrix": step.matrix is not None, "cannot_run": step.unrunnable or None,
+        "sandbox": step.sandbox, "matrix": step.matrix is not None, "cannot_run": step.unrunnable or None,
     }  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.values import BlobRef, Count, Json, JsonObject, RunLink, StepKind, Usage
+from workbench.domain.values import BlobRef, Count, Json, JsonObject, RunLink, SandboxLevel, StepKind, Usage
 
 
 class StepId(Struct, frozen=True, kw_only=True):
@@ -49,6 +49,8 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     """Tokens of that context; 0 takes what is known of the model."""
     thread: str = ""
     """The conversation that it belongs to: what its agent says is kept for the steps after it."""
+    sandbox: SandboxLevel | None = None
+    """What its program may touch; None runs it as the user."""
     part: str = ""
     """Which conversation of the attempt it is, where there are several: `checkpoint`, `relay-1`."""
 

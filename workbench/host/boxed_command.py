@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.config.types import Config
-from workbench.domain.values import SandboxRefusal, SandboxUse
-from workbench.effects.command_execution import CommandExit
+from workbench.domain.values import SandboxLevel, SandboxRefusal, SandboxUse
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.sandbox import boxed_argv, boxed_environment
+from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
+from workbench.host.call_context import files_named_by_hooks
 from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import BoxUnavailable, CommandBox, command_box, quarantine_new_closed
 from workbench.host.driver_context import DriverContext
@@ -52,6 +53,42 @@ def box_command(
         context, session_id, use.level, context.workspace, visible=config.sandbox.visible,
         closed=boundary.governing(), denials=denials,
     )  # fmt: skip
+    return _boxed(sandbox, planned, argv, environment)
+
+
+def box_program(
+    context: DriverContext,
+    owner_id: str,
+    level: SandboxLevel,
+    workspace: str,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+) -> BoxedCommand:
+    """Return what runs a program of a pipeline inside; blocks, so call it in a thread.
+
+    `owner_id`: whose /tmp it has, such as its run's. Raises BoxUnavailable where no full sandbox works here:
+    a level that was asked for is a promise. Raises FileRefused for the data folder.
+    """
+    sandbox, config = require_full_sandbox(context, level), context.recall_settings().config
+    placed = replace(context, workspace=workspace)
+    planned = command_box(
+        placed, owner_id, level, workspace, visible=config.sandbox.visible,
+        closed=files_named_by_hooks(context, config),
+    )  # fmt: skip
+    return _boxed(sandbox, planned, argv, environment)
+
+
+def require_full_sandbox(context: DriverContext, level: SandboxLevel) -> Sandbox:
+    """Return the sandbox of this machine; blocks. Raises BoxUnavailable where it is not a full one."""
+    sandbox = context.prove_sandbox(context.recall_settings().config.sandbox.backend)
+    if sandbox.strength != "full":
+        raise BoxUnavailable(sentence(f"It names the level {level}, and {sandbox.problem}"), sandbox.remedy)
+    return sandbox
+
+
+def _boxed(
+    sandbox: Sandbox, planned: CommandBox, argv: Sequence[str], environment: Mapping[str, str]
+) -> BoxedCommand:
     return BoxedCommand(
         argv=boxed_argv(sandbox, planned.box, argv),
         environment=boxed_environment(environment, planned.box),
@@ -81,13 +118,15 @@ def _resolved(path: str, root: str) -> ResolvedPath:
     return ResolvedPath(path=path, relative=relative, exists=True, given=relative)
 
 
-def refusals_of_command(boxed: BoxedCommand, output: str, end: CommandExit) -> tuple[SandboxRefusal, ...]:
+def refusals_of_command(
+    boxed: BoxedCommand, output: str, exit_code: int | None
+) -> tuple[SandboxRefusal, ...]:
     """Move out of the workspace what an ended command may not leave there; return all that was refused.
 
     Blocks, so call it in a thread.
     """
     root, level = boxed.planned.places.workspace, boxed.planned.box.level
-    refusals = read_refusals(output, end.code, level, root)
+    refusals = read_refusals(output, exit_code, level, root)
     try:
         paths = quarantine_new_closed(boxed.planned)
     except FileRefused as error:

@@ -378,7 +378,7 @@ async def _record_refusals(
     """Record what the sandbox refused, as far as it is known, and return it."""
     if boxed is None:
         return ()
-    refusals = await asyncio.to_thread(refusals_of_command, boxed, output.texts()[1], end)
+    refusals = await asyncio.to_thread(refusals_of_command, boxed, output.texts()[1], end.code)
     if refusals:
         await writer.append(writer.call_event(SandboxRefused(refusals=refusals), record.row))
     return refusals

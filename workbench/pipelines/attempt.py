@@ -125,6 +125,7 @@ class Attempt:
             id=self.id, kind=step.kind, title=self._title, workspace=self.workspace, timeout_seconds=seconds,
             grants=self.context.definition.grants,
             keeps_output=any(output.kind == "stdout" for output in step.outputs), thread=step.thread,
+            sandbox=step.sandbox,
         )  # fmt: skip
         match step.kind:
             case "command":
@@ -232,7 +233,7 @@ class Attempt:
         folder = self.context.definition.root if contract.dir == "project_root" else self.workspace
         spec = StepSpec(
             id=self.id, kind="command", title=f"{self.step_run.id} contract", source=source, workspace=folder,
-            environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS,
+            environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS, sandbox=self.step.sandbox,
         )  # fmt: skip
         outcome = await self.context.executor.run(spec, on_event)
         code = outcome.exit_code if outcome.exit_code is not None or outcome.state != "completed" else 0

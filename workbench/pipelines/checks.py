@@ -187,6 +187,7 @@ def _check_persona(check: CheckContext, step: Step) -> None:
         adapters += [(review.adapter, (*contract_path, "adapter"))] if review.adapter else []
     for name, path in named:
         _check_persona_name(check, step, name, path, manifest)
+    _check_adapter_inside(check, step, manifest)
     for name, path in adapters:
         if name not in manifest.adapters:
             adapter_names = ", ".join(manifest.adapters)
@@ -197,6 +198,16 @@ def _check_persona(check: CheckContext, step: Step) -> None:
                 continue
             message = f"there is no adapter {one_line(name, 60)}; known: {adapter_names}"
             place.error("unknown_adapter", message)
+
+
+def _check_adapter_inside(check: CheckContext, step: Step, manifest: Manifest) -> None:
+    """Warn of another agent's program inside the sandbox, where its model is out of reach."""
+    persona = manifest.personas.get(step.persona)
+    adapter = manifest.adapters.get(step.adapter or (persona.adapter if persona else ""))
+    if step.sandbox in (None, "outside") or adapter is None or adapter.is_built_in:
+        return
+    message = f"{one_line(adapter.binary, 60)} runs inside the sandbox, which has no network"
+    check.within(step, "sandbox").warn("no_network", message)
 
 
 def _check_persona_name(

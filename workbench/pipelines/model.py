@@ -13,6 +13,7 @@ from workbench.domain.values import (
     Json,
     JsonObject,
     PermissionPattern,
+    SandboxLevel,
     StepKind,
 )
 
@@ -440,6 +441,8 @@ class Step(Struct, frozen=True, kw_only=True):
     """Agents that its own agent may start at once; 0 says nothing."""
     unrunnable: str = ""
     """Why it cannot run here; it fails closed."""
+    sandbox: SandboxLevel | None = None
+    """What its program may touch; None says nothing: a program runs as the user, an agent as sessions do."""
 
     @property
     def is_control(self) -> bool:

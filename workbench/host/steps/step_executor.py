@@ -22,8 +22,16 @@ from workbench.domain.values import Json, Usage
 from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
 from workbench.effects.fault_points import fault_point
+from workbench.effects.file_primitives import FileRefused
 from workbench.effects.process_table import ProcessIdentity
 from workbench.formats.agent_output import AgentAnswer, agent_answer
+from workbench.host.boxed_command import (
+    BoxedCommand,
+    box_program,
+    refusals_of_command,
+    require_full_sandbox,
+)
+from workbench.host.command_box import BoxUnavailable
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.spend_limits import held_back_step
@@ -37,6 +45,7 @@ from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, StepExecu
 from workbench.pipelines.step_files import StepFiles
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
+from workbench.views.event_text import refusals_text
 from workbench.views.usage import sum_usage
 
 
@@ -111,12 +120,20 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
             async with self.trace.command_files(spec):
                 outcome = await self._run_adapter(spec, on_event, stop)
         else:
-            outcome = await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
+            outcome = await self._run_agent(spec, stop)
         outcome = replace(outcome, usage=_with_cost(self.context, spec.session_id, outcome.usage))
         if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
             is_done = outcome.state == "completed" or outcome.is_full
             await agent_step.close_child_session(self.context, self.driver, spec.session_id, is_done=is_done)
         return outcome
+
+    async def _run_agent(self, spec: StepSpec, stop: asyncio.Event) -> StepOutcome:
+        if spec.sandbox not in (None, "outside"):
+            try:
+                await asyncio.to_thread(require_full_sandbox, self.context, spec.sandbox)
+            except BoxUnavailable as error:
+                return StepOutcome(state="failed", reason=str(error), is_retryable=False)
+        return await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
 
     async def _run_adapter(self, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event) -> StepOutcome:
         if spec.session_id is None:
@@ -189,19 +206,47 @@ async def run_command_step(
     """Run a program to its end and return how it ended; `session` reads what it prints while it works."""
     own_variables = cast("Mapping[str, str]", spec.environment) if environment is None else environment
     mark = context.clock.new_id()
+    variables: Mapping[str, str] = {**context.environment, **own_variables, "PWD": spec.workspace}
+    boxed = None
     try:
-        variables = {**context.environment, **own_variables, "PWD": spec.workspace}
-        is_apart = _has_separate_stdout(spec)
-        command = prepare_command(argv, spec.workspace, variables, mark, is_apart=is_apart, stdin=stdin)
-    except ProcessNotStarted as error:
-        return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
+        if spec.sandbox not in (None, "outside"):
+            boxed = await asyncio.to_thread(
+                box_program, context, spec.id.run, spec.sandbox, spec.workspace, argv, variables
+            )
+            argv, variables = boxed.argv, boxed.environment
+        command = prepare_command(
+            argv, spec.workspace, variables, mark, is_apart=_has_separate_stdout(spec), stdin=stdin,
+            is_boxed=boxed is not None,
+        )  # fmt: skip
+    except (ProcessNotStarted, BoxUnavailable, FileRefused) as error:
+        return _not_started(error)
     identity = command.identity
     started = StepEvent(
         kind="process", pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=mark
     )
     with abandoned_on_error(command):
         await on_event(started)
-    return await _follow_command(context, spec, command, on_event, stop, session)
+    try:
+        run = await _follow_command(context, spec, command, on_event, stop, session)
+    except ProcessNotStarted as error:
+        return _not_started(error)
+    return run if boxed is None else await asyncio.to_thread(_with_refusals, run, boxed)
+
+
+def _not_started(error: Exception) -> CommandRun:
+    return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
+
+
+def _with_refusals(run: CommandRun, boxed: BoxedCommand) -> CommandRun:
+    """Return how a program in the sandbox ended: what was moved out of its workspace fails it."""
+    outcome = run.outcome
+    refusals = refusals_of_command(boxed, outcome.output, outcome.exit_code)
+    is_moved = any(refusal.kind == "closed" for refusal in refusals)
+    if not refusals or (outcome.state == "completed" and not is_moved) or outcome.state == "cancelled":
+        return run
+    why = f"the sandbox refused {refusals_text(refusals)}"
+    reason = f"{outcome.reason}\n{why}" if outcome.reason else why
+    return replace(run, outcome=replace(outcome, state="failed", reason=reason))
 
 
 async def _follow_command(

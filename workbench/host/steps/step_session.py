@@ -21,6 +21,7 @@ from workbench.host.instruction_files import SessionInstructions, step_instructi
 from workbench.host.model_selection import model_of_step
 from workbench.host.session_provider import plays_recording
 from workbench.pipelines.compaction import RELAY_PART
+from workbench.policy.levels import lower_level
 
 RECORDINGS_FOLDER = ".workbench/recordings"
 """Where the recordings of personas are that have `provider: recorded`, one a step."""
@@ -42,9 +43,15 @@ def child_session_events(context: DriverContext, spec: StepSpec, run_id: str, re
         )
     created = SessionCreated(
         session_kind="step", parent_id=run_id, provider=provider, model=model,
-        configuration={**configuration, **instructions.configuration},
+        configuration={**configuration, **instructions.configuration, **_sandbox_setting(config, spec)},
     )  # fmt: skip
     return step_session_events(context, spec, created, instructions.system_prompt)
+
+
+def _sandbox_setting(config: Config, spec: StepSpec) -> dict[str, Json]:
+    """Return the level of the sandbox that a step names for its agent; a file only narrows the settings."""
+    level = spec.sandbox
+    return {} if level is None else {"sandbox": lower_level(level, config.sandbox.level)}
 
 
 def step_session_events(
