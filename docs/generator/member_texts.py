@@ -11,6 +11,7 @@ PIPELINE: Final[Mapping[str, Mapping[str, str]]] = {
         "input": "What the pipeline is given when it starts",
         "pipeline_outputs": "What it hands to the pipeline that started it, by name",
         "steps": "The steps; order in the file does not matter, `dependencies` do",
+        "sandbox": "Level of the steps that name none",
         "max_step_visits": "Rounds of all steps together after which the run fails; 0 counts each step alone",
         "requires": "Programs that have to be installed",
         "skills": "Names of the skills that its agents get",
@@ -60,6 +61,8 @@ PIPELINE: Final[Mapping[str, Mapping[str, str]]] = {
         "validation": "What has to hold before it starts",
         "max_visits": "Rounds of one run in which it may be done",
         "timeout_minutes": "Working time of one attempt; unset, that of the manifest",
+        "sandbox": "What a command or another agent may touch: `read-only`, `workspace` (no network) or "
+        "`outside`, as you; unset, outside. The built-in agent's commands have at most this level",
         "rework_only": "Whether it only runs when another step sends work back to it",
         "thread": "Name of a conversation; steps of one thread read what the others said",
         "fidelity": "Read and not acted on",
