@@ -8,7 +8,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
@@ -30,7 +30,7 @@ from workbench.cli.rows import action_target, clock_time, seconds_left
 from workbench.domain.events import ActionOpened, CallProposed
 from workbench.domain.machines import HUMAN_ENDED_PAUSES
 from workbench.domain.rows import Action, Session
-from workbench.domain.values import SYSTEM_SESSION, Decision, DecisionVerdict, Hunk, SelectedHunk
+from workbench.domain.values import SYSTEM_SESSION, Decision, DecisionVerdict, Hunk, Place, SelectedHunk
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.path_files import read_bounded
@@ -207,6 +207,11 @@ def configure_approve(parser: ArgumentParser) -> None:
     part.add_argument(
         "--edited", metavar="FILE", help="write the content of FILE instead of the proposed one"
     )
+    parser.add_argument(
+        "--where",
+        choices=get_args(Place),
+        help="where a command runs: inside the sandbox or outside, as you (default: as the row says)",
+    )
     parser.add_argument("--reason", metavar="T", help="a message to the agent")
 
 
@@ -218,7 +223,9 @@ def execute_approve(options: Namespace, console: Console) -> int:
 
         def make(action: Action) -> Decision:
             require_current_base(journal, action)
-            return approval_decision(journal, action, selection, options.file, options.edited, options.reason)
+            _require_offered_place(action, options.where)
+            made = approval_decision(journal, action, selection, options.file, options.edited, options.reason)
+            return replace(made, place=options.where)
 
         return decide_actions(journal, console, options.ids, make, "approved")
 
@@ -282,6 +289,13 @@ REJECT_EXAMPLE = 'workbench approvals reject 3f2a --reason "keep handle(), plugi
 def configure_reject(parser: ArgumentParser) -> None:
     add_actions_argument(parser)
     parser.add_argument("--reason", metavar="T", help="a message to the agent")
+
+
+def _require_offered_place(action: Action, where: Place | None) -> None:
+    if where in (None, action.place) or (action.place is not None and action.level is not None):
+        return
+    why = f"it can only run {action.place} the sandbox" if action.place else "it is not a command"
+    raise Refusal("nothing was approved", f"{action.id[:8]}: {why}", "leave --where out")
 
 
 def execute_reject(options: Namespace, console: Console) -> int:

@@ -48,7 +48,8 @@ def plain_json(value: object) -> object:
             members = {"folder": value.folder, "kind": value.kind, "minutes": value.minutes}
             return {name: part for name, part in members.items() if part is not None}
         case ToolHook():
-            return {"matcher": value.matcher, "command": value.command}
+            level = {} if value.sandbox is None else {"sandbox": value.sandbox}
+            return {"matcher": value.matcher, "command": value.command, **level}
         case AutoApprovalRule():
             return _rule_json(value)
         case TokenPrices():

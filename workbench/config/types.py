@@ -40,7 +40,7 @@ from workbench.config.sections import (
     SessionSettings,
     ToolSettings,
 )
-from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Place
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Place, SandboxLevel
 from workbench.text.problems import Problem
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
@@ -100,6 +100,13 @@ class ToolHook(Struct, frozen=True, kw_only=True):
 
     matcher: Annotated[PatternText, Meta(description="Pattern of the calls that it is run for.")]
     command: Annotated[ShellCommand, Meta(description="Shell command; a failing PreToolUse command denies.")]
+    sandbox: (
+        Annotated[
+            SandboxLevel,
+            Meta(description="What it may touch; unset, all that you may. Without a full sandbox it fails."),
+        ]
+        | None
+    ) = None
     origin: Origin
 
 
@@ -177,7 +184,7 @@ class ApprovalWindow(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
-_HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
+_HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command, sandbox}"})], "hooks")
 _PATTERNS = list_kind(PatternText, "patterns")
 _ALLOWED = list_kind(
     Annotated[

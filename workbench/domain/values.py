@@ -334,6 +334,8 @@ class HookRule(Struct, frozen=True, kw_only=True):
     origin: str = ""
     folder: str = ""
     """Of the file that names it: where its relative programs and scripts lie."""
+    sandbox: SandboxLevel | None = None
+    """What it may touch; None runs it as the user."""
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,6 @@ from workbench.config.types import Config
 from workbench.domain.values import SandboxLevel, SandboxRefusal, SandboxUse
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
-from workbench.host.call_context import files_named_by_hooks
 from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import BoxUnavailable, CommandBox, command_box, quarantine_new_closed
 from workbench.host.driver_context import DriverContext
@@ -63,17 +62,19 @@ def box_program(
     workspace: str,
     argv: Sequence[str],
     environment: Mapping[str, str],
+    closed: Sequence[str],
 ) -> BoxedCommand:
-    """Return what runs a program of a pipeline inside; blocks, so call it in a thread.
+    """Return what runs a program of a pipeline, or a hook, inside; blocks, so call it in a thread.
 
-    `owner_id`: whose /tmp it has, such as its run's. Raises BoxUnavailable where no full sandbox works here:
-    a level that was asked for is a promise. Raises FileRefused for the data folder.
+    `owner_id`: whose /tmp it has, such as its run's. `closed`: files that it may not write. Raises
+    BoxUnavailable where no full sandbox works here: a level that was asked for is a promise. Raises
+    FileRefused for the data folder.
     """
     sandbox, config = require_full_sandbox(context, level), context.recall_settings().config
     placed = replace(context, workspace=workspace)
     planned = command_box(
         placed, owner_id, level, workspace, visible=config.sandbox.visible,
-        closed=files_named_by_hooks(context, config),
+        closed=closed,
     )  # fmt: skip
     return _boxed(sandbox, planned, argv, environment)
 

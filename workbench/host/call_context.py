@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,9 +25,19 @@ from workbench.domain.events import (
 )
 from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.rows import Call
-from workbench.domain.values import BlobRef, FilePlan, GateVerdict, HookRule, JsonObject, PermissionPattern
+from workbench.domain.values import (
+    BlobRef,
+    FilePlan,
+    GateVerdict,
+    HookRule,
+    JsonObject,
+    PermissionPattern,
+    SandboxLevel,
+)
 from workbench.effects.child_processes import HookExit, run_hook
 from workbench.host import redaction
+from workbench.host.boxed_command import box_program
+from workbench.host.command_box import quarantine_new_closed
 from workbench.host.driver_context import (
     STEP_WORKSPACES_FOLDER,
     CallBytesMissing,
@@ -330,8 +340,9 @@ def _hook_rule(
     # A relative path in a workspace's file is the workspace's; in any other layer it is the user's own.
     folder = context.governing_workspace if hook.origin.layer == "workspace" else str(context.home.path)
     return HookRule(
-        event=event, matcher=hook.matcher, command=hook.command, origin=hook.origin.where(), folder=folder
-    )
+        event=event, matcher=hook.matcher, command=hook.command, origin=hook.origin.where(), folder=folder,
+        sandbox=hook.sandbox,
+    )  # fmt: skip
 
 
 def files_named_by_hooks(context: DriverContext, config: Config) -> tuple[str, ...]:
@@ -387,14 +398,26 @@ def hook_environment(context: DriverContext) -> dict[str, str]:
 
 
 def _hook_runner(context: DriverContext) -> hooks.HookRunner:
-    environment = hook_environment(context)
-
-    async def run(command: str, stdin: bytes) -> HookExit:
-        return await asyncio.to_thread(
-            run_hook, command, stdin, context.governing_workspace, environment, hooks.HOOK_TIMEOUT_SECONDS
-        )
+    async def run(command: str, stdin: bytes, level: SandboxLevel | None) -> HookExit:
+        return await asyncio.to_thread(_run_hook, context, command, stdin, level)
 
     return run
+
+
+def _run_hook(context: DriverContext, command: str, stdin: bytes, level: SandboxLevel | None) -> HookExit:
+    """Run a hook at its level; blocks. Where its sandbox cannot be made it does not run, which denies."""
+    folder, environment = context.governing_workspace, hook_environment(context)
+    if level in (None, "outside"):
+        return run_hook(command, stdin, folder, environment, hooks.HOOK_TIMEOUT_SECONDS)
+    closed = files_named_by_hooks(context, context.recall_settings().config)
+    boxed = box_program(context, HOOKS, level, folder, ("/bin/sh", "-c", command), environment, closed)
+    end = run_hook(boxed.argv, stdin, folder, boxed.environment, hooks.HOOK_TIMEOUT_SECONDS, is_boxed=True)
+    quarantine_new_closed(boxed.planned)
+    return end
+
+
+HOOKS: Final = "hooks"
+"""Owner of the /tmp of hooks in the sandbox."""
 
 
 def gate_call_of(row: Call, exact: JsonObject, workspace: str) -> GateCall:

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from workbench.domain.events import HookRan
-from workbench.domain.values import GateVerdict, HookEvent, HookRule, PermissionPattern
+from workbench.domain.values import GateVerdict, HookEvent, HookRule, PermissionPattern, SandboxLevel
 from workbench.policy import permissions
 from workbench.policy.gate import ScreenedCall
 from workbench.policy.shell.risk_lists import COMMAND_STARTERS, COMMAND_WRAPPERS, SHELLS
@@ -266,8 +266,8 @@ class HookProcessEnd(Protocol):
         ...
 
 
-HookRunner = Callable[[str, bytes], Awaitable[HookProcessEnd]]
-"""Runs a shell command with these bytes as its input, for at most `HOOK_TIMEOUT_SECONDS`."""
+HookRunner = Callable[[str, bytes, SandboxLevel | None], Awaitable[HookProcessEnd]]
+"""Runs a shell command with these bytes as its input, for at most `HOOK_TIMEOUT_SECONDS`, at a level."""
 
 
 class HookPayload(Struct, frozen=True, kw_only=True):
@@ -344,7 +344,8 @@ async def _run_hook(
 ) -> HookRan:
     started = clock()
     try:
-        end = await runner(resolved_hook_command(hook.command, hook.folder), payload.stdin(hook.event))
+        command = resolved_hook_command(hook.command, hook.folder)
+        end = await runner(command, payload.stdin(hook.event), hook.sandbox)
         code, output, has_failed = end.code, _recorded_output(end.output), end.timed_out or end.code != 0
         if end.timed_out:
             output = f"{output}\nended after {HOOK_TIMEOUT_SECONDS:.0f} s".lstrip()

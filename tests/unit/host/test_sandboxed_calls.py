@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.stage import USER, call, exchange, recording, text
+from workbench.cli.dispatch import dispatch
 from workbench.domain import events as e
 from workbench.domain.events import SessionChanged
 from workbench.domain.values import OUTSIDE, SandboxRefusal, SandboxUse
@@ -375,3 +376,26 @@ def test_a_model_is_offered_to_leave_only_where_there_is_a_sandbox(staged, monke
     tools = [next(tool for tool in tools if tool.id == "run_in_terminal") for tools in asked]
     assert ["outside" in tool.input_schema["properties"] for tool in tools] == [True, False]
     assert ["sandbox" in tool.description for tool in tools] == [True, False]
+
+
+@pytest.mark.parametrize("where", ["inside", "outside", None])
+def test_a_command_line_says_where_an_approved_command_runs(staged, monkeypatch, capsys, where):
+    stage = staged(recording(command(MAKES), DONE)).begin()
+    stage.drive()
+    (row,) = stage.waiting()
+    monkeypatch.setenv("WORKBENCH_HOME", str(stage.home.path))
+    words = ["--where", where] if where else []
+    assert dispatch(["approvals", "approve", row.id, *words]) == 0, capsys.readouterr()
+    stage.drive()
+    assert uses(stage) == [OUTSIDE if where == "outside" else INSIDE]
+
+
+def test_a_command_line_cannot_place_what_is_not_a_command(staged, monkeypatch, capsys):
+    edit = call("c1", "create_file", path="a.txt", content="x")
+    stage = staged(recording(exchange(edit), DONE)).begin()
+    stage.drive()
+    (row,) = stage.waiting()
+    monkeypatch.setenv("WORKBENCH_HOME", str(stage.home.path))
+    assert dispatch(["approvals", "approve", row.id, "--where", "outside"]) != 0
+    assert "it is not a command" in capsys.readouterr().err.casefold()
+    assert stage.waiting() == [row]

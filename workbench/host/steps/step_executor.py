@@ -31,6 +31,7 @@ from workbench.host.boxed_command import (
     refusals_of_command,
     require_full_sandbox,
 )
+from workbench.host.call_context import files_named_by_hooks
 from workbench.host.command_box import BoxUnavailable
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents
@@ -210,8 +211,9 @@ async def run_command_step(
     boxed = None
     try:
         if spec.sandbox not in (None, "outside"):
+            closed = files_named_by_hooks(context, context.recall_settings().config)
             boxed = await asyncio.to_thread(
-                box_program, context, spec.id.run, spec.sandbox, spec.workspace, argv, variables
+                box_program, context, spec.id.run, spec.sandbox, spec.workspace, argv, variables, closed
             )
             argv, variables = boxed.argv, boxed.environment
         command = prepare_command(

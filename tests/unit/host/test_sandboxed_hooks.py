@@ -1,0 +1,54 @@
+"""Hooks that name a level of the sandbox run inside; without a sandbox they do not run, which denies."""
+
+import pytest
+
+from tests.support.stage import call, exchange, recording, text
+from workbench.domain import events as e
+from workbench.effects.sandbox_proof import prove_sandbox
+
+
+@pytest.fixture
+def sandbox(monkeypatch):
+    """Let sessions use the sandbox of this machine."""
+    monkeypatch.delenv("WORKBENCH_SANDBOX_BACKEND")
+    found = prove_sandbox("auto")
+    if found.strength != "full":
+        pytest.skip(f"no full sandbox: {found.problem}")
+
+
+def hooked(staged, command, **more):
+    """Drive a session whose only call a hook looks at first."""
+    config = {
+        "approvals": {"allow": ["Write(*)"]},
+        "hooks": {"PreToolUse": [{"matcher": "*", "command": command, **more}]},
+    }
+    made = call("c1", "create_file", path="new.txt", content="x")
+    stage = staged(recording(exchange(made), exchange(text("done"))), config=config).begin()
+    stage.drive()
+    return stage
+
+
+@pytest.mark.usefixtures("sandbox")
+@pytest.mark.parametrize(
+    ("more", "is_left"), [({}, True), ({"sandbox": "outside"}, True), ({"sandbox": "workspace"}, False)]
+)
+def test_a_hook_runs_at_its_level(staged, tmp_path, more, is_left):
+    elsewhere = tmp_path / "elsewhere.txt"
+    stage = hooked(staged, f"cat > seen.json; touch {elsewhere}; true", **more)
+    assert elsewhere.exists() == is_left
+    assert b"new.txt" in stage.read("seen.json"), "it is given the call"
+    assert stage.calls()["c1"].state == "succeeded"
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_hook_inside_still_denies(staged):
+    assert hooked(staged, "exit 3", sandbox="read-only").calls()["c1"].state == "rejected"
+
+
+def test_without_a_sandbox_a_hook_that_names_a_level_denies(staged, tmp_path):
+    elsewhere = tmp_path / "elsewhere.txt"
+    stage = hooked(staged, f"touch {elsewhere}", sandbox="workspace")
+    assert not elsewhere.exists()
+    assert stage.calls()["c1"].state == "rejected"
+    (ran,) = stage.bodies(e.HookRan)
+    assert "the sandbox is switched off" in ran.output
