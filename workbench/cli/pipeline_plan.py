@@ -92,8 +92,6 @@ def _step_line(step: Step, manifest: Manifest | None) -> str:
     who = f"agent {step.persona}" if step.kind == "prompt" and step.persona else step.kind
     who += f" {step.source}" if step.kind == "pipeline" and step.source else ""
     facts = [f"{step.id:<24} {wait_text(step) or who}", *step_notes(step, manifest)]
-    if step.sandbox is not None:
-        facts.append(f"sandbox: {step.sandbox}")
     if step.unrunnable:
         facts.append(f"cannot run: {step.unrunnable}")
     return "  ".join(facts)

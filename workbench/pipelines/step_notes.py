@@ -9,7 +9,7 @@ def wait_text(step: Step) -> str:
 
 
 def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
-    """Return what is special about a step, in words: items, contracts, attempts, failing, its time."""
+    """Return what is special about a step, in words: items, contracts, attempts, failing, sandbox, time."""
     if step.route is not None:
         return [_route_text(step.route)]
     if step.gate and step.gate.type == "timer":
@@ -27,6 +27,8 @@ def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
         notes.append(f"{step.failing.attempts} attempts")
     if step.failing.then != "fail":
         notes.append(f"then {step.failing.then}")
+    if step.sandbox is not None:
+        notes.append(f"sandbox {step.sandbox}")
     return notes if step.kind == "gate" else [*notes, f"{step.timeout_seconds(manifest) // 60} min"]
 
 

@@ -6,6 +6,7 @@ from tests.support.stage import exchange, text
 from tests.unit.pipelines.projects import MANIFEST, command, project
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.pipelines.load import load_pipeline
+from workbench.pipelines.step_notes import step_notes
 
 LEVELS = ("read-only", "workspace")
 
@@ -105,3 +106,12 @@ def test_another_agent_inside_is_warned_of(tmp_path):
     found = [problem.message for problem in problems(tmp_path, AGENT, manifest).warnings]
     assert any("other-agent runs inside the sandbox, which has no network" in message for message in found)
     assert not any("no network" in p.message for p in problems(tmp_path, AGENT).warnings)
+
+
+def test_a_plan_says_the_level_of_each_step(tmp_path):
+    steps = command("a", sandbox="workspace") + command("b")
+    pipeline = load_pipeline(project(tmp_path, steps)).pipeline
+    assert [step_notes(step, None) for step in pipeline.steps] == [
+        ["sandbox workspace", "30 min"],
+        ["30 min"],
+    ]
