@@ -196,6 +196,7 @@ LOOK_FIRST = "Look at the present state before you do it again."
 _CANCELLED_SENTENCES = {
     "stale": "Cancelled: what it was computed from changed in the meantime (stale).",
     "held": "Cancelled: it was allowed, but the user has held all agents; it asks now (held).",
+    "sandbox gone": "Cancelled: it was to run inside the sandbox, which is gone; it asks now (sandbox gone).",
     "lapsed": "Cancelled: it was approved but could not begin in time (lapsed).",
 }
 _INTERRUPTED_SENTENCES = {

@@ -10,7 +10,6 @@ from workbench.cli.errors import EXIT_OK, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.effects.files import workspace_path
 from workbench.host import workspace_trust
-from workbench.host.session_sandbox import may_have_full_sandbox
 from workbench.policy.trust import TrustRefused
 from workbench.tui.backend import EXIT_FOR_DEMO
 
@@ -87,7 +86,7 @@ def open_screen(
         config = screen_config(journal, workspace)
         try:
             workspace_trust.open_trust_question(
-                journal, workspace, offers_sandbox=lambda: may_have_full_sandbox(config)
+                journal, workspace, offers_sandbox=lambda: workspace_trust.may_have_full_sandbox(config)
             )
         except TrustRefused as error:
             console.note(f"Not trusted: {error}")

@@ -522,7 +522,7 @@ class CallFinished(CallEvent, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "call.finished"
     state: CallState
     detail: str = ""
-    """`stale`, `held`, `lapsed`, `recovered`, `nothing written`, `outcome unknown`, `timeout` …"""
+    """`stale`, `held`, `sandbox gone`, `no sandbox`, `lapsed`, `recovered`, `nothing written` …"""
     summary: str = ""
     error: str = ""
     preview: str = ""

@@ -4,26 +4,26 @@ A sandbox is proven by running it, once a process and only before a command is j
 """
 
 import asyncio
-import os
-import sys
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from workbench.config.types import Config
 from workbench.domain.rows import Session
 from workbench.domain.values import SandboxLevel
-from workbench.effects.sandbox import Sandbox
 from workbench.host.governed_settings import GovernedSettings
 from workbench.policy.levels import SandboxState
 from workbench.text.human import sentence
 
+if TYPE_CHECKING:  # not on the way to the first frame
+    from workbench.effects.sandbox import Sandbox
+
 SandboxChoice = Literal["auto", "landlock", "none"]
-SandboxProof = Callable[[SandboxChoice], Sandbox]
+SandboxProof = Callable[[SandboxChoice], "Sandbox"]
 _RUNS_NOTHING_HERE: Final = frozenset({"supervised", "ask", "import"})
 """Kinds of sessions whose commands are not run by us."""
 
 
-def prove_sandbox_once(choice: SandboxChoice) -> Sandbox:
+def prove_sandbox_once(choice: SandboxChoice) -> "Sandbox":
     """Return what this machine can hold commands with; the first time that runs some processes."""
     from workbench.effects.sandbox_proof import prove_sandbox  # not on the way to the first frame
 
@@ -33,12 +33,6 @@ def prove_sandbox_once(choice: SandboxChoice) -> Sandbox:
 def has_full_sandbox(config: Config, prove: SandboxProof) -> bool:
     """Return whether commands can be held here as the settings say; blocks the first time."""
     return config.sandbox.level != "outside" and prove(config.sandbox.backend).strength == "full"
-
-
-def may_have_full_sandbox(config: Config) -> bool:
-    """Return whether a full sandbox is likely, without proving it: a first frame does not wait for that."""
-    is_wanted = config.sandbox.level != "outside" and config.sandbox.backend == "auto"
-    return is_wanted and sys.platform == "linux" and os.path.lexists("/usr/bin/bwrap")
 
 
 def sandbox_level(session: Session, config: Config) -> SandboxLevel:
@@ -79,7 +73,7 @@ _LEVEL_TEXTS: Final[dict[SandboxLevel, str]] = {
 }
 
 
-def sandbox_text(session: Session, settings: GovernedSettings, sandbox: Sandbox) -> str:
+def sandbox_text(session: Session, settings: GovernedSettings, sandbox: "Sandbox") -> str:
     """Return what holds for the commands of a session, in sentences; `sandbox` is what works here."""
     if session.kind in _RUNS_NOTHING_HERE:
         return "Its agent runs its own commands, which the sandbox here does not hold."

@@ -8,6 +8,7 @@ bounded summary of what these files would do. Nothing here runs anything.
 # checks away and keep the grants. Until a human answered for the new content, everything asks.
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -86,6 +87,12 @@ def asked_tools(journal: Journal, workspace: str, config: Config) -> str:
     """Return what agents ask about before they act here, in words."""
     reads = config.approvals.read_only == "auto" or has_read_grant(journal, workspace)
     return "all except reads" if reads else "every call"
+
+
+def may_have_full_sandbox(config: Config) -> bool:
+    """Return whether a full sandbox is likely, without proving it: a first frame does not wait for that."""
+    is_wanted = config.sandbox.level != "outside" and config.sandbox.backend == "auto"
+    return is_wanted and sys.platform == "linux" and os.path.lexists("/usr/bin/bwrap")
 
 
 def open_trust_question(

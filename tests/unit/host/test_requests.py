@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events
@@ -264,3 +265,20 @@ def test_a_question_about_other_files_is_withdrawn(stage):
     second = workspace_trust.open_trust_question(stage.journal, workspace)
     assert (stage.journal.action(first).state, stage.journal.action(second).state) == ("cancelled", "pending")
     assert not answer(stage, first, "trust").ok
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_there", "expected"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"level": "outside"}, True, False),
+        ({"backend": "none"}, True, False),
+    ],
+)
+def test_a_first_frame_offers_a_sandbox_that_is_likely(stage, monkeypatch, changed, is_there, expected):
+    config = stage.context().read_settings().config
+    section = replace(config.sandbox, **{"backend": "auto", **changed})
+    monkeypatch.setattr("os.path.lexists", lambda path: is_there)
+    monkeypatch.setattr("sys.platform", "linux")
+    assert workspace_trust.may_have_full_sandbox(replace(config, sandbox=section)) == expected
