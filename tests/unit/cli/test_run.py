@@ -389,3 +389,20 @@ def test_a_tool_that_the_settings_keep_from_a_provider_is_refused_to_it(shell):
     recording = shell.recording({"reply": [ask()]}, {"expect": told, **SAY})
     result = shell.json("run", "-p", "x", "--recording", recording, "--output-format", "json")
     assert (result["exit"], result["reply"], result["actions"]) == (0, "Hello.", [])
+
+
+def test_a_run_chooses_the_sandbox_of_its_session(shell):
+    words = ("run", "-p", "x", "--recording", shell.recording(SAY))
+    assert shell(*words, "--sandbox", "read-only", "--sandboxed", "auto") == 0
+    found = shell.json("sessions", "show", sessions(shell)[0]["id"], "--json")["configuration"]
+    assert (found["sandbox"], found["sandboxed"]) == ("read-only", "auto")
+    assert shell(*words, "--sandbox", "all") == 2
+    assert shell("run", "-p", "y", "--continue", "--sandbox", "outside") != 0, "it is chosen at the start"
+
+
+def test_an_agent_cannot_choose_the_sandbox_of_a_session(shell, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_AGENT", "1")
+    recording = shell.recording(SAY)
+    assert shell("run", "-p", "x", "--recording", recording, "--sandbox", "outside") != 0
+    monkeypatch.delenv("WORKBENCH_AGENT")
+    assert sessions(shell) == []
