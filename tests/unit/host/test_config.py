@@ -74,6 +74,19 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
     assert stage.journal.rules() == []
 
 
+def test_a_rule_of_the_configuration_says_where_its_commands_run(staged):
+    stage, context = ruled(staged, READ)
+    loaded_rules = []
+    for where in ("inside", "outside", "outside", None):
+        placed = {**READ, **({"where": where} if where else {})}
+        content = {"config_version": 1, "auto_approval_rules": [placed]}
+        (stage.home.path / "config.json").write_text(json.dumps(content))
+        loaded = stage.context().read_settings().loaded
+        driver_context.sync_config_rules(stage.journal, loaded, context.tools.descriptors())
+        loaded_rules += [(rule.id, rule.place) for rule in stage.journal.rules()]
+    assert loaded_rules == [("R1", "inside"), ("R2", "outside"), ("R2", "outside"), ("R3", "inside")]
+
+
 @pytest.mark.spec(26)
 def test_patterns_that_name_no_tool_or_can_never_match_are_named(staged):
     rule = {**READ, "param_pattern": ".*\\.txt$"}
