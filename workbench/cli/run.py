@@ -142,12 +142,12 @@ def configure(parser: CommandParser) -> None:
         help="tools that the agent has (default: all)\nNamed by id; workbench tools list prints them.",
     )  # fmt: skip
     parser.add_argument(
-        "--sandbox", choices=get_args(SandboxLevel),
-        help="what commands may touch\nNothing, the workspace without the network, or all that you may.",
+        "--sandbox", metavar="LEVEL", choices=get_args(SandboxLevel),
+        help="what commands may touch: read-only, workspace or outside\nNothing, the workspace without the network, or all that you may.",
     )  # fmt: skip
     parser.add_argument(
-        "--sandboxed", choices=("ask", "auto"),
-        help="whether commands that fit into the sandbox ask\nWith auto they run inside, unless denied.",
+        "--sandboxed", metavar="MODE", choices=("ask", "auto"),
+        help="whether commands in the sandbox ask: ask or auto\nWith auto they run inside, unless denied.",
     )  # fmt: skip
     parser.add_argument("--record", metavar="FILE", help="write what the model says as a recording")
     parser.add_argument(

@@ -71,7 +71,7 @@ class Talk:
 
 def test_a_command_of_two_lines_is_shown_before_it_can_be_approved(talk):
     talk = talk(*commands(TWO))
-    assert "1 run echo would run this⏎touch /elsewhere/made, 2 lines," in talk.said()
+    assert "1 run echo would run this⏎touch /elsewhere/made, outside the sandbox, 2 lines," in talk.said()
     shown = talk.type("a 1")
     assert "    1  echo would run this\n    2  touch /elsewhere/made\n" in shown
     assert "1 was not shown before, so it still waits. a 1 approves it." in shown
