@@ -3,12 +3,13 @@
 import io
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support import boxed_commands, golden
 from workbench.backend.session_transcript import JournalTranscript
 from workbench.cli.console import Console
 from workbench.cli.session_report import session_lines
-from workbench.domain.events import SandboxRefused
+from workbench.domain.events import CallProposed, SandboxRefused
 from workbench.domain.fold import MemoryTables
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.render.transcript import transcript_parts
@@ -88,13 +89,26 @@ def test_an_event_says_it_in_its_line(recorded):
     assert lines[SandboxRefused.KIND].startswith("the sandbox refused run_in_terminal pip install")
 
 
-@pytest.mark.parametrize("name", ["commands", "supervised"])
-def test_a_journal_of_an_older_version_says_nothing_of_places(name, tmp_path):
-    with golden.load(name, tmp_path / "home") as journal:
-        session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION)
-        page = "".join(transcript_parts(JournalTranscript(journal), session))
-        report = "\n".join(session_lines(journal, session, Console(io.StringIO(), io.StringIO())))
-        for call in journal.calls(session.id):
-            detail = call_detail(call, None, journal.call_events(call.id))
-            assert "sandbox" not in f"{detail.facts} {detail.sections} {detail.moments}"
-        assert "sandbox" not in page.rpartition("</style>")[2] + report
+def older(event):
+    """Return an event as an older version recorded it."""
+    body = event.body
+    for name in ("place", "level", "sandbox"):
+        body = replace(body, **{name: None}) if hasattr(body, name) else body
+    if isinstance(body, CallProposed):
+        body = replace(body, verdict=replace(body.verdict, place=None, reason=""))
+    return replace(event, body=body)
+
+
+def test_a_journal_of_an_older_version_says_nothing_of_places(tmp_path, recorded):
+    with golden.load("commands", tmp_path / "made") as made:
+        session = next(one for one in made.sessions() if one.id != SYSTEM_SESSION)
+        events = [older(event) for event in made.events()]
+    journal = recorded[0]
+    journal.append(events, strict=False)
+    page = "".join(transcript_parts(JournalTranscript(journal), session))
+    report = "\n".join(session_lines(journal, session, Console(io.StringIO(), io.StringIO())))
+    assert not {call.place for call in journal.calls(session.id)} - {None}
+    for call in journal.calls(session.id):
+        detail = call_detail(call, None, journal.call_events(call.id))
+        assert "sandbox" not in f"{detail.facts} {detail.sections} {detail.moments}"
+    assert "sandbox" not in page.rpartition("</style>")[2] + report

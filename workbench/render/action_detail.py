@@ -139,25 +139,21 @@ def _sentence_lines(head: Content, sentences: Sequence[str], width: int, ink: In
 
 
 def _fact_pairs(detail: ActionDetail) -> list[tuple[str, str]]:
-    facts = list(detail.parameters)
-    if detail.command is not None and detail.cwd:
-        facts.append(("runs in", detail.cwd))
-    if detail.why_asked and detail.place is None:
-        facts.append(("why it asks", detail.why_asked))
-    return facts
+    is_placed = detail.place is not None
+    return [*detail.parameters, *([] if is_placed else _folder_and_reason(detail))]
 
 
-_PLACE_HEAD: Final = "where"
-_WHY_HEAD: Final = "why it asks"
+def _folder_and_reason(detail: ActionDetail) -> list[tuple[str, str]]:
+    facts = [("runs in", detail.cwd)] if detail.command is not None and detail.cwd else []
+    return [*facts, *([("why it asks", detail.why_asked)] if detail.why_asked else [])]
 
 
 def _place_lines(detail: ActionDetail, place: Place | None, room: int, ink: Ink) -> list[Content]:
-    """Return where a command runs, and why it asks: the two belong together."""
+    """Return where a command runs and why it asks, which belong together, with its folder."""
     if place is None:
         return []
-    facts = [(_PLACE_HEAD, place_fact(place, detail.level))]
-    facts += [(_WHY_HEAD, detail.why_asked)] if detail.why_asked else []
-    indent = len(_WHY_HEAD if detail.why_asked else _PLACE_HEAD) + 2
+    facts = [("where", place_fact(place, detail.level)), *reversed(_folder_and_reason(detail))]
+    indent = max(len(name) for name, _ in facts) + 2
     lines: list[Content] = []
     for name, text in facts:
         head = styled(name.ljust(indent), ink.of("muted"))
