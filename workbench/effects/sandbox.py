@@ -176,6 +176,13 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
+def _is_in_one_of(path: str, folders: frozenset[str]) -> bool:
+    """Return whether a path is one of some folders or lies in one; there may be many."""
+    while path not in folders and path not in ("", "/"):
+        path = os.path.dirname(path)  # noqa: PTH120 -- text
+    return path in folders
+
+
 def _own_places(box: BoxDescription) -> Iterator[tuple[str, str]]:
     """Yield the places in the box of folders that are ours, and those folders."""
     yield from ((place, box.temporary) for place in _TEMPORARY_PLACES)
@@ -185,11 +192,12 @@ def _own_places(box: BoxDescription) -> Iterator[tuple[str, str]]:
 def _parts(box: BoxDescription) -> list[_Part]:
     """Return what is mounted, in the order of paths; of two at one place the stricter one."""
     is_workspace = box.level == "workspace"
-    writable = (box.workspace, *box.writable) if is_workspace else ()
+    writable = frozenset((box.workspace, *box.writable) if is_workspace else ())
+    hidden = frozenset(box.hidden)
     parts = {path: _shown(path, path) for path in _system_folders()}
     parts[box.home] = _Part(place=box.home, kind="empty")
     for source, place in (*((path, path) for path in box.visible), *box.shown_as):
-        if not any(_is_below(place, folder) for folder in writable):
+        if not (_is_in_one_of(place, writable) or _is_in_one_of(source, hidden)):
             parts[place] = _shown(place, source)
     for place, source in _own_places(box):
         parts[place] = _Part(place=place, kind="writable", source=source)

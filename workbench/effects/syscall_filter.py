@@ -60,7 +60,10 @@ _OTHER_TABLE: Final = 0x40000000
 
 def syscall_filter(name: FilterName, processor: str = "") -> bytes:
     """Return the filter for this machine. Raises LookupError: none is known for its processor."""
-    number, column = _PROCESSORS[processor or platform.machine()]
+    processor = processor or platform.machine()
+    if processor not in _PROCESSORS:
+        raise LookupError(f"system calls of {processor} are not known")
+    number, column = _PROCESSORS[processor]
     refusals = (*_NAMESPACES, *_ALWAYS) if name == "command" else _ALWAYS
     program = [
         _instruction(_LOAD, _PROCESSOR_OFFSET),

@@ -1,0 +1,86 @@
+"""The filter of system calls, run as the kernel would run it, for each processor."""
+
+import errno
+import struct
+
+import pytest
+
+from workbench.effects.syscall_filter import syscall_filter
+
+ALLOWED = 0
+KILLED = "killed"
+X86, ARM, RISCV = 0xC000003E, 0xC00000B7, 0xC00000F3
+PROCESSORS = {"x86_64": X86, "aarch64": ARM, "riscv64": RISCV}
+
+
+def answer(program, number, *arguments, processor):
+    """Run a filter: the few instructions that it uses, as seccomp(2) and bpf(4) define them."""
+    values = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("=iIQ6Q", number, processor, 0, *values)
+    instructions = [struct.unpack_from("=HBBI", program, at) for at in range(0, len(program), 8)]
+    place = loaded = 0
+    while True:
+        code, if_true, if_false, value = instructions[place]
+        place += 1
+        match code:
+            case 0x20:
+                (loaded,) = struct.unpack_from("=I", data, value)
+            case 0x15:
+                place += if_true if loaded == value else if_false
+            case 0x35:
+                place += if_true if loaded >= value else if_false
+            case 0x45:
+                place += if_true if loaded & value else if_false
+            case 0x06:
+                kinds = {0x7FFF0000: ALLOWED, 0x80000000: KILLED}
+                return kinds[value] if value in kinds else value - 0x00050000
+
+
+CALLS = [
+    # number on x86_64, elsewhere; arguments; in a command's box, in an agent's
+    (56, 220, (0x10000000,), errno.EPERM, ALLOWED),  # clone with a user namespace
+    (56, 220, (0x10020011,), errno.EPERM, ALLOWED),
+    (56, 220, (0x1200011,), ALLOWED, ALLOWED),  # fork
+    (56, 220, (0x20000,), ALLOWED, ALLOWED),  # another namespace, which takes privileges
+    (272, 97, (0x10000000,), errno.EPERM, ALLOWED),  # unshare
+    (272, 97, (0x400,), ALLOWED, ALLOWED),
+    (435, 435, (), errno.ENOSYS, ALLOWED),  # clone3
+    (41, 198, (1,), ALLOWED, ALLOWED),  # sockets: Unix
+    (41, 198, (2,), ALLOWED, ALLOWED),
+    (41, 198, (10,), ALLOWED, ALLOWED),
+    (41, 198, (16,), ALLOWED, ALLOWED),  # netlink
+    (41, 198, (40,), errno.EAFNOSUPPORT, errno.EAFNOSUPPORT),  # of virtual machines
+    (41, 198, (31,), errno.EAFNOSUPPORT, errno.EAFNOSUPPORT),  # Bluetooth
+    (41, 198, (0,), errno.EAFNOSUPPORT, errno.EAFNOSUPPORT),
+    (41, 198, (1 << 32 | 40,), errno.EAFNOSUPPORT, errno.EAFNOSUPPORT),  # the kernel reads the lower half
+    (425, 425, (), errno.ENOSYS, errno.ENOSYS),  # io_uring
+    (248, 217, (), errno.EPERM, errno.EPERM),
+    (249, 218, (), errno.EPERM, errno.EPERM),
+    (250, 219, (), errno.EPERM, errno.EPERM),
+    (16, 29, (0, 0x5412), errno.EPERM, errno.EPERM),  # TIOCSTI
+    (16, 29, (0, 0x541C), errno.EPERM, errno.EPERM),
+    (16, 29, (0, 1 << 32 | 0x5412), errno.EPERM, errno.EPERM),
+    (16, 29, (0, 0x5413), ALLOWED, ALLOWED),
+    (16, 29, (0x5412, 0), ALLOWED, ALLOWED),
+    (1, 64, (1, 0, 1), ALLOWED, ALLOWED),  # write
+    (0x40000000 | 272, 0x40000000 | 97, (0x10000000,), KILLED, KILLED),  # by another table
+]
+
+
+@pytest.mark.parametrize("machine", PROCESSORS)
+@pytest.mark.parametrize(("x86", "other", "arguments", "command", "agent"), CALLS)
+def test_each_call(machine, x86, other, arguments, command, agent):
+    number = x86 if machine == "x86_64" else other
+    for name, expected in (("command", command), ("agent", agent)):
+        program = syscall_filter(name, machine)
+        assert answer(program, number, *arguments, processor=PROCESSORS[machine]) == expected
+
+
+def test_calls_of_another_processor_end_the_process():
+    i386 = 0x40000003
+    assert answer(syscall_filter("command", "x86_64"), 1, processor=i386) == KILLED
+
+
+def test_a_processor_that_is_not_known_has_no_filter():
+    with pytest.raises(LookupError):
+        syscall_filter("command", "pdp11")
