@@ -28,7 +28,7 @@ TOOLCHAINS: Final = (
 SETTINGS: Final = (
     ".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes", ".tool-versions",
     ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".java-version", ".editorconfig",
-    ".config/pip/pip.conf", ".cargo/config.toml", ".rustup/settings.toml", ".config/go/env",
+    ".config/pip/pip.conf", ".cargo/config.toml", ".config/go/env",
 )  # fmt: skip
 """Files that programs read; each is shown only where nothing in it looks like a secret."""
 _INSTALLATION_PARTS: Final = (
@@ -75,8 +75,8 @@ def _programs(folders: Iterable[str], home: str, workspace: str) -> Iterator[str
     """Yield the folders of PATH, or what belongs to the installations that they are in."""
     for folder in folders:
         above, name = os.path.split(os.path.normpath(folder))
-        real = os.path.realpath(folder)
-        if not os.path.isdir(real) or any(_is_below(real, shown) for shown in (workspace, *SYSTEM_FOLDERS)):  # noqa: PTH112 -- text
+        is_known = any(_is_below(os.path.realpath(folder), known) for known in SYSTEM_FOLDERS)
+        if is_known or _leads_through(folder, workspace) or not os.path.isdir(folder):  # noqa: PTH112 -- text
             continue
         is_installation = name in ("bin", "sbin") and _is_installation(above)
         if not is_installation or _shows_too_much(os.path.realpath(above), home):
@@ -97,6 +97,15 @@ def _parts_of(folder: str) -> Iterator[str]:
         if names - parts <= {".gitignore", "CACHEDIR.TAG"}
         else (f"{folder}/{part}" for part in sorted(parts))
     )
+
+
+def _leads_through(path: str, workspace: str) -> bool:
+    """Return whether a path passes the workspace, where a command could have made a link."""
+    while not _is_below(os.path.realpath(path), workspace):
+        if path in ("", "/"):
+            return False
+        path = os.path.dirname(path)  # noqa: PTH120 -- text
+    return True
 
 
 def _is_installation(folder: str) -> bool:
