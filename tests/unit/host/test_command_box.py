@@ -1,0 +1,474 @@
+"""The box of a workspace: what is closed, hidden and shown in it, and what a command may not leave."""
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support import boxes
+from tests.support.stage import USER, recording
+from workbench.domain.events import SessionStatusChanged
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.folder_index import TooManyNames
+from workbench.host import command_box as module
+from workbench.host.box_folders import (
+    quarantine_folder,
+    remove_old_box_folders,
+    session_storage,
+    workspace_caches,
+)
+from workbench.host.closed_names import NO_DENIALS, PathDenials
+from workbench.host.command_box import BoxUnavailable, command_box, quarantine_new_closed
+
+
+@pytest.fixture
+def base(tmp_path):
+    return tmp_path.resolve()
+
+
+@pytest.fixture
+def workspace(base):
+    folder = base / "project"
+    folder.mkdir()
+    return folder
+
+
+def make(folder, *names):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("/"):
+            path.mkdir(exist_ok=True)
+        else:
+            path.write_text("as it was\n")
+
+
+def closed(base, **more):
+    """Return the closed paths, relative to the workspace."""
+    planned = boxes.plan(base, **more)
+    return [os.path.relpath(path, planned.box.workspace) for path in planned.box.closed]
+
+
+# --- what is closed
+
+CLOSED = (
+    ".git/", ".git", "sub/.git/", "deep/er/.git", ".GIT/", ".Git", ".envrc", "sub/.envrc", "a/b/c/.ENVRC", ".vscode/tasks.json",
+    "sub/.vscode/settings.json", ".github/workflows/", ".claude/", "sub/.claude/", ".cursor/", "AGENTS.md", "docs/claude.md",
+    ".mcp.json", ".husky/", ".pre-commit-config.yaml", ".gitattributes", ".gitmodules", ".npmrc", ".yarn/",
+    ".cargo/config.toml", "lib/site-packages/x.pth", "sitecustomize.py", ".workbench.json", ".workbench/", "wave.yaml", ".wave/",
+    ".agents/", "sub/.workbench.json", "node_modules/pkg/.npmrc", "node_modules/pkg/.travis.yml", ".bashrc", ".profile", ".hg/",
+    ".idea/workspace.xml", "x.code-workspace", "jenkinsfile.old", ".mise/",
+)  # fmt: skip
+OPEN = (
+    "src/main.py", "README.md", ".gitignore", ".env", ".vscode/other.json", ".github/FUNDING.yml", ".gitx/file", "git/", "envrc",
+    "sub/.bashrc", "package.json", ".idea/modules.xml", "pth", "x.pth.txt", ".cargo/bin/", "claude.md.txt", ".config/",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_path_that_controls_the_workspace_is_closed(base, workspace, name):
+    make(workspace, name)
+    assert closed(base) == [name.rstrip("/")]
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_other_paths_stay_open(base, workspace, name):
+    make(workspace, name)
+    assert closed(base) == []
+
+
+def test_a_folder_of_hooks_that_git_is_told_of_is_closed(base, workspace):
+    make(workspace, ".git/", "tools/hooks/pre-commit", "tools/other")
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = tools/hooks\n")
+    assert closed(base) == [".git", "tools/hooks"]
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = elsewhere\n")
+    assert closed(base) == [".git"], "git's settings are read again"
+
+
+def test_a_repository_without_a_work_tree_is_closed(base, workspace):
+    make(workspace, "bare/HEAD", "bare/objects/", "bare/refs/", "bare/hooks/x", "half/HEAD", "half/objects/", "linked/HEAD",
+         "linked/commondir")  # fmt: skip
+    assert closed(base) == ["bare", "linked"]
+
+
+def test_of_a_workspace_that_is_a_repository_its_parts_are_closed(base, workspace):
+    make(workspace, "HEAD", "objects/", "refs/", "hooks/x", "config", "main.py")
+    assert closed(base) == ["HEAD", "config", "hooks", "objects", "refs"]
+
+
+def test_a_link_is_closed_by_what_it_leads_to(base, workspace):
+    make(workspace, "notes.txt")
+    (workspace / "CLAUDE.md").symlink_to("notes.txt")
+    (workspace / ".envrc").symlink_to("/etc/hostname")
+    (workspace / ".claude").symlink_to(".")
+    (workspace / "AGENTS.md").symlink_to("nowhere")
+    assert closed(base) == ["notes.txt"]
+    assert set(boxes.plan(base).before) == {
+        f"{workspace}/{name}" for name in ("CLAUDE.md", ".envrc", ".claude", "AGENTS.md")
+    }
+
+
+def test_further_paths_are_closed_if_they_are_in_the_workspace(base, workspace):
+    make(workspace, "hook.sh")
+    make(base, "elsewhere.sh")
+    found = closed(base, closed=(f"{workspace}/hook.sh", f"{workspace}/gone.sh", f"{base}/elsewhere.sh"))
+    assert found == ["hook.sh"]
+
+
+def test_a_folder_that_cannot_be_listed_is_closed(base, workspace, monkeypatch):
+    make(workspace, "locked/")
+    scandir = os.scandir
+
+    def refusing(folder):
+        if folder == f"{workspace}/locked":
+            raise PermissionError
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert closed(base) == ["locked"]
+
+
+def test_many_closed_paths_close_the_folder_that_holds_most_of_them(base, workspace, monkeypatch):
+    monkeypatch.setattr(module, "MOST_CLOSED", 9)
+    make(workspace, ".git/", *(f"node_modules/{number}/.npmrc" for number in range(5)), "src/.envrc")
+    planned = boxes.plan(base)
+    assert [os.path.relpath(path, workspace) for path in planned.box.closed] == [
+        ".git",
+        "node_modules",
+        "src/.envrc",
+    ]
+    assert planned.notes == (
+        f"{workspace}/node_modules is read-only as a whole: 5 paths in it may not be changed",
+    )
+
+
+def test_too_many_closed_paths_at_the_top_give_no_box(base, workspace, monkeypatch):
+    monkeypatch.setattr(module, "MOST_CLOSED", 2)
+    make(workspace, ".envrc", ".npmrc", ".mcp.json")
+    with pytest.raises(BoxUnavailable, match="3 files at its top"):
+        boxes.plan(base)
+
+
+# --- what is hidden
+
+
+def hidden(planned):
+    return [path for path in planned.box.hidden if path.startswith(planned.box.workspace)]
+
+
+def test_pipes_and_sockets_of_the_workspace_are_hidden(base, workspace):
+    os.mkfifo(workspace / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(workspace / "agent.sock"))
+        assert hidden(boxes.plan(base)) == [f"{workspace}/agent.sock", f"{workspace}/pipe"]
+
+
+def test_the_data_folder_and_sockets_elsewhere_are_hidden(base, workspace):
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(base / "outside.sock"))
+        planned = boxes.plan(base)
+    assert {f"{base}/data", f"{base}/outside.sock"} <= set(planned.box.hidden)
+
+
+def test_what_not_everybody_can_read_of_the_system_is_hidden(base):
+    found = boxes.plan(base).box.hidden
+    if os.geteuid() == 0:
+        assert {"/etc/shadow", "/etc/gshadow"} <= set(found)
+    assert all(os.access(path, os.R_OK) for path in found if path.startswith("/etc/"))
+    assert "/etc/passwd" not in found
+
+
+def test_denials_of_reading_hide_and_those_of_writing_close(base, workspace):
+    make(workspace, "secret/key", "open.txt", "fixed.txt", ".git/secret/key")
+    denials = PathDenials(
+        key=1, reads=lambda path: path.endswith("/secret"), writes=lambda path: path.endswith("/fixed.txt")
+    )
+    planned = boxes.plan(base, denials=denials)
+    assert hidden(planned) == [f"{workspace}/.git/secret", f"{workspace}/secret"]
+    assert [os.path.relpath(path, workspace) for path in planned.box.closed] == [".git", "fixed.txt"]
+    assert hidden(boxes.plan(base)) == [], "without denials nothing of it stays"
+
+
+def test_denials_hold_in_what_is_shown_outside_the_workspace(base, workspace):
+    make(base, "shown/secret", "shown/open", "denied/x")
+    denials = PathDenials(key=2, reads=lambda path: path.endswith(("/secret", "/denied")))
+    planned = boxes.plan(base, denials=denials, visible=(f"{base}/shown", f"{base}/denied"))
+    assert {f"{base}/shown/secret", f"{base}/denied"} <= set(planned.box.hidden)
+    assert f"{base}/shown/open" not in planned.box.hidden
+
+
+# --- what is shown
+
+
+def test_paths_of_the_user_are_shown_by_their_real_names(base, workspace):
+    make(base, "home/notes/x", "data-set/y")
+    (base / "link").symlink_to(base / "data-set")
+    planned = boxes.plan(
+        base, visible=("~/notes", f"{base}/link", f"{base}/gone", "/", "/proc/1", "/dev/shm")
+    )
+    assert [path for path in planned.box.visible if path.startswith(str(base))] == [
+        f"{base}/home/notes",
+        f"{base}/data-set",
+    ]
+
+
+def shown(planned, base):
+    return [path for path in planned.box.visible if path.startswith(str(base))]
+
+
+def git(folder, *words):
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_COUNT": "1",
+                   "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}  # fmt: skip
+    words = ("-c", "user.name=a", "-c", "user.email=a@b.example", *words)
+    subprocess.run(["git", *words], cwd=folder, env=environment, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(base):
+    folder = base / "repository"
+    make(folder, "inner/file")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "x")
+    return folder
+
+
+def test_the_repository_above_is_shown(base, repository):
+    assert shown(boxes.plan(base, workspace=repository / "inner"), base) == [str(repository)]
+    assert shown(boxes.plan(base, workspace=repository), base) == []
+
+
+def test_a_repository_of_the_home_folder_is_not_shown(base, repository):
+    planned = boxes.plan(base, workspace=repository / "inner", home=str(repository))
+    assert str(repository) not in planned.box.visible
+
+
+def test_the_repository_of_a_git_worktree_is_shown(base, repository):
+    git(repository, "worktree", "add", "-q", str(base / "tree"))
+    planned = boxes.plan(base, workspace=base / "tree")
+    assert shown(planned, base) == [f"{repository}/.git/worktrees/tree", f"{repository}/.git"]
+    assert closed(base, workspace=base / "tree") == [".git"]
+    make(base / "tree", "below/")
+    within = boxes.plan(base, workspace=base / "tree/below")
+    assert shown(within, base) == [f"{repository}/.git/worktrees/tree", f"{repository}/.git", f"{base}/tree"]
+
+
+def test_the_repository_of_a_submodule_is_shown_with_the_one_around_it(base, repository):
+    outer = base / "outer"
+    make(outer, "x")
+    git(outer, "init", "-q")
+    git(outer, "submodule", "add", "-q", str(repository), "module")
+    assert shown(boxes.plan(base, workspace=outer / "module"), base) == [str(outer)]
+
+
+def test_a_file_that_names_any_folder_as_its_repository_shows_nothing(base, workspace):
+    make(base, "home/.ssh/HEAD", "home/.ssh/commondir", "home/.ssh/id")
+    (workspace / ".git").write_text(f"gitdir: {base}/home/.ssh\n")
+    assert shown(boxes.plan(base), base) == []
+
+
+def test_withheld_settings_are_told(base, workspace):
+    make(base, "home/.gitconfig")
+    (base / "home/.gitconfig").write_text("password = AKIA" + "Q7RZ2KXW4MNB5TPL\n")
+    assert boxes.plan(base).notes == (
+        f"{base}/home/.gitconfig is not shown: something in it looks like a secret",
+    )
+
+
+# --- where there is no box
+
+
+@pytest.mark.parametrize("name", ["home", ".", "data"])
+def test_a_workspace_that_cannot_be_boxed(base, name):
+    with pytest.raises(BoxUnavailable, match=r"home folder|data folder"):
+        boxes.plan(base, workspace=base / name)
+
+
+@pytest.mark.parametrize("folder", ["/", "/usr", "/etc", "/var", "/home"])
+def test_a_workspace_of_the_system(base, folder):
+    with pytest.raises(BoxUnavailable, match=r"system|home"):
+        boxes.plan(base, workspace=Path(folder))
+
+
+def test_a_workspace_that_git_takes_hooks_from(base, workspace):
+    make(workspace, ".git/")
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = .\n")
+    with pytest.raises(BoxUnavailable, match="takes hooks from the workspace itself"):
+        boxes.plan(base)
+
+
+def test_a_workspace_with_too_many_names(base, monkeypatch):
+    class Full:
+        def found(self):
+            raise TooManyNames("/w holds more than 3 names")
+
+    monkeypatch.setattr(module, "workspace_index", lambda *arguments: Full())
+    with pytest.raises(BoxUnavailable, match="more than 3 names") as caught:
+        boxes.plan(base)
+    assert caught.value.remedy == "Open a smaller folder as the workspace."
+
+
+# --- what is left behind
+
+
+def left(planned):
+    return [os.path.relpath(path, planned.box.workspace) for path in quarantine_new_closed(planned)]
+
+
+def kept(planned):
+    """Return what was moved out of the workspace, by its path there."""
+    folder = quarantine_folder(planned.places.storage)
+    found = []
+    for path, _, names in os.walk(folder):
+        found += [os.path.relpath(f"{path}/{name}", folder).partition("/")[2] for name in names]
+    return sorted(found)
+
+
+def test_new_closed_paths_are_moved_out(base, workspace):
+    make(workspace, ".git/HEAD", "sub/file")
+    planned = boxes.plan(base)
+    make(workspace, "sub/.git/hooks/pre-commit", ".envrc", "new/folder/.vscode/tasks.json", "new/file")
+    assert sorted(left(planned)) == [".envrc", "new/folder/.vscode/tasks.json", "sub/.git"]
+    assert kept(planned) == [".envrc", "new/folder/.vscode/tasks.json", "sub/.git/hooks/pre-commit"]
+    assert sorted(os.listdir(workspace)) == [".git", "new", "sub"]  # noqa: PTH208
+    assert (workspace / "new/file").exists() and (workspace / ".git/HEAD").exists()
+    assert left(planned) == []
+
+
+def test_the_same_name_can_be_moved_out_again(base, workspace):
+    planned = boxes.plan(base)
+    for _ in range(3):
+        make(workspace, ".envrc")
+        assert left(planned) == [".envrc"]
+    assert kept(planned) == [".envrc"] * 3
+
+
+def test_a_folder_that_becomes_a_repository_loses_its_head(base, workspace):
+    make(workspace, "old/objects/", "old/refs/")
+    planned = boxes.plan(base)
+    make(workspace, "old/HEAD", "new/HEAD", "new/objects/", "new/refs/", "new/config")
+    assert sorted(left(planned)) == ["new/HEAD", "old/HEAD"]
+    assert (workspace / "new/config").exists() and (workspace / "old/objects").exists()
+
+
+def test_links_are_moved_and_not_what_they_lead_to(base, workspace):
+    make(base, "precious/file")
+    planned = boxes.plan(base)
+    (workspace / ".git").symlink_to(base / "precious")
+    assert left(planned) == [".git"]
+    assert (base / "precious/file").exists()
+    assert (base / "data/sandbox/sessions/s/quarantine/1/.git").is_symlink()
+
+
+def test_replaced_links_are_put_back(base, workspace):
+    make(workspace, "notes")
+    for name in ("CLAUDE.md", "AGENTS.md", "GEMINI.md"):
+        (workspace / name).symlink_to("notes")
+    planned = boxes.plan(base)
+    (workspace / "CLAUDE.md").unlink()
+    (workspace / "AGENTS.md").unlink()
+    make(workspace, "AGENTS.md")
+    (workspace / "GEMINI.md").unlink()
+    (workspace / "GEMINI.md").symlink_to("other")
+    assert sorted(left(planned)) == ["AGENTS.md", "CLAUDE.md", "GEMINI.md"]
+    assert {os.readlink(workspace / name) for name in ("CLAUDE.md", "AGENTS.md", "GEMINI.md")} == {"notes"}  # noqa: PTH115
+    assert kept(planned) == ["AGENTS.md", "GEMINI.md"]
+
+
+def test_a_denial_of_writing_covers_new_files(base, workspace):
+    denials = PathDenials(key=3, writes=lambda path: path.endswith(".lock"))
+    planned = boxes.plan(base, denials=denials)
+    make(workspace, "a.lock", "b.txt")
+    assert left(planned) == ["a.lock"]
+
+
+def test_new_settings_of_git_close_nothing_more(base, workspace):
+    """Else a command, or its user meanwhile, could have the whole workspace moved out."""
+    make(workspace, ".git/config", "src/file")
+    planned = boxes.plan(base)
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = src\n")
+    (workspace / "src/other").write_text("x")
+    assert left(planned) == []
+    assert (workspace / "src/file").exists()
+
+
+def test_nothing_can_be_left_where_nothing_can_be_written(base, workspace):
+    planned = boxes.plan(base, level="read-only")
+    make(workspace, ".envrc")
+    assert left(planned) == []
+
+
+def test_another_file_system_takes_what_is_moved_as_a_copy(base, workspace, monkeypatch):
+    planned = boxes.plan(base)
+    make(workspace, "sub/.git/hooks/x", ".envrc")
+    (workspace / "sub/.git/link").symlink_to("/etc/passwd")
+    rename = os.rename
+
+    def other_device(source, target, **more):
+        if "src_dir_fd" in more and "dst_dir_fd" not in more:
+            raise OSError(18, "Invalid cross-device link")
+        rename(source, target, **more)
+
+    monkeypatch.setattr(os, "rename", other_device)
+    assert sorted(left(planned)) == [".envrc", "sub/.git"]
+    assert kept(planned) == [".envrc", "sub/.git/hooks/x", "sub/.git/link"]
+    assert not (workspace / "sub/.git").exists() and not (workspace / ".envrc").exists()
+
+
+def test_what_cannot_be_moved_is_told_after_all_else_was(base, workspace, monkeypatch):
+    planned = boxes.plan(base)
+    make(workspace, "a/.envrc", "b/.envrc")
+    move = module.move_aside
+
+    def refusing(root, path, target):
+        if path == "a/.envrc":
+            raise FileRefused(path, "it is in the way", "look at it")
+        move(root, path, target)
+
+    monkeypatch.setattr(module, "move_aside", refusing)
+    with pytest.raises(FileRefused, match="in the way"):
+        quarantine_new_closed(planned)
+    assert kept(planned) == ["b/.envrc"]
+
+
+# --- of a session
+
+
+def test_the_box_of_a_session(staged):
+    context = staged(recording()).context()
+    planned = command_box(context, "session-1", "workspace", context.workspace, denials=NO_DENIALS)
+    data = str(context.home.path)
+    assert planned.box.temporary == f"{session_storage(data, 'session-1')}/tmp"
+    assert planned.box.caches == workspace_caches(data, context.workspace)
+    assert os.stat(planned.box.temporary).st_mode & 0o777 == 0o700  # noqa: PTH116
+    assert data in planned.box.hidden
+    assert workspace_caches(data, "/a") != workspace_caches(data, "/b")
+
+
+def age(path, days):
+    old = os.stat(path).st_mtime - days * 86_400  # noqa: PTH116
+    os.utime(path, (old, old))
+
+
+def test_what_boxes_keep_goes_with_what_it_is_of(staged):
+    stage = staged(recording())
+    home, journal = stage.home, stage.journal
+    stage.begin()
+    data = str(home.path)
+    alive, unknown = session_storage(data, stage.session_id), session_storage(data, "unknown")
+    used, unused = workspace_caches(data, "/used"), workspace_caches(data, "/unused")
+    for folder in (alive, unknown):
+        make(Path(folder), "tmp/x", "quarantine/1/x")
+    for folder in (used, unused):
+        make(Path(folder), "cache/x")
+    age(unknown, 2)
+    age(unused, 31)
+    remove_old_box_folders(home, journal, 30)
+    exists = [os.path.exists(path) for path in (f"{alive}/tmp/x", unknown, used, unused)]  # noqa: PTH110
+    assert exists == [True, False, True, False]
+    ended = SessionStatusChanged(status="terminated")
+    journal.append([journal.event(ended, stage.session_id, USER)])
+    remove_old_box_folders(home, journal, 30)
+    assert os.listdir(alive) == ["quarantine"]  # noqa: PTH208
