@@ -143,7 +143,8 @@ def configure(parser: CommandParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--sandbox", metavar="LEVEL", choices=get_args(SandboxLevel),
-        help="what commands may touch: read-only, workspace or outside\nNothing, the workspace without the network, or all that you may.",
+        help="what commands may touch: read-only, workspace or outside\n"
+        "Nothing, the workspace without the network, or all that you may.",
     )  # fmt: skip
     parser.add_argument(
         "--sandboxed", metavar="MODE", choices=("ask", "auto"),

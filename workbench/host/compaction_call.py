@@ -12,7 +12,6 @@ from workbench.agents.planner import Compact
 from workbench.agents.prompt import exact_system_prompt
 from workbench.agents.reducer import COMPACTION_FAILED
 from workbench.agents.state import TurnState
-from workbench.config.types import Config
 from workbench.domain.events import (
     ConversationCompacted,
     ErrorRaised,
@@ -27,6 +26,7 @@ from workbench.domain.retired_prompts import without_retired_prompts
 from workbench.domain.values import Actor, Body
 from workbench.host import redaction
 from workbench.host.driver_context import SessionWriter
+from workbench.host.governed_settings import GovernedSettings
 from workbench.host.model_call import AGENT_ACTOR, CUT_REASONS, ModelCall, RetryPolicy
 from workbench.secrets import scrubber
 
@@ -60,8 +60,8 @@ class CompactionCall(ModelCall):
             await self._record_failure(FailurePart(code="", message="it was stopped", recoverable=False))
             raise
 
-    def _model_request(self, state: TurnState, config: Config) -> ModelRequest:
-        del config
+    def _model_request(self, state: TurnState, settings: GovernedSettings) -> ModelRequest:
+        del settings
         session = self._writer.session()
         limit = min(MAX_TRANSCRIPT, self._context_tokens * _CHARACTERS_PER_TOKEN or MAX_TRANSCRIPT)
         transcript = session_transcript(_said_events(self._writer.journal.events(session.id), state), limit)

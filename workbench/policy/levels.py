@@ -42,7 +42,8 @@ class LineFacts(Struct, frozen=True, kw_only=True):
 
 def lower_level(one: SandboxLevel, other: SandboxLevel) -> SandboxLevel:
     """Return the level of two that allows less."""
-    return min(one, other, key=get_args(SandboxLevel).index)
+    levels: tuple[SandboxLevel, ...] = get_args(SandboxLevel)
+    return levels[min(levels.index(one), levels.index(other))]
 
 
 def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) -> GateVerdict:
