@@ -369,6 +369,7 @@ _PROVIDERS = {
 _SANDBOX = {
     "status": _command("sandbox:status", "what holds commands of agents here, and what they can touch"),
     "try": _command("sandbox:try", "run a command in the sandbox"),
+    "backtest": _command("sandbox_backtest", "which past questions the sandbox would have answered"),
 }
 _RULES = {
     "list": _command("rules:list", "the rules, and how often each was used"),

@@ -13,8 +13,8 @@ from workbench.effects.files import workspace_path
 from workbench.host.sandbox_backtest import MOST_COMMANDS, backtest
 from workbench.policy.sandbox_backtest import (
     STAY_NAMES,
-    Backtest,
-    QuestionCounts,
+    CommandQuestions,
+    SandboxBacktest,
     backtest_text,
 )
 from workbench.text.human import DAY_MICROS
@@ -53,7 +53,7 @@ def execute(options: Namespace, console: Console) -> int:
     return console.result(_backtest_json(found, since), _backtest_lines(found), is_json=options.json)
 
 
-def _backtest_json(found: Backtest, since: int) -> JsonFields:
+def _backtest_json(found: SandboxBacktest, since: int) -> JsonFields:
     return {
         "since": iso_time(since) if since else None,
         "only_newest": found.is_cut,
@@ -62,7 +62,7 @@ def _backtest_json(found: Backtest, since: int) -> JsonFields:
     }
 
 
-def _counts_json(counts: QuestionCounts) -> JsonFields:
+def _counts_json(counts: CommandQuestions) -> JsonFields:
     return {
         "questions": counts.asked,
         "not_asked": counts.spared,
@@ -71,7 +71,7 @@ def _counts_json(counts: QuestionCounts) -> JsonFields:
     }
 
 
-def _backtest_lines(found: Backtest) -> Iterator[str]:
+def _backtest_lines(found: SandboxBacktest) -> Iterator[str]:
     if not found.own.asked and not found.imported.asked:
         yield "No commands were asked about yet: the numbers come from questions of agents that run here."
         return
@@ -79,13 +79,13 @@ def _backtest_lines(found: Backtest) -> Iterator[str]:
         yield from _counts_lines(backtest_text(found.own), found.own)
     if found.imported.asked:
         yield from _counts_lines(
-            backtest_text(found.imported, "questions of other agents, in imported sessions,"), found.imported
+            backtest_text(found.imported, "of other agents, in imported sessions,"), found.imported
         )
     if found.is_cut:
         yield f"These are the newest {MOST_COMMANDS:,} questions."
 
 
-def _counts_lines(sentence: str, counts: QuestionCounts) -> Iterator[str]:
+def _counts_lines(sentence: str, counts: CommandQuestions) -> Iterator[str]:
     yield sentence
     if counts.stays:
         yield "What is still asked about:"

@@ -8,7 +8,7 @@ from workbench.domain.values import SandboxLevel
 from workbench.journal.asked_commands import asked_commands
 from workbench.journal.journal import Journal
 from workbench.policy.rule_suggestions import FOREIGN_COMMAND_TOOLS
-from workbench.policy.sandbox_backtest import Backtest, count_questions
+from workbench.policy.sandbox_backtest import SandboxBacktest, count_questions
 
 MOST_COMMANDS: Final = 5_000
 """Questions that are looked at, the newest; own ones first."""
@@ -20,7 +20,7 @@ def backtest(
     since: int = 0,
     level: SandboxLevel = "workspace",
     on_progress: Callable[[int, int], None] = lambda _, __: None,
-) -> Backtest:
+) -> SandboxBacktest:
     """Count the questions about commands that `approvals.sandboxed = auto` would have answered.
 
     Args:
@@ -43,7 +43,7 @@ def backtest(
     own = own[:MOST_COMMANDS]
     others = others[: MOST_COMMANDS - len(own)]
     every = len(own) + len(others)
-    return Backtest(
+    return SandboxBacktest(
         own=count_questions(own, level, imported=False, on_progress=lambda done: on_progress(done, every)),
         imported=count_questions(
             others, level, imported=True, on_progress=lambda done: on_progress(len(own) + done, every)

@@ -11,6 +11,7 @@ from workbench.policy.gate import OUTSIDE_PARAMETER
 from workbench.policy.rule_suggestions import as_own_call
 from workbench.policy.shell.sandbox_needs import NeedKind, line_needs
 from workbench.text.display import text_warnings
+from workbench.text.human import counted
 from workbench.text.safe import one_line
 
 StayReason = NeedKind | Literal["rule", "request", "text"]
@@ -38,7 +39,7 @@ class StayCount(Struct, frozen=True, kw_only=True):
     """Different commands, the newest first."""
 
 
-class QuestionCounts(Struct, frozen=True, kw_only=True):
+class CommandQuestions(Struct, frozen=True, kw_only=True):
     """Questions about commands, and those that would not have been asked."""
 
     asked: int = 0
@@ -52,11 +53,11 @@ class QuestionCounts(Struct, frozen=True, kw_only=True):
         return self.spared / self.asked if self.asked else 0.0
 
 
-class Backtest(Struct, frozen=True, kw_only=True):
+class SandboxBacktest(Struct, frozen=True, kw_only=True):
     """What `approvals.sandboxed = auto` would have changed."""
 
-    own: QuestionCounts
-    imported: QuestionCounts
+    own: CommandQuestions
+    imported: CommandQuestions
     """Of imported sessions; their agents asked."""
     is_cut: bool
     """Whether there are older questions that were not looked at."""
@@ -68,7 +69,7 @@ def count_questions(
     *,
     imported: bool,
     on_progress: Callable[[int], None] = lambda _: None,
-) -> QuestionCounts:
+) -> CommandQuestions:
     """Count past questions by what would have become of them; `on_progress` gets how many were looked at."""
     known: dict[tuple[str, str, str], StayReason | None] = {}
     counts: dict[StayReason, int] = {}
@@ -85,7 +86,7 @@ def count_questions(
         if len(shown) < _MOST_EXAMPLES:
             shown[one_line(line, _EXAMPLE_CELLS)] = None
     stays = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    return QuestionCounts(
+    return CommandQuestions(
         asked=asked, spared=asked - sum(counts.values()),
         stays=tuple(
             StayCount(reason=reason, count=count, examples=tuple(examples[reason])) for reason, count in stays
@@ -120,9 +121,9 @@ def _line_reason(line: str, workspace: str, folder: str, level: SandboxLevel) ->
     return needs[0].kind if needs else None
 
 
-def backtest_text(counts: QuestionCounts, what: str = "questions about commands") -> str:
+def backtest_text(counts: CommandQuestions, about: str = "about commands") -> str:
     """Return in a sentence how many questions would not have been asked."""
     return (
-        f"Of {counts.asked:,} {what} {counts.spared:,} would not have been asked with approvals.sandboxed ="
-        f" auto ({counts.share:.0%})."
+        f"Of {counted(counts.asked, 'question')} {about} {counts.spared:,} would not have been asked with"
+        f" approvals.sandboxed = auto ({counts.share:.0%})."
     )

@@ -45,19 +45,19 @@ def read_refusals(
         found.update(dict.fromkeys(reader.refusals(line[:_MAX_LINE].strip())))
     named = {kind for kind, target in found if target}
     kept = [each for each in found if each[1] or each[0] not in named]
-    return tuple(SandboxRefusal(kind=kind, target=target) for kind, target in kept[:_MOST_REFUSALS])
+    return tuple(
+        SandboxRefusal(kind=kind, target=target or _NOT_NAMED[kind]) for kind, target in kept[:_MOST_REFUSALS]
+    )
 
 
+_NOT_NAMED: Final[dict[RefusalKind, str]] = {"write": "a file", "network": "the network"}
+"""The target where no message names one."""
 _CLAUSES: Final[dict[RefusalKind, str]] = {
     "write": "{} cannot be written",
     "read": "{} is not visible",
     "network": "{} cannot be reached",
     "closed": "{} controls the workspace and was moved out",
-    "privilege": "{} has no rights",
-}
-_WITHOUT_TARGET: Final[dict[RefusalKind, str]] = {
-    "write": "a file cannot be written",
-    "network": "there is no network",
+    "privilege": "{} cannot be used",
 }
 _HOW_TO_LEAVE: Final = (
     'If the command needs that, call again with "outside": true and a "reason"; a human is asked.'
@@ -66,10 +66,7 @@ _HOW_TO_LEAVE: Final = (
 
 def refusal_note(refusals: Iterable[SandboxRefusal]) -> str:
     """Return for a model what the sandbox refused and how to ask for leaving; empty for nothing."""
-    clauses = [
-        _CLAUSES[refusal.kind].format(refusal.target) if refusal.target else _WITHOUT_TARGET[refusal.kind]
-        for refusal in refusals
-    ]
+    clauses = [_CLAUSES[refusal.kind].format(refusal.target) for refusal in refusals]
     return f"In the sandbox {'; '.join(clauses)}. {_HOW_TO_LEAVE}" if clauses else ""
 
 

@@ -14,7 +14,7 @@ MESSAGES = {
     "error: could not lock config file .git/config: Read-only file system": "write .git/config",
     "fatal: cannot lock ref 'refs/heads/wt': Unable to create '/w/.git/refs/heads/wt.lock': Read-only file system":
         "write /w/.git/refs/heads/wt.lock",
-    "error: unable to create temporary file: Read-only file system\nfatal: unable to write note object": "write ",
+    "error: unable to create temporary file: Read-only file system\nfatal: unable to write note object": "write a file",
     "warning: unable to unlink '.git/BISECT_LOG': Read-only file system": "write .git/BISECT_LOG",
     "fatal: cannot mkdir /opt/repo: Read-only file system": "write /opt/repo",
     "fatal: could not create work tree dir '/opt/clone': Read-only file system": "write /opt/clone",
@@ -82,16 +82,16 @@ MESSAGES = {
     "FileNotFoundError: [Errno 2] No such file or directory: 'HOME/.ssh/id_rsa'": "read HOME/.ssh/id_rsa",
     "PermissionError: [Errno 13] Permission denied: 'HOME/x'": "write HOME/x",
     "python3: can't open file '/srv/other/x.py': [Errno 2] No such file or directory": "read /srv/other/x.py",
-    "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>": "network ",
-    "OSError: [Errno 101] Network is unreachable": "network ",
-    "socket.gaierror: [Errno -2] Name or service not known": "network ",
+    "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>": "network the network",
+    "OSError: [Errno 101] Network is unreachable": "network the network",
+    "socket.gaierror: [Errno -2] Name or service not known": "network the network",
     "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='example.com', port=443): Max retries exceeded with "
     "url: / (Caused by NameResolutionError(\"HTTPSConnection(host='example.com', port=443): Failed to resolve "
     "'example.com' ([Errno -3] Temporary failure in name resolution)\"))": "network example.com",
     "WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken by "
     "'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f125a474e10>: Failed to establish a"
     " new connection: [Errno -3] Temporary failure in name resolution')': /simple/requests/\n"
-    "ERROR: No matching distribution found for requests": "network ",
+    "ERROR: No matching distribution found for requests": "network the network",
     "HTTPSConnectionPool(host='example.com', port=443): Max retries exceeded: [Errno 101] Network is unreachable":
         "network example.com:443",
     "error: Request failed after 3 retries in 5.7s\n  cause: Failed to fetch: https://pypi.org/simple/requests/\n"
@@ -119,11 +119,11 @@ MESSAGES = {
     "index.crates.io)\nerror: download of config.json failed": "network index.crates.io",
     'error: Read-only file system (os error 30) at path "/opt/cargo/bin/upd"': "write /opt/cargo/bin/upd",
     'called `Result::unwrap()` on an `Err` value: Os { code: 30, kind: ReadOnlyFilesystem, message: "Read-only file '
-    'system" }': "write ",
+    'system" }': "write a file",
     'called `Result::unwrap()` on an `Err` value: Os { code: 101, kind: NetworkUnreachable, message: "Network is '
-    'unreachable" }': "network ",
+    'unreachable" }': "network the network",
     'value: Custom { kind: Uncategorized, error: "failed to lookup address information: Temporary failure in name '
-    'resolution" }': "network ",
+    'resolution" }': "network the network",
     # --- Go
     "2026/11/30 00:39:05 open /etc/x: read-only file system\nexit status 1": "write /etc/x",
     "go: module github.com/google/uuid: Get \"https://proxy.golang.org/github.com/google/uuid/@v/list\": dial tcp: "
@@ -134,7 +134,7 @@ MESSAGES = {
     # --- the Java machine
     'Exception in thread "main" java.net.UnknownHostException: example.com\n\tat java.base/sun.nio.ch.NioSocketImpl':
         "network example.com",
-    "Caused by: java.nio.channels.UnresolvedAddressException": "network ",
+    "Caused by: java.nio.channels.UnresolvedAddressException": "network the network",
     'Exception in thread "main" java.io.FileNotFoundException: /etc/x (Read-only file system)': "write /etc/x",
     'Exception in thread "main" java.nio.file.FileSystemException: /etc/x: Read-only file system': "write /etc/x",
     "\x1b[1;31m[ERROR]\x1b[m Could not transfer artifact a:b:pom:2.6 from/to central (https://repo.maven.apache.org/maven2"
@@ -152,7 +152,7 @@ MESSAGES = {
         "write /etc/x",
     "php_network_getaddresses: getaddrinfo for example.com failed: Temporary failure in name resolution in Command line":
         "network example.com",
-    "Read-only file system at -e line 1.": "write ",
+    "Read-only file system at -e line 1.": "write a file",
     "Can't do inplace edit on /etc/passwd: Cannot make temp name: Read-only file system.": "write /etc/passwd",
     "IO::Socket::INET: Bad hostname 'example.com:80' at -e line 1.": "network example.com",
     # --- the system

@@ -46,7 +46,7 @@ NOTHING = (
     "docker compose config", "docker-compose config", "docker version", "curl --version", "ssh -V",
     "terraform fmt", "npx prettier -c .", "npx tsc", "kill %1", "kill -9 $PID", "rsync -a a b", "pre-commit run -a",
     "cp a b", "cp a b/", "mv a b", "mkdir -p a/b", "touch x", "rm -rf build", "tee out.log", "sed -i 's/a/b/' f",
-    "sed -i '/foo/d' f", "sed -n /x/p /etc/hosts", "chmod +x run.sh", "ln -s /usr/bin/x y", "echo hi > out.txt",
+    "sed -i '/foo/d' f", "sed -n /x/p /etc/hosts", "sed -n 1p /etc/hosts > b", "chmod +x run.sh", "ln -s /usr/bin/x y", "echo hi > out.txt",
     "echo hi >> /tmp/x", "echo hi >/dev/null 2>&1", "ls 2>/dev/null", "cat </etc/hosts", "cat <<< x",
     "echo hi > ~/.cache/x", "rm -rf $HOME/.npm/x", "touch ~/.cargo/x /var/tmp/x", "echo hi > $OUT", "echo hi > ~bob/x", "dd if=a of=b",
     "tar -xf a.tar", "tar -czf a.tgz .", "tar -tf /opt/a.tar", "sort -o out in", "cd sub && touch x",

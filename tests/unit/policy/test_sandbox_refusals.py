@@ -108,9 +108,12 @@ def test_any_output_is_read(text, message):
         (
             ["write /etc/x", "read /srv/a", "network example.com:80", "closed .envrc", "privilege sudo"],
             "In the sandbox /etc/x cannot be written; /srv/a is not visible; example.com:80 cannot be reached; .envrc"
-            " controls the workspace and was moved out; sudo has no rights.",
+            " controls the workspace and was moved out; sudo cannot be used.",
         ),
-        (["write ", "network "], "In the sandbox a file cannot be written; there is no network."),
+        (
+            ["write a file", "network the network"],
+            "In the sandbox a file cannot be written; the network cannot be reached.",
+        ),
     ],
 )
 def test_the_model_is_told_what_was_refused_and_how_to_leave(refusals, note):
@@ -129,7 +132,10 @@ def test_the_model_is_told_what_was_refused_and_how_to_leave(refusals, note):
         ("git init -q", ["write PLACE/.git/config"]),
         ("cat /srv/nothing/x", ["read /srv/nothing/x"]),
         ("python3 -c \"open('/etc/x', 'w')\"", ["write /etc/x"]),
-        ("python3 -c \"import socket; socket.create_connection(('example.com', 80))\"", ["network "]),
+        (
+            "python3 -c \"import socket; socket.create_connection(('example.com', 80))\"",
+            ["network the network"],
+        ),
         ("curl -sS http://example.com", ["network example.com"]),
         ("curl -sS http://127.0.0.1:9", ["network 127.0.0.1:9"]),
         ("grep -r 'Read-only file system' . ; exit 1", []),
