@@ -65,7 +65,7 @@ _MAX_WORDS: Final = 400
 _MAX_NEEDS: Final = 8
 _MAX_INNER: Final = 4
 """Commands of one `find`, and here-documents of one row."""
-_MAX_DEPTH: Final = 3
+_MAX_DEPTH: Final = 5
 _WORD_CELLS: Final = 60
 
 
