@@ -99,7 +99,7 @@ HOSTILE = {
 @pytest.mark.parametrize("line", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_lines_are_read_with_bounded_work(line):
     with bounded_work():
-        line_needs(line, "/w", "")
+        line_needs(f"git status; {line}", "/w", "")
 
 
 @given(st.text(alphabet=st.sampled_from("git add>/\\'\"$(`)~-|&;\n<EOFc:={}*sudo\0é "), max_size=60))
