@@ -89,7 +89,7 @@ MESSAGES = {
     "url: / (Caused by NameResolutionError(\"HTTPSConnection(host='example.com', port=443): Failed to resolve "
     "'example.com' ([Errno -3] Temporary failure in name resolution)\"))": "network example.com",
     "WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken by "
-    "'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f125a474e10>: Failed to establish a"
+    "'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f0000000000>: Failed to establish a"
     " new connection: [Errno -3] Temporary failure in name resolution')': /simple/requests/\n"
     "ERROR: No matching distribution found for requests": "network the network",
     "HTTPSConnectionPool(host='example.com', port=443): Max retries exceeded: [Errno 101] Network is unreachable":
@@ -125,9 +125,9 @@ MESSAGES = {
     'value: Custom { kind: Uncategorized, error: "failed to lookup address information: Temporary failure in name '
     'resolution" }': "network the network",
     # --- Go
-    "2026/11/30 00:39:05 open /etc/x: read-only file system\nexit status 1": "write /etc/x",
+    "2026/01/02 03:04:05 open /etc/x: read-only file system\nexit status 1": "write /etc/x",
     "go: module github.com/google/uuid: Get \"https://proxy.golang.org/github.com/google/uuid/@v/list\": dial tcp: "
-    "lookup proxy.golang.org on 10.255.255.53:53: dial udp 10.255.255.53:53: connect: network is unreachable":
+    "lookup proxy.golang.org on 192.0.2.53:53: dial udp 192.0.2.53:53: connect: network is unreachable":
         "network proxy.golang.org",
     "dial tcp 10.0.0.1:80: connect: network is unreachable": "network 10.0.0.1:80",
     "dial tcp [::1]:80: connect: connection refused": "network [::1]:80",
