@@ -48,6 +48,8 @@ LEFT_OUT = "tests_left_out"
 """The number of campaign tests that are left out: of a configuration, and of what a worker reports at its end."""
 
 
+NO_SANDBOX = "no sandbox here"
+"""How the reason begins for which a test of the sandbox is skipped."""
 IS_CLAUDE_CODE = os.environ.get("WORKBENCH_CLAUDE_CODE", "") not in ("", "0")
 
 
@@ -75,9 +77,14 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say how many campaign tests were left out, and what became of mutations."""
+    """Say how many tests were left out, and what became of mutations."""
     if count := getattr(config, LEFT_OUT, 0):
         terminalreporter.write_line(f"{count} tests of campaigns were left out: they run with {VARIABLE}=1")
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())]
+    if without_box := [reason for reason in reasons if NO_SANDBOX in reason]:
+        terminalreporter.write_line(
+            f"{len(without_box)} tests of the sandbox were left out: {without_box[0].removeprefix('Skipped: ')}"
+        )
     if IS_CAMPAIGN:
         from tests.support.mutate_rows import summary
 

@@ -6,13 +6,12 @@ from functools import cache
 
 import pytest
 
+from tests.conftest import NO_SANDBOX
 from workbench.effects.command_execution import prepare_command
 from workbench.effects.sandbox import boxed_argv, boxed_environment
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host.command_box import NO_DENIALS, BoxPlaces, plan_box
 
-LEFT_OUT = "no sandbox here"
-"""How the reason begins for which a test of the sandbox is skipped; the summary counts them."""
 SECONDS = 60
 
 
@@ -22,7 +21,7 @@ def sandbox(choice="auto"):
     found = prove_sandbox(choice)
     wanted = "bubblewrap" if choice == "auto" else choice
     if found.backend != wanted:
-        pytest.skip(f"{LEFT_OUT}: {found.problem}")
+        pytest.skip(f"{NO_SANDBOX}: {found.problem}")
     return found
 
 

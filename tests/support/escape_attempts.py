@@ -227,12 +227,13 @@ def kernel_memory(s):
 
 
 def kernel_setting(s):
-    names = ("sys/kernel/core_pattern", "sys/kernel/hostname", "sysrq-trigger", "sys/vm/drop_caches")
+    names = ("sys/kernel/core_pattern", "sys/kernel/hostname", "sysrq-trigger", "sys/vm/drop_caches",
+             "irq/default_smp_affinity", "mtrr", "acpi/wakeup", "bus/pci/00/00.0")  # fmt: skip
     first_that_opens((f"/proc/{name}" for name in names), os.O_WRONLY)
 
 
 def system_setting(s):
-    paths = (f"{folder}/{name}" for folder, _, names in os.walk("/sys/kernel/mm") for name in names)
+    paths = (f"{folder}/{name}" for folder, _, names in os.walk("/sys/devices/system") for name in names)
     first_that_opens(paths, os.O_WRONLY)
 
 

@@ -75,7 +75,8 @@ def _programs(folders: Iterable[str], home: str, workspace: str) -> Iterator[str
     """Yield the folders of PATH, or what belongs to the installations that they are in."""
     for folder in folders:
         above, name = os.path.split(os.path.normpath(folder))
-        is_known = any(_is_below(os.path.realpath(folder), known) for known in SYSTEM_FOLDERS)
+        real = os.path.realpath(folder)
+        is_known = any(_is_below(real, known) for known in SYSTEM_FOLDERS)
         if is_known or _leads_through(folder, workspace) or not os.path.isdir(folder):  # noqa: PTH112 -- text
             continue
         is_installation = name in ("bin", "sbin") and _is_installation(above)

@@ -81,15 +81,13 @@ SYSTEM_FOLDERS: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/sys",
     "/home/linuxbrew/.linuxbrew", "/var/lib/dpkg", "/var/lib/ca-certificates",
 )  # fmt: skip
-_HIDDEN_OF_SYSTEM: Final = (
-    "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security", "/sys/firmware",
-)  # fmt: skip
+_HIDDEN_OF_SYSTEM: Final = ("/sys/kernel", "/sys/firmware")
 """Of root, who could read them without privileges too."""
 _KERNEL_SETTINGS: Final = (
-    "sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi", "mtrr", "driver", "asound", "dynamic_debug",
-    "latency_stats",
+    "sys", "fs", "scsi", "acpi", "mtrr", "driver", "asound", "dynamic_debug", "latency_stats",
 )  # fmt: skip
-"""In /proc: root could write these also without privileges, since they are files of root."""
+"""In /proc: root could write these also without privileges, since they are files of root. bubblewrap itself
+covers sysrq-trigger, irq and bus."""
 _TEMPORARY_PLACES: Final = ("/tmp", "/var/tmp")
 _MASK: Final = "/dev/null"
 

@@ -36,7 +36,7 @@ from workbench.policy.git_worktrees import worktree_origin
 from workbench.policy.paths import git_config_folders, is_below
 from workbench.text.human import counted
 
-MOST_CLOSED: Final = 120
+MOST_CLOSED: Final = 60
 """Mounts for closed paths; each makes the start of a box slower than the one before."""
 
 

@@ -1,0 +1,130 @@
+"""`workbench sandbox status` and `try`: what holds commands here, and a command that is held."""
+
+import pytest
+
+from tests.support import boxes
+from workbench.cli import sandbox as module
+from workbench.effects.sandbox import Sandbox
+
+
+@pytest.fixture
+def here(shell, monkeypatch):
+    """A shell on a machine with a full sandbox."""
+    boxes.sandbox()
+    monkeypatch.delenv("WORKBENCH_SANDBOX_BACKEND")
+    monkeypatch.chdir(shell.workspace)
+    return shell
+
+
+def test_the_status_of_a_machine_with_a_full_sandbox(here):
+    (here.workspace / ".envrc").write_text("x")
+    assert here("sandbox", "status") == 0
+    lines = here.out.splitlines()
+    assert lines[0].startswith("Sandbox: bubblewrap ") and "the network are held" in lines[0]
+    assert "Level: workspace (commands can write in the workspace and have no network)" in lines
+    assert f"  {here.workspace}/.envrc" in lines
+    facts = here.json("sandbox", "status", "--json")
+    assert (facts["backend"], facts["strength"], facts["level"]) == ("bubblewrap", "full", "workspace")
+    assert facts["closed"] == [f"{here.workspace}/.envrc"] and facts["writable"] == [str(here.workspace)]
+    assert facts["problem"] == facts["remedy"] == facts["unavailable"] == "" and facts["version"]
+
+
+def test_the_status_of_a_machine_without_one_says_what_to_do(shell, monkeypatch):
+    found = Sandbox(backend="landlock", problem="bubblewrap is not installed", remedy="install it")
+    monkeypatch.setattr(module, "prove_sandbox", lambda choice: found)
+    monkeypatch.chdir(shell.workspace)
+    shell("sandbox", "status")
+    assert "Why not more: bubblewrap is not installed." in shell.out
+    assert "Remedy: install it." in shell.out
+    assert "everything asks as without a sandbox" in shell.out
+
+
+def test_the_status_follows_the_settings_and_names_a_workspace_without_a_box(here, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_SANDBOX_BACKEND", "none")
+    monkeypatch.setenv("HOME", str(here.workspace))
+    facts = here.json("sandbox", "status", "--json")
+    assert facts["backend"] == "none" and "switched off" in facts["problem"]
+    assert facts["unavailable"].startswith("The workspace is your home folder")
+    assert here("sandbox", "status") == 0
+    assert "Not in this workspace: The workspace is your home folder" in here.out
+
+
+def test_long_lists_are_cut(here):
+    for number in range(30):
+        (here.workspace / f"{number}.code-workspace").write_text("{}")
+    here("sandbox", "status")
+    assert "  and 10 more (all: workbench sandbox status --json)" in here.out
+    assert len(here.json("sandbox", "status", "--json")["closed"]) == 30
+
+
+def test_a_command_is_tried(here):
+    assert here("sandbox", "try", "--", "sh", "-c", "echo out; echo err >&2; echo x > made; exit 3") == 3
+    assert (here.out, here.err) == ("out\n", "err\n")
+    assert (here.workspace / "made").read_text() == "x\n"
+
+
+def test_the_level_and_the_folder_are_chosen(here):
+    (here.workspace / "sub").mkdir()
+    assert here("sandbox", "try", "--folder", "sub", "--", "pwd") == 0
+    assert here.out == f"{here.workspace}/sub\n"
+    assert here("sandbox", "try", "--level", "read-only", "--", "sh", "-c", "echo x > made") != 0
+    assert "Read-only file system" in here.err and not (here.workspace / "made").exists()
+
+
+def test_what_it_leaves_under_a_closed_name_is_moved_and_told(here):
+    assert here("sandbox", "try", "--", "sh", "-c", "echo x > .envrc") == 0
+    assert not (here.workspace / ".envrc").exists()
+    assert f"The sandbox does not leave {here.workspace}/.envrc in the workspace: " in here.err
+    kept = here.err.rpartition(": ")[2].removesuffix(" has it now.\n")
+    assert (module.Path(kept) / "1" / ".envrc").read_text() == "x\n"
+
+
+def test_a_signal_is_an_exit_code(here):
+    assert here("sandbox", "try", "--", "sh", "-c", "kill -9 $$") == 137
+
+
+def test_a_command_is_not_tried_without_a_sandbox(shell, monkeypatch):
+    monkeypatch.chdir(shell.workspace)
+    assert shell("sandbox", "try", "--", "true") == 1
+    assert "switched off" in shell.err and "The command was not run." in shell.err
+    monkeypatch.setenv("WORKBENCH_SANDBOX_LEVEL", "outside")
+    assert shell("sandbox", "try", "--", "true") == 2
+    assert "choose a level" in shell.err.lower()
+
+
+def test_by_landlock_it_says_what_is_missing(shell, monkeypatch):
+    boxes.sandbox("landlock")
+    monkeypatch.chdir(shell.workspace)
+    monkeypatch.setenv("WORKBENCH_SANDBOX_BACKEND", "landlock")
+    assert shell("sandbox", "try", "--", "sh", "-c", "echo x > made; echo $TMPDIR") == 0
+    assert "only files outside the workspace are held" in shell.err
+    assert (shell.workspace / "made").exists() and "workbench-sandbox-" in shell.out
+
+
+def test_an_agent_may_try_and_is_told_nothing_of_its_human(here, monkeypatch):
+    (here.folder / "config").mkdir()
+    monkeypatch.setenv("WORKBENCH_SANDBOX_LEVEL", "read-only")
+    monkeypatch.setenv("WORKBENCH_AGENT", "1")
+    monkeypatch.delenv("WORKBENCH_HOME")
+    assert here.json("sandbox", "status", "--json")["level"] == "workspace"
+    assert here("sandbox", "try", "--", "sh", "-c", "echo $WORKBENCH_AGENT") == 0
+    assert here.out == "1\n"
+
+
+def test_nothing_stays_in_the_temporary_folder(here, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(module.temporary_folder.__globals__["tempfile"], "tempdir", None)
+    here("sandbox", "try", "--", "true")
+    here("sandbox", "status")
+    assert not list(tmp_path.glob("workbench-sandbox-*"))
+
+
+def test_its_output_is_made_safe_on_a_terminal(monkeypatch, capsys):
+    from conftest import Screen
+
+    screen = Screen()
+    printer = module._Printer(screen)
+    printer.feed("ä\x1b]0;title\x07".encode()[:1])
+    printer.feed("ä\x1b]0;title\x07".encode()[1:])
+    printer.close()
+    assert "ä" in screen.getvalue() and "\x1b" not in screen.getvalue()
