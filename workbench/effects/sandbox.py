@@ -278,7 +278,7 @@ def _bubblewrap_options(box: BoxDescription) -> Iterator[str]:
         "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
         "--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL",
         FILTER_OPTION, "agent" if box.can_nest else "command",
-        "--tmpfs", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc", *_kernel_settings(),
+        "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc", *_kernel_settings(),
         "--dir", "/run",
     )  # fmt: skip
     for link in SYSTEM_FOLDERS:

@@ -147,6 +147,8 @@ def _setting(name: str) -> str:
 
 
 _TOO_OLD: Final = re.compile(r"Unknown option|seccomp|Invalid fd", re.IGNORECASE)
+_GAP_FOUND: Final = "it could "
+"""How the probe begins to say what it could do."""
 _NO_NAMESPACES: Final = re.compile(r"namespace|uid map|No permissions|Operation not permitted", re.IGNORECASE)
 
 
@@ -155,7 +157,7 @@ def _named_failure(program: str, failure: str) -> Missing:
         return Missing(
             problem=f"{program} is too old ({failure})", remedy="install bubblewrap 0.5 or a newer one"
         )
-    if _NO_NAMESPACES.search(failure):
+    if _NO_NAMESPACES.search(failure) and not failure.startswith(_GAP_FOUND):
         return Missing(
             problem=f"namespaces cannot be made here ({failure})",
             remedy="in a container, start it so that it may make user namespaces",

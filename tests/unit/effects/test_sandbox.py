@@ -114,7 +114,9 @@ def test_what_is_hidden_stays_hidden_in_what_is_shown_and_by_each_name(box):
 
 
 def test_what_is_hidden_but_not_shown_takes_no_mount(box):
-    assert mounts(replace(box, hidden=("/somewhere/else",))) == mounts(box)
+    assert mounts(
+        replace(box, hidden=("/somewhere/else", "/tmp/other.sock", f"{box.home}/secret"))
+    ) == mounts(box)
 
 
 def test_a_workspace_in_a_hidden_folder_is_there_all_the_same(box):

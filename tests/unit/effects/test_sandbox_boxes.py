@@ -119,6 +119,35 @@ def test_a_command_that_does_not_listen_is_ended_with_all_it_started(planned, ch
     assert done.stopped and done.code in (None, 137)
 
 
+def test_what_a_command_leaves_is_over_when_it_is(planned):
+    done, _ = boxes.run(planned, "exec 9>lock; flock 9; (setsid sleep 600 &); true")
+    assert (done.code, done.leftovers) == (0, 0)
+    lock = f"{planned.box.workspace}/lock"
+    assert subprocess.run(["flock", "-n", lock, "true"], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/new", "/dev/new", "/run/new", "/etc/new", "/usr/new", "~/new", "/proc/sys/new", "/sys/new"]
+)
+def test_nothing_can_be_written_next_to_the_writable_places(planned, path):
+    done, output = boxes.run(planned, f"echo x > {path}")
+    assert done.code != 0 and ("Read-only file system" in output or "cannot create" in output)
+
+
+@pytest.mark.parametrize("path", [".", "/tmp", "/var/tmp", "/dev/shm", "~/.cache", "~/.npm"])
+def test_the_writable_places_can_be_written(planned, path):
+    assert boxes.says(planned, f"echo x > {path}/new && cat {path}/new") == "x\n"
+
+
+def test_landlock_takes_no_link_for_a_writable_folder(planned, tmp_path):
+    boxes.sandbox("landlock")
+    (tmp_path / "elsewhere/sub").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("elsewhere")
+    changed = replace(planned, box=replace(planned.box, writable=(f"{tmp_path.resolve()}/link/sub",)))
+    with pytest.raises(ProcessNotStarted, match="changed while the sandbox was made"):
+        boxes.run(changed, "true", choice="landlock")
+
+
 def test_a_time_limit(planned, choice):
     done, _ = boxes.run(planned, "sleep 600", choice=choice, timeout=0.5)
     assert done.timed_out
