@@ -127,6 +127,21 @@ def test_a_full_tmp_harms_nothing_else(base):
     assert second["output"] == "fine\nx\n"
 
 
+# --- boxes in boxes
+
+NESTED = "bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent echo nested"
+
+
+@as_root
+@pytest.mark.parametrize(("can_nest", "output"), [(True, "nested\n"), (False, "")])
+def test_only_an_agent_boxes_its_own_commands(open_base, can_nest, output):
+    """As root no namespace can be made in one that has no capabilities: so it is tried as another user."""
+    os.chown(open_base, NOBODY, NOBODY)
+    (found,) = run_program(open_base, NESTED, user=NOBODY, can_nest=can_nest)
+    assert (found["code"] == 0) == can_nest
+    assert output in found["output"]
+
+
 # --- terminals
 
 TYPES = """

@@ -1,7 +1,8 @@
 """A program that runs one command in a box as its caller wants it, and prints as JSON how that ended.
 
 Its input is JSON: `folder` (where `project`, `home` and `data` are), `words`, and what is wanted of `user`, `processes`
-(how many that user may have), `small_tmp` (bytes of a file system for /tmp), `stop_at` (a line that stops the command).
+(how many that user may have), `small_tmp` (bytes of a file system for /tmp), `stop_at` (a line that stops the command),
+`can_nest`.
 """
 
 import asyncio
@@ -13,6 +14,8 @@ import resource
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tests.support import boxes
 from tests.support.escape_driver import BACKENDS, become
@@ -63,6 +66,7 @@ def main():
     if processes := wanted.get("processes"):
         resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
     planned = boxes.plan_box(places, "workspace")
+    planned = replace(planned, box=replace(planned.box, can_nest=bool(wanted.get("can_nest"))))
     results = []
     for words in wanted["words"]:
         end, output = asyncio.run(follow(planned, ("sh", "-c", words), wanted.get("stop_at")))
