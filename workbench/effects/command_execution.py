@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -274,10 +274,10 @@ class Command:
         deadline = time.monotonic() + grace
         if self._inside is None:
             # Noticed before their parent is gone: later, only a mark could say whose they are.
-            await asyncio.to_thread(self._terminator.notice)
+            await _in_thread(self._terminator.notice)
             self._signal_group(signal.SIGTERM)
         else:
-            await asyncio.to_thread(self._terminator.ask_inside)
+            await _in_thread(self._terminator.ask_inside)
         if not (await asyncio.wait({ended}, timeout=grace))[0]:
             self._signal_group(signal.SIGKILL)
             await asyncio.wait({ended}, timeout=_KILL_WAIT_SECONDS)
@@ -293,7 +293,7 @@ class Command:
             if self._inside is not None and await _is_readable_within(self._inside.file, _KILL_WAIT_SECONDS):
                 leftovers = 0
             else:
-                leftovers = await asyncio.to_thread(self._terminator.end, grace)
+                leftovers = await _in_thread(lambda: self._terminator.end(grace))
             self._is_settled = True
         finally:
             await _cancel_tasks(pump)
@@ -392,6 +392,19 @@ def _wait_unreaped(child: subprocess.Popen[bytes]) -> None:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     else:
         child.wait()
+
+
+_Result = TypeVar("_Result")
+
+
+async def _in_thread(work: Callable[[], _Result]) -> _Result:
+    """Do something in a thread, or here where none can be started: a command may have used all processes."""
+    try:
+        return await asyncio.to_thread(work)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        return work()
 
 
 async def _is_readable_within(file: int, seconds: float) -> bool:
