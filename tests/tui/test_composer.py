@@ -762,8 +762,8 @@ def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
 @pytest.mark.parametrize(
     ("before", "names"),
     [
-        ("/sandbox ", ["auto", "ask", "workspace", "read-only", "outside", "settings"]),
-        ("/sandbox a", ["auto", "ask"]),
+        ("/sandbox ", ["ask", "auto", "workspace", "read-only", "outside", "settings"]),
+        ("/sandbox a", ["ask", "auto"]),
         ("/sandbox OUT", ["outside"]),
         ("/sandbox zzz", []),
     ],

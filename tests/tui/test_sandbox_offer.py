@@ -6,6 +6,7 @@ from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
 from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
+from workbench.tui.main.slash_commands import run_slash_command
 from workbench.views.sandbox import SandboxPast, SandboxStanding
 
 FULL = SandboxStanding(backend="bubblewrap")
@@ -69,6 +70,18 @@ def test_where_nothing_is_offered_no_history_is_read(fresh):
         assert ("/sandbox auto" in shown.text, read) == (False, [])
 
     play(fresh, body, sandbox_standing=lambda: MISSING, sandbox_past=lambda: read.append(1))
+
+
+def test_the_command_alone_says_how_it_is_and_offers_what_can_be_chosen(tmp_path):
+    async def body(shown):
+        await shown.press("i", *"/sandbox", wait=0.0)
+        assert "workspace, commands inside ask" in shown.text
+        run_slash_command(shown.main.context, "sandbox", "")
+        await shown.settle()
+        assert shown.said.startswith("Commands run inside: they can write only in the workspace")
+        assert shown.main.composer.text == "/sandbox " and "read-only" in shown.text
+
+    play(staged(tmp_path), body, sandbox_standing=lambda: FULL)
 
 
 def test_the_command_sets_it_and_what_is_shown_follows(tmp_path):

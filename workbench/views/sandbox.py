@@ -152,6 +152,34 @@ def problem_sentence(standing: SandboxStanding) -> str:
     return f"{head}: {why}. {remedy}".rstrip()
 
 
+_LEVELS_OF_COMMANDS: Final[Mapping[SandboxLevel, str]] = {
+    "read-only": "they can write nothing, and have no network",
+    "workspace": "they can write only in the workspace, and have no network",
+    "outside": "",
+}
+
+
+def state_sentence(standing: SandboxStanding) -> str:
+    """Return what holds for commands, and whether they ask."""
+    if problem := problem_sentence(standing):
+        return problem
+    if standing.level == "outside" or not standing.is_full:
+        return "Commands run outside the sandbox, as you."
+    asks = "run without asking" if standing.is_auto else "ask"
+    holds = _LEVELS_OF_COMMANDS[standing.level]
+    return f"Commands run inside: {holds}. Those that nothing allows or denies {asks}."
+
+
+def choice_text(standing: SandboxStanding | None) -> str:
+    """Return level and approvals of the sandbox in a few words: `workspace, commands inside ask`."""
+    if standing is None:
+        return ""
+    if not standing.is_full:
+        return standing_text(standing) or "off"
+    asks = "do not ask" if standing.is_auto else "ask"
+    return f"{standing.level}, commands inside {asks}"
+
+
 def offer_text(standing: SandboxStanding | None, past: SandboxPast | None) -> str:
     """Return the offer to run commands inside without a question, with its number; empty for no offer."""
     if standing is None or not standing.is_full or standing.is_auto:

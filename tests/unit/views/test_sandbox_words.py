@@ -8,12 +8,14 @@ from workbench.views.sandbox import (
     SandboxPast,
     SandboxStanding,
     asks_text,
+    choice_text,
     offer_text,
     problem_sentence,
     refusals_sentence,
     sandbox_of_session,
     sandbox_use_text,
     standing_text,
+    state_sentence,
 )
 
 FULL = SandboxStanding(backend="bubblewrap")
@@ -73,6 +75,17 @@ def test_only_an_unusual_sandbox_is_shown_all_the_time(standing, words):
 
 
 @pytest.mark.parametrize(
+    ("standing", "words"),
+    [
+        (None, ""), (FULL, "workspace, commands inside ask"), (AUTO, "workspace, commands inside do not ask"),
+        (OFF, "off"), (SandboxStanding(), "off"), (MISSING, "none here"), (FILES, "files only"),
+    ],
+)  # fmt: skip
+def test_the_list_of_commands_says_how_the_sandbox_is(standing, words):
+    assert choice_text(standing) == words
+
+
+@pytest.mark.parametrize(
     ("asks", "standing", "words"),
     [
         ("every call", None, "every call"),
@@ -99,6 +112,22 @@ def test_what_asks_leaves_out_what_runs_inside(asks, standing, words):
 )  # fmt: skip
 def test_a_missing_sandbox_is_said_with_its_remedy(standing, words):
     assert problem_sentence(standing) == words
+
+
+@pytest.mark.parametrize(
+    ("standing", "words"),
+    [
+        (FULL, "Commands run inside: they can write only in the workspace, and have no network. "
+         "Those that nothing allows or denies ask."),
+        (AUTO, "Commands run inside: they can write only in the workspace, and have no network. "
+         "Those that nothing allows or denies run without asking."),
+        (OFF, "Commands run outside the sandbox, as you."),
+        (SandboxStanding(), "Commands run outside the sandbox, as you."),
+        (MISSING, "No sandbox: bubblewrap is not installed. Install the package bubblewrap."),
+    ],
+)  # fmt: skip
+def test_the_state_of_the_sandbox_is_one_sentence_or_two(standing, words):
+    assert state_sentence(standing) == words
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ MODE_CHOICES: Final = (
 )
 """What `/mode` takes."""
 SANDBOX_CHOICES: Final = (
-    ("auto", "commands inside run without asking"),
     ("ask", "commands inside ask as all others"),
+    ("auto", "commands inside run without asking"),
     ("workspace", "they can write the workspace, no network"),
     ("read-only", "they can write nothing, no network"),
     ("outside", "no sandbox: they run as you"),

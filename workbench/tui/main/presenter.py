@@ -43,7 +43,13 @@ from workbench.views.action_detail import (
 from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 from workbench.views.data_source import SealedContentGone
 from workbench.views.hunk_selection import hunk_sizes
-from workbench.views.sandbox import SandboxStanding, asks_text, sandbox_of_session, standing_text
+from workbench.views.sandbox import (
+    SandboxStanding,
+    asks_text,
+    choice_text,
+    sandbox_of_session,
+    standing_text,
+)
 from workbench.views.sessions import HeaderFacts
 from workbench.views.tools import streamed_output
 
@@ -524,7 +530,7 @@ class Presenter(SessionPresenter):
                 now={
                     "/mode": asks,
                     "/tools": f"has {has}" if has else "",
-                    "/sandbox": box,
+                    "/sandbox": choice_text(self._sandbox),
                     "/model": f"{one_line(state.current.model, 40)}, or another"
                     if state.current and state.current.model
                     else "",

@@ -10,7 +10,7 @@ from workbench.tui.conversation.completion import ADD_PROVIDER
 from workbench.tui.main.palette_commands import (
     KEY_COMMANDS,
 )
-from workbench.views.sandbox import problem_sentence
+from workbench.views.sandbox import sandbox_of_session, state_sentence
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -78,9 +78,9 @@ def _set_mode(context: "MainContext", rest: str) -> None:
 
 
 def _set_sandbox(context: "MainContext", rest: str) -> None:
-    standing = context.status.sandbox
-    if not rest and standing is not None and (problem := problem_sentence(standing)):
-        context.say(problem)
+    standing = sandbox_of_session(context.status.sandbox, context.state.current)
+    if not rest and standing is not None:
+        context.say(state_sentence(standing))
     _begin_or_set(context, "sandbox", rest, context.folders.backend.models.set_sandbox)
 
 
