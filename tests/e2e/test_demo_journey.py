@@ -85,7 +85,7 @@ def press(terminal, key, name, *wanted):
 
 def approve(terminal, waiting, left):
     """Approve by one key, as all that waits here is seen."""
-    press(terminal, "a", "a (approve|run once)")
+    press(terminal, "a", "a (approve|run outside)")
     terminal.until(left, gone=(waiting,))
 
 

@@ -65,7 +65,7 @@ def test_an_answer_on_one_screen_is_seen_on_the_other_and_a_second_one_is_refuse
     refused(second, "It is approved; n goes to the next that waits.")
     second.until("✓ create_file")
     assert shop.written("hello.py") == "print('hello')\n"
-    find(second, "run_in_terminal", "a run once")
+    find(second, "run_in_terminal", "a run outside")
     second.rest()
     decide(second, "a")
     for terminal in (first, second):

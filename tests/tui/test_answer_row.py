@@ -30,15 +30,15 @@ def test_the_first_answer_is_lit_once_its_key_counts(tmp_path, size):
     async def body(shown):
         shown.approvals.queue.put_cursor(shown.row("true").id)
         await shown.settle()
-        assert (row_of(shown)[:14], lit(shown)) == ("a a run once  ", "")
+        assert (row_of(shown)[:17], lit(shown)) == ("a a run outside  ", "")
         shown.hand.waits(ARM_SECONDS)
         shown.main.presenter.footer()
-        assert lit(shown) == "a a run once"
+        assert lit(shown) == "a a run outside"
         assert "r reject" in row_of(shown)
         await shown.press_once("a")
-        assert lit(shown) == row_of(shown) == "a again: run once · esc cancels"
+        assert lit(shown) == row_of(shown) == "a again: run outside · esc cancels"
         await shown.press("escape")
-        assert row_of(shown).startswith("a a run once")
+        assert row_of(shown).startswith("a a run outside")
 
     play(staged(tmp_path), body, size=size)
 

@@ -135,7 +135,7 @@ def test_where_one_press_is_enough_an_edit_is_approved_after_a_second_and_a_comm
         shown.approvals.queue.put_cursor(command.id)
         await shown.settle()
         await shown.press_once("a")
-        assert "a again: run once" in footer(shown)
+        assert "a again: run outside" in footer(shown)
         await shown.press_once("escape")
         shown.approvals.queue.put_cursor(edit.id)
         await shown.settle()

@@ -12,7 +12,8 @@ NOW = 1_795_262_400_000_000
 
 def draft(turn_id):
     one = SuggestedRule(tool="t", pattern_kind="glob", pattern="Bash(ls)", covers="exactly this")
-    offer = SimpleNamespace(candidates=(one,))
+    subject = SimpleNamespace(descriptor=SimpleNamespace(command_parameter=None))
+    offer = SimpleNamespace(candidates=(one,), subject=subject)
     return RuleDraft(offer=offer, session_id="s", workspace="/w", created_from="a", turn_id=turn_id)
 
 

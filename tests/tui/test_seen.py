@@ -184,7 +184,7 @@ def test_without_require_seen_a_approves_at_once_and_the_record_says_so(tmp_path
         action = waiting(shown)
         shown.main.context.tasks.read_asks()
         await shown.settle()
-        assert shown.approvals.label_of("approvals.approve").startswith("run once, ")
+        assert shown.approvals.label_of("approvals.approve").startswith("run outside, ")
         await shown.press("a")
         assert shown.stage.journal.action(action.id).seen == "part"
 
