@@ -115,7 +115,8 @@ def _stay_reason(
 
 
 def _line_reason(line: str, workspace: str, folder: str, level: SandboxLevel) -> StayReason | None:
-    if any(oddity != "long" for oddity in text_warnings(line, "approval_command")):
+    is_ordinary = line.isascii() and line.isprintable() and "  " not in line
+    if not is_ordinary and any(odd != "long" for odd in text_warnings(line, "approval_command")):
         return "text"
     needs = line_needs(line, "" if level == "read-only" else workspace, folder or workspace)
     return needs[0].kind if needs else None

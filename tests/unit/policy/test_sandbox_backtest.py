@@ -32,6 +32,8 @@ def counted(*commands, level="workspace", imported=False, **more):
         (asked("sudo curl x"), "privilege"),
         (asked("docker ps"), "daemon"),
         (asked("ls\u202e"), "text"),
+        (asked("ls" + " " * 300 + "; curl x"), "text"),
+        (asked("ls  é"), None),
         (asked("ls " + "x" * 5_000), None),
         (asked("ls", by="hold"), "rule"),
         (asked("ls", by="R3", rule="R3"), "rule"),
