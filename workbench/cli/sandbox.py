@@ -36,7 +36,9 @@ from workbench.host.command_box import (
 )
 from workbench.journal.home import default_home_path
 from workbench.policy.levels import SandboxStrength
+from workbench.policy.sandbox_refusals import read_refusals
 from workbench.text.safe import one_line, safe_text
+from workbench.views.event_text import refusals_text
 
 STATUS_EXAMPLE = """workbench sandbox status
 workbench sandbox status --json"""
@@ -55,6 +57,7 @@ _STRENGTH_WORDS: Final[dict[SandboxStrength, str]] = {
 _MOST_LISTED: Final = 20
 _MOST_CELLS: Final = 200
 _MOST_BYTES: Final = 1 << 40
+_MOST_CHARACTERS: Final = 16_384
 _ENDED_BY_SIGNAL: Final = 128
 
 
@@ -153,7 +156,9 @@ def execute_try(options: Namespace, console: Console) -> int:
     folder = workspace_path(options.folder) if options.folder else workspace
     with _storage() as storage:
         planned = plan_box(_places(workspace, folder, storage, settings), level)
-        end = asyncio.run(_run(sandbox, planned, options.command, console))
+        end, output = asyncio.run(_run(sandbox, planned, options.command, console))
+        if refusals := read_refusals(output, end.code, level, workspace):
+            console.note(f"The sandbox refused {refusals_text(refusals)}.")
         for path in quarantine_new_closed(planned):
             moved = f"{quarantine_folder(storage)} has it now"
             console.note(
@@ -167,7 +172,8 @@ _NOT_RUN: Final = "the command was not run"
 
 async def _run(
     sandbox: Sandbox, planned: CommandBox, command: Sequence[str], console: Console
-) -> CommandExit:
+) -> tuple[CommandExit, str]:
+    """Run a command and print what it prints; return also the end of that, for what was refused."""
     environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
     words = boxed_argv(sandbox, planned.box, command)
     prepared = prepare_command(words, planned.box.folder, environment, "try", is_apart=True, is_boxed=True)
@@ -175,7 +181,7 @@ async def _run(
     end = await prepared.go(noted.feed, None, None, _MOST_BYTES, on_stdout=printed.feed)
     printed.close()
     noted.close()
-    return end
+    return end, printed.end + noted.end
 
 
 class _Printer:
@@ -184,6 +190,8 @@ class _Printer:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.end = ""
+        """Its last part."""
 
     def feed(self, data: bytes) -> None:
         self._write(self._decoder.decode(data))
@@ -192,6 +200,7 @@ class _Printer:
         self._write(self._decoder.decode(b"", final=True))
 
     def _write(self, text: str) -> None:
+        self.end = (self.end + text)[-_MOST_CHARACTERS:]
         self._stream.write(safe_text(text) if self._stream.isatty() else text)
         self._stream.flush()
 

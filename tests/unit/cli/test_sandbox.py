@@ -79,6 +79,13 @@ def test_what_it_leaves_under_a_closed_name_is_moved_and_told(here):
     assert (module.Path(kept) / "1" / ".envrc").read_text() == "x\n"
 
 
+def test_what_was_refused_is_told(here):
+    assert here("sandbox", "try", "--", "sh", "-c", "echo x > /etc/new; curl -sS http://example.com") != 0
+    assert "The sandbox refused to write /etc/new, to reach example.com" in here.err
+    assert here("sandbox", "try", "--", "true") == 0
+    assert here.err == ""
+
+
 def test_a_signal_is_an_exit_code(here):
     assert here("sandbox", "try", "--", "sh", "-c", "kill -9 $$") == 137
 
