@@ -90,10 +90,14 @@ def remove_below(root: Root, path: str) -> None:
 
 
 def make_empty_file(root: Root, path: str) -> None:
-    """Make a file at a path below a folder where nothing is. Raises FileRefused."""
+    """Make a file at a path below a folder unless something is there. Raises FileRefused."""
     folder, _, name = path.rpartition("/")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
+    with (
+        translated_os_errors(path),
+        root.folder(folder or ".") as (directory, _),
+        contextlib.suppress(FileExistsError),
+    ):
         os.close(os.open(name, flags, 0o600, dir_fd=directory))
 
 

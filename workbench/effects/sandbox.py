@@ -184,7 +184,8 @@ def _is_in_one_of(path: str, folders: frozenset[str]) -> bool:
 def _own_places(box: BoxDescription) -> Iterator[tuple[str, str]]:
     """Yield the places in the box of folders that are ours, and those folders."""
     yield from ((place, box.temporary) for place in _TEMPORARY_PLACES)
-    yield from ((f"{box.home}/{name}", f"{box.caches}/{name.lstrip('.')}") for name in CACHE_FOLDERS)
+    home = box.home.rstrip("/")
+    yield from ((f"{home}/{name}", f"{box.caches}/{name.lstrip('.')}") for name in CACHE_FOLDERS)
 
 
 def _parts(box: BoxDescription) -> list[_Part]:
@@ -193,7 +194,8 @@ def _parts(box: BoxDescription) -> list[_Part]:
     writable = frozenset((box.workspace, *box.writable) if is_workspace else ())
     hidden = frozenset(box.hidden)
     parts = {path: _shown(path, path) for path in _system_folders()}
-    parts[box.home] = _Part(place=box.home, kind="empty")
+    if box.home != "/":
+        parts[box.home] = _Part(place=box.home, kind="empty")
     for source, place in (*((path, path) for path in box.visible), *box.shown_as):
         if not (_is_in_one_of(place, writable) or _is_in_one_of(source, hidden)):
             parts[place] = _shown(place, source)

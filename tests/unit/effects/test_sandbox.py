@@ -2,6 +2,9 @@
 
 import itertools
 import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 from msgspec.structs import replace
@@ -156,6 +159,11 @@ def test_the_home_folder_is_empty_but_for_what_is_shown(box):
     assert found[f"{box.home}/.pyenv"] == ("ro", f"{box.home}/.pyenv")
 
 
+def test_a_home_folder_that_is_the_root_covers_nothing(box):
+    found = mounts(replace(box, home="/"))
+    assert "/" not in found and found["/.cache"] == ("rw", f"{box.caches}/cache")
+
+
 def test_root_cannot_write_settings_of_the_kernel(box, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert mounts(box)["/proc/sys"] == ("ro", "/proc/sys")
@@ -192,6 +200,21 @@ def test_places_are_made_and_what_a_command_left_there_is_taken_away(box, tmp_pa
     make_places(box)
     assert (cargo / "registry").is_dir() and not (cargo / "registry").is_symlink()
     assert (cargo / "config.toml").is_file()
+
+
+def test_places_are_made_by_several_at_once(box):
+    for name in (".cargo/registry", "go/pkg/mod"):
+        os.makedirs(f"{box.home}/{name}")  # noqa: PTH103
+    visible = tuple(f"{box.home}/{name}" for name in (".cargo/registry", "go/pkg/mod", ".cargo/config.toml"))
+    Path(f"{box.home}/.cargo/config.toml").touch()
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(15):
+            fresh = replace(box, visible=visible, caches=f"{box.caches}{number}")
+            barrier = Barrier(4)
+            done = [
+                pool.submit(lambda box=fresh, gate=barrier: (gate.wait(), make_places(box))) for _ in range(4)
+            ]
+            assert [each.result()[1] for each in done] == [None] * 4
 
 
 def test_a_folder_that_leads_to_a_mount_in_a_cache_is_mounted_too(box):
