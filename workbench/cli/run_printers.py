@@ -12,6 +12,7 @@ from workbench.domain.rows import Action
 from workbench.journal.journal import Journal
 from workbench.text.human import error_sentence
 from workbench.text.safe import one_line
+from workbench.views.sandbox import refusals_sentence
 
 
 class JsonPrinter:
@@ -84,6 +85,8 @@ class HumanPrinter:
         if call is not None:
             self._text.close()
             self._console.say(call_line(call, self._console.signs))
+            if refused := refusals_sentence(call):
+                self._console.say(f"  {refused}")
 
     def failed(self, event: Event) -> None:
         assert isinstance(event.body, e.ErrorRaised)

@@ -2,14 +2,16 @@
 
 import pytest
 from conftest import Stream
+from msgspec.structs import replace
 from rows_cli import NOW
 
 from tests.support.tables import each_row
 from workbench.cli.console import Console
 from workbench.cli.run import EventConsumer
 from workbench.cli.run_printers import HumanPrinter, JsonPrinter
-from workbench.domain.events import ErrorRaised, Event, ReplyCompleted, TextStreamed
-from workbench.domain.values import Actor
+from workbench.domain.events import CallFinished, ErrorRaised, Event, ReplyCompleted, TextStreamed
+from workbench.domain.rows import Call
+from workbench.domain.values import Actor, SandboxRefusal
 
 
 def event(body, position=0):
@@ -81,3 +83,27 @@ def test_events_from_before_and_events_twice_are_left_out():
     for position in (2, 3, 4, 4, 3, 5):
         consumer.see([event(ReplyCompleted(text=str(position)), position)])
     assert console.out.getvalue() == "4\n5\n"
+
+
+class CallsOnly:
+    """A journal that knows one call."""
+
+    def __init__(self, call):
+        self._call = call
+
+    def call(self, call_id):
+        return self._call if call_id == self._call.id else None
+
+
+def test_what_the_sandbox_refused_is_a_line_below_its_call():
+    call = Call(
+        id="c", session_id="s", turn_id="t", ordinal=1, provider_call_id="p", tool="run_in_terminal",
+        state="failed", requested_at=NOW, target="make", place="inside",
+        refusals=(SandboxRefusal(kind="write", target="/etc/hosts\x1b"),),
+    )  # fmt: skip
+    console = Console(Stream(), Stream())
+    ended = replace(event(CallFinished(state="failed", exit_code=1)), call_id="c")
+    HumanPrinter(CallsOnly(call), console).see([ended])
+    first, second = console.out.getvalue().splitlines()
+    assert "make" in first and "inside" in first
+    assert second == "  the sandbox refused to write /etc/hosts⟨U+001B⟩"
