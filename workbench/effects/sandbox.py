@@ -36,6 +36,8 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     problem: str = ""
     """Why it is not a full sandbox, in one sentence; empty for bubblewrap."""
     remedy: str = ""
+    is_unsure: bool = False
+    """Whether there may be one that could not be tried, such as on a machine without free memory."""
 
     @property
     def strength(self) -> Literal["full", "files", "none"]:

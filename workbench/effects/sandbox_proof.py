@@ -1,6 +1,7 @@
 """Find out what commands can be boxed with on this machine, by boxing a program that tries to get out."""
 
 import contextlib
+import errno
 import os
 import platform
 import re
@@ -39,7 +40,24 @@ class Missing(Struct, frozen=True, kw_only=True):
 
 
 def prove_sandbox(choice: Literal["auto", "landlock", "none"]) -> Sandbox:
-    """Return what works here of what is chosen, each proven once by this process; blocks while it is."""
+    """Return what works here of what is chosen, each proven once by this process; blocks while it is.
+
+    A proof that does not come to its end says nothing, so it is tried again at the next call.
+    """
+    try:
+        return _working_sandbox(choice)
+    except ProofUnfinished as error:
+        return Sandbox(
+            backend="none", is_unsure=True, problem=f"the sandbox could not be tried: {error}",
+            remedy="try again when the machine has less to do",
+        )  # fmt: skip
+
+
+class ProofUnfinished(Exception):
+    """A proof that neither succeeded nor failed; the message says why."""
+
+
+def _working_sandbox(choice: Literal["auto", "landlock", "none"]) -> Sandbox:
     if choice == "none":
         return Sandbox(
             backend="none", problem="the sandbox is switched off by sandbox.backend",
@@ -195,15 +213,33 @@ def _proven_landlock() -> Sandbox | Missing:
 
 
 def _failure_of(sandbox: Sandbox) -> str:
-    """Return why a sandbox is not proven: what it did not refuse, or what it said; empty if it is."""
+    """Return why a sandbox is not proven: what it did not refuse, or what it said; empty if it is.
+
+    Raises ProofUnfinished.
+    """
     word = secrets.token_hex(16)
     try:
         with _probe_box() as box, _listener() as port:
             done = _run_probe(sandbox, box, word, port)
     except (OSError, ProcessNotStarted, LookupError) as error:
-        return getattr(error, "why", "") or str(error)
+        why, cause = getattr(error, "why", "") or str(error), error.__cause__ or error
+        if isinstance(cause, OSError) and cause.errno in _SHORTAGES:
+            raise ProofUnfinished(why) from error
+        return _certain(why)
+    if done.timed_out:
+        raise ProofUnfinished(f"it took longer than {_PROOF_SECONDS:g} s")
     printed = done.output.decode("utf-8", "replace").strip()
-    return "" if printed == word else printed.rpartition("\n")[2] or "it printed nothing"
+    return "" if printed == word else _certain(printed.rpartition("\n")[2] or "it printed nothing")
+
+
+_SHORTAGES: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
+
+
+def _certain(failure: str) -> str:
+    """Return why a proof failed. Raises ProofUnfinished where the machine only lacked something for a time."""
+    if any(os.strerror(shortage) in failure for shortage in _SHORTAGES):
+        raise ProofUnfinished(failure)
+    return failure
 
 
 def _run_probe(sandbox: Sandbox, box: BoxDescription, word: str, port: int) -> HookExit:

@@ -62,7 +62,7 @@ def sandbox_state(
     sandbox = prove(config.sandbox.backend)
     return SandboxState(
         level=level, strength=sandbox.strength, is_auto=is_sandbox_answering(session, settings),
-        is_required=config.sandbox.required, problem=sandbox.problem,
+        is_required=config.sandbox.required, problem=sandbox.problem, is_unsure=sandbox.is_unsure,
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class SandboxState(Struct, frozen=True, kw_only=True):
     is_required: bool = False
     problem: str = ""
     """Why this machine has no full sandbox; empty if it has one."""
+    is_unsure: bool = False
+    """Whether it may have one that could not be tried: then nothing is allowed as if it had none."""
 
 
 class LineFacts(Struct, frozen=True, kw_only=True):
@@ -62,7 +64,8 @@ def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) 
     if sandbox.strength != "full" and sandbox.is_required:
         return _refused_without_sandbox(sandbox.problem)
     if sandbox.strength == "none":
-        return replace(verdict, place="outside")
+        is_asked = sandbox.is_unsure and verdict.outcome == "allowed"
+        return _ask_to_leave(verdict, sandbox.problem) if is_asked else replace(verdict, place="outside")
     if _is_answered_by_sandbox(verdict, line, sandbox):
         return _allowed_inside(sandbox.level)
     return replace(verdict, place="inside")

@@ -1,5 +1,6 @@
 """What a machine can box commands with: proven by trying to get out, and named where it is not."""
 
+import errno
 import os
 import platform
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support import boxes
 from workbench.effects import sandbox_proof
+from workbench.effects.child_processes import HookExit, ProcessNotStarted
 from workbench.effects.sandbox import Sandbox
 from workbench.effects.sandbox_proof import bubblewrap_version, prove_sandbox
 
@@ -58,6 +60,40 @@ def test_what_is_here_is_proven_once(monkeypatch):
     assert prove_sandbox("auto") is first
     assert (first.strength, first.problem, first.remedy) == ("full", "", "")
     assert bubblewrap_version(first)[0].isdigit()
+
+
+def not_started(number):
+    error = ProcessNotStarted("bwrap", "this user has too many processes", "end some and do it again")
+    error.__cause__ = OSError(number, os.strerror(number))
+    return error
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        (HookExit(code=None, output=b"", timed_out=True), "longer than 30 s"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "Cannot allocate memory"),
+        (not_started(errno.EAGAIN), "this user has too many processes"),
+        (HookExit(code=1, output=b"bwrap: No space left on device", timed_out=False), "No space left"),
+    ],
+)
+def test_a_proof_that_does_not_end_is_tried_again(machine, program, monkeypatch, end, why):
+    program("#!/bin/sh\n")
+    ends = [end]
+
+    def run(*_):
+        if isinstance(ends[-1], Exception):
+            raise ends[-1]
+        return ends[-1]
+
+    monkeypatch.setattr(sandbox_proof, "_run_probe", run)
+    unsure = prove_sandbox("auto")
+    assert (unsure.backend, unsure.is_unsure) == ("none", True)
+    assert why in unsure.problem
+    ends.append(HookExit(code=1, output=b"it could write outside", timed_out=False))
+    certain = prove_sandbox("auto")
+    assert (certain.backend, certain.is_unsure) == ("none", False)
+    assert "it could write outside" in certain.problem
 
 
 def test_landlock_alone_says_what_it_lacks():

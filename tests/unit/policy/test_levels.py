@@ -29,9 +29,11 @@ VERDICTS = (
 NO_SANDBOX = "bubblewrap is not installed"
 
 
-def state(level="workspace", strength="full", *, auto=False, required=False):
+def state(level="workspace", strength="full", *, auto=False, required=False, unsure=False):
     problem = "" if strength == "full" else NO_SANDBOX
-    return SandboxState(level=level, strength=strength, is_auto=auto, is_required=required, problem=problem)
+    return SandboxState(
+        level=level, strength=strength, is_auto=auto, is_required=required, problem=problem, is_unsure=unsure
+    )
 
 
 def states():
@@ -55,6 +57,9 @@ ROWS = (
     (ALLOWED_INSIDE, FITS, state("read-only"), ("allowed", "inside")),
     (ALLOWED, FITS, state(strength="files"), ("allowed", "inside")),
     (ALLOWED, FITS, state(strength="none"), ("allowed", "outside")),
+    (ALLOWED, FITS, state(strength="none", unsure=True), ("ask", "outside")),
+    (ALLOWED_OUTSIDE, FITS, state(strength="none", unsure=True), ("allowed", "outside")),
+    (ASKED, FITS, state(strength="none", auto=True, unsure=True), ("ask", "outside")),
     (ALLOWED, FITS, state(strength="none", required=True), ("denied", None)),
     (ALLOWED, FITS, state(strength="files", required=True), ("denied", None)),
     (ALLOWED, FITS, state(required=True), ("allowed", "inside")),
@@ -128,6 +133,13 @@ def test_a_question_to_leave_says_why_and_what_else_was_said():
     assert (granted.by, granted.rule, granted.step) == ("R1", None, "ask")
 
 
+def test_what_a_rule_allows_is_asked_while_the_sandbox_could_not_be_tried():
+    asked = levels.place_command(ALLOWED, FITS, state(strength="none", unsure=True))
+    assert asked.reason == f"{NO_SANDBOX}; R1 allows this, but only inside the sandbox"
+    waiting = levels.place_command(ASKED, FITS, state(strength="none", unsure=True))
+    assert waiting == replace(ASKED, place="outside")
+
+
 def test_what_is_said_of_a_command_that_the_sandbox_allows():
     reasons = {
         level: levels.place_command(ASKED, FITS, state(level, auto=True)).reason
@@ -184,6 +196,7 @@ MUTATIONS = (
         'if sandbox.strength == "none" and sandbox.is_required:',
     ),
     ('if sandbox.strength == "none":', "if False:"),
+    ('sandbox.is_unsure and verdict.outcome == "allowed"', 'verdict.outcome == "allowed"'),
     ('if sandbox.strength == "none":', 'if sandbox.strength != "full":'),
     ("return sandbox.is_auto and ", "return "),
     ('sandbox.is_auto and sandbox.strength == "full" and', "sandbox.is_auto and"),
