@@ -236,7 +236,7 @@ _SHORTAGES: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, err
 
 
 def _certain(failure: str) -> str:
-    """Return why a proof failed. Raises ProofUnfinished where the machine only lacked something for a time."""
+    """Return why a proof failed. Raises ProofUnfinished where the machine lacked something for a time."""
     if any(os.strerror(shortage) in failure for shortage in _SHORTAGES):
         raise ProofUnfinished(failure)
     return failure
