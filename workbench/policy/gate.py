@@ -362,10 +362,20 @@ def _sandbox_objection(passed: ScreenedCall, context: GateContext) -> str:
     """Return why a human has to see a command that a sandbox could hold; empty for most."""
     if passed.marks or passed.view is None or _text_oddity(passed) is not None:
         return "no grant covers it"
+    strict = _with_asking_as_denying(context)
+    if deny_verdict(passed, strict) or _possible_deny_verdict(passed, strict):
+        return "a rule that asks may apply"
     boundary = command_boundary(context, passed.folder)
-    if not passed.view.plain and (_denies_commands(passed.descriptor, context) or boundary.has_denials):
-        return "a denial may apply to a line that cannot be read with certainty"
+    if not passed.view.plain and (_denies_commands(passed.descriptor, strict) or boundary.has_denials):
+        return "a denial or a rule that asks may apply to a line that cannot be read with certainty"
     return objection_inside(passed.view.commands, boundary)
+
+
+def _with_asking_as_denying(context: GateContext) -> GateContext:
+    """Return a context in which rules that ask are read as widely as those that deny."""
+    asking = (replace(rule, effect="deny") for rule in context.rules if rule.effect == "ask")
+    denying = (rule for rule in context.rules if rule.effect == "deny")
+    return replace(context, rules=(*denying, *asking))
 
 
 def _denies_commands(descriptor: ToolDescriptor, context: GateContext) -> bool:

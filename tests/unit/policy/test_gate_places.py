@@ -109,6 +109,17 @@ def test_what_a_human_has_to_see_is_asked_about(work, line, changed):
     assert judged(command(line), where(work, ASKING, **changed)).outcome == verdict.outcome
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["x=rm; $x -r src", "mystery rm src", "unknowntool --exec 'rm src'", "r{m,} src", "alias q=rm\nq src"],
+)
+def test_a_rule_that_asks_is_read_as_widely_as_a_denial(work, line):
+    asking = rule(effect="ask", pattern="Bash(rm *)")
+    assert place(command(line), where(work, rules=(asking,))) == ("ask", "inside")
+    assert place(command(line), where(work)) == ("allowed", "inside")
+    assert place(FITS, where(work, rules=(asking,))) == ("allowed", "inside")
+
+
 def test_a_line_that_cannot_be_read_runs_inside_where_nothing_is_denied(work):
     assert place(command("$(echo ls) src"), where(work)) == ("allowed", "inside")
     assert place(command("$(echo ls) src"), where(work, deny=globs("Read(x)")))[0] == "ask"
