@@ -5,6 +5,7 @@ It is what the readers of needs and refusals are compared with; what ours does i
 
 import shutil
 import subprocess
+import sys
 from functools import cache
 
 
@@ -30,7 +31,7 @@ def sandboxed(line, workspace, *, hidden=(), is_writable=True):
     """
     place, parent, git = str(workspace), str(workspace.parent), f"{workspace}/.git"
     return [
-        *_ARGV, "--ro-bind", parent, parent, *(word for folder in hidden for word in ("--tmpfs", str(folder))),
+        *_ARGV, "--ro-bind", sys.prefix, sys.prefix, "--ro-bind", parent, parent, *(word for folder in hidden for word in ("--tmpfs", str(folder))),
         "--bind" if is_writable else "--ro-bind", place, place, "--ro-bind-try", git, git, "--chdir", place,
         "--", "bash", "-c", line,
     ]  # fmt: skip
