@@ -7,7 +7,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.process_environment import scrubbed_environment
+from workbench.effects.search_path import search_path_outside
 
 MOST_SECONDS: Final = 60.0
 LARGEST_OUTPUT: Final = 64 * 1024 * 1024
@@ -60,7 +61,7 @@ def run_git(
     What of `environment` steers git is left out; variables in `own` are set. Raises GitFailed: with what git
     said; also where it is missing or takes too long.
     """
-    passed = {**_git_environment(environment), **_ENVIRONMENT, **(own or {})}
+    passed = {**_git_environment(environment, folder), **_ENVIRONMENT, **(own or {})}
     settings = (
         _SETTINGS if words[0] in _READING_COMMANDS else (*_SETTINGS, *_disabled_drivers(folder, passed))
     )
@@ -94,13 +95,33 @@ def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str
         raise
 
 
-def _git_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def _git_environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
     scrubbed = scrubbed_environment(environment)
     variables = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
-    folders = [
-        folder for folder in variables.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")
-    ]
-    return {**variables, "PATH": os.pathsep.join(folders)}
+    path = search_path_outside(variables.get("PATH", os.defpath), _work_trees(folder))
+    return {**variables, "PATH": path}
+
+
+def _work_trees(folder: str) -> Iterator[str]:
+    """Yield a folder and the work tree that it is in, of a linked one also the main one; real paths."""
+    top = real = os.path.realpath(folder)
+    yield real
+    while not os.path.lexists(f"{top}/.git"):
+        if top == "/":
+            return
+        top = os.path.dirname(top)  # noqa: PTH120 -- text
+    with contextlib.suppress(OSError, ValueError):
+        named = Path(top, ".git").read_text("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
+        main = os.path.realpath(os.path.join(top, named)).partition("/.git/")[0]  # noqa: PTH118 -- text
+        if os.path.isdir(main) and not _holds_home(main):  # noqa: PTH112 -- text
+            yield main
+    if not _holds_home(top):
+        yield top
+
+
+def _holds_home(folder: str) -> bool:
+    """Return whether a folder is above programs of the user, so that no workspace is as large."""
+    return f"{os.path.realpath(Path.home())}/".startswith(folder.rstrip("/") + "/")
 
 
 def _disabled_drivers(folder: str, passed: Mapping[str, str]) -> tuple[str, ...]:

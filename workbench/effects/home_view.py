@@ -15,6 +15,7 @@ from msgspec import Struct
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.path_files import read_bounded
 from workbench.effects.sandbox import SYSTEM_FOLDERS
+from workbench.effects.search_path import leads_through
 
 TOOLCHAINS: Final = (
     ".pyenv", ".rbenv", ".goenv", ".nodenv", ".rustup", ".nvm", ".fnm", ".asdf", ".sdkman", ".volta",
@@ -77,7 +78,7 @@ def _programs(folders: Iterable[str], home: str, workspace: str) -> Iterator[str
         above, name = os.path.split(os.path.normpath(folder))
         real = os.path.realpath(folder)
         is_known = any(_is_below(real, known) for known in SYSTEM_FOLDERS)
-        if is_known or _leads_through(folder, workspace) or not os.path.isdir(folder):  # noqa: PTH112 -- text
+        if is_known or leads_through(folder, workspace) or not os.path.isdir(folder):  # noqa: PTH112 -- text
             continue
         is_installation = name in ("bin", "sbin") and _is_installation(above)
         if not is_installation or _shows_too_much(os.path.realpath(above), home):
@@ -98,15 +99,6 @@ def _parts_of(folder: str) -> Iterator[str]:
         if names - parts <= {".gitignore", "CACHEDIR.TAG"}
         else (f"{folder}/{part}" for part in sorted(parts))
     )
-
-
-def _leads_through(path: str, workspace: str) -> bool:
-    """Return whether a path passes the workspace, where a command could have made a link."""
-    while not _is_below(os.path.realpath(path), workspace):
-        if path in ("", "/"):
-            return False
-        path = os.path.dirname(path)  # noqa: PTH120 -- text
-    return True
 
 
 def _is_installation(folder: str) -> bool:

@@ -1,6 +1,7 @@
 """What one call is judged and run with: its record, the gate's context, its hooks, what its tool is given."""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal
@@ -35,6 +36,7 @@ from workbench.domain.values import (
     SandboxLevel,
 )
 from workbench.effects.child_processes import HookExit, run_hook
+from workbench.effects.search_path import search_path_outside
 from workbench.host import redaction
 from workbench.host.boxed_command import box_program
 from workbench.host.command_box import quarantine_new_closed
@@ -408,6 +410,8 @@ def _run_hook(context: DriverContext, command: str, stdin: bytes, level: Sandbox
     """Run a hook at its level; blocks. Where its sandbox cannot be made it does not run, which denies."""
     folder, environment = context.governing_workspace, hook_environment(context)
     if level in (None, "outside"):
+        path = search_path_outside(environment.get("PATH", os.defpath), (folder, context.workspace))
+        environment["PATH"] = path
         return run_hook(command, stdin, folder, environment, hooks.HOOK_TIMEOUT_SECONDS)
     closed = files_named_by_hooks(context, context.recall_settings().config)
     boxed = box_program(context, HOOKS, level, folder, ("/bin/sh", "-c", command), environment, closed)
@@ -446,7 +450,7 @@ def gate_context(
         read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=context.can_ask,
         reads=session.reads, ended=trust.ended, are_agents_held=context.journal.are_agents_held,
         hook_files=files_named_by_hooks(context, config), urls=url_rules(config),
-        outside=context.outside_paths,
+        outside=context.outside_paths, search_path=context.environment.get("PATH", ""),
         sandbox=sandbox_state(session, settings, context.prove_sandbox, is_command=is_command),
     )  # fmt: skip
 

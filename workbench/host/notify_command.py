@@ -22,10 +22,11 @@ from workbench.domain.rows import Action
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.process_environment import agent_environment
+from workbench.effects.search_path import search_path_outside
 from workbench.host.provider_keys import key_variables
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
-from workbench.policy.hooks import UnresolvedHookPath, absolute_search_path, resolved_hook_command
+from workbench.policy.hooks import UnresolvedHookPath, resolved_hook_command
 from workbench.secrets.scrubber import scrub
 from workbench.text.human import SECOND_MICROS
 from workbench.text.safe import one_line
@@ -60,7 +61,7 @@ def deliver_notice(
     try:
         line = resolved_hook_command(command, folder)
         end = run_hook(
-            line, notice_json(notice), folder, _environment(folder, config), COMMAND_SECONDS,
+            line, notice_json(notice), folder, _environment(folder, config, notice.folder), COMMAND_SECONDS,
             grace=_GRACE_SECONDS, keep=_MAX_OUTPUT, cancel=cancel,
         )  # fmt: skip
     except (UnresolvedHookPath, ProcessNotStarted) as error:
@@ -69,10 +70,11 @@ def deliver_notice(
         raise NoticeNotDelivered(_failure(end))
 
 
-def _environment(folder: str, config: Config) -> dict[str, str]:
-    """Return the variables of the user's hooks: no secrets, no relative folder in PATH."""
+def _environment(folder: str, config: Config, workspace: str) -> dict[str, str]:
+    """Return the variables of the user's hooks: no secrets, no folder in PATH that an agent can change."""
     variables = agent_environment(os.environ, folder, key_variables(config))
-    return {**variables, "PATH": absolute_search_path(variables.get("PATH", ""))}
+    workspaces = [os.path.realpath(workspace)] if workspace else []
+    return {**variables, "PATH": search_path_outside(variables.get("PATH", ""), workspaces)}
 
 
 def _failure(end: HookExit) -> str:

@@ -21,6 +21,7 @@ from workbench.domain.values import (
     PermissionPattern,
     ToolDescriptor,
 )
+from workbench.effects.search_path import program_in_workspace
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
 from workbench.policy.levels import LineFacts, SandboxState, ask_in_read_only, place_command
 from workbench.policy.patched_paths import PatchedPath, patched_paths
@@ -58,6 +59,7 @@ from workbench.policy.shell.command_paths import (
 )
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.patch_command import find_patch_command
+from workbench.policy.shell.risk_lists import WRAPPERS
 from workbench.policy.shell.sandbox_needs import needs_text, sandbox_needs
 from workbench.policy.urls import UrlRules, url_objection
 from workbench.secrets.scrubber import scrub
@@ -131,6 +133,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     urls: UrlRules = UrlRules()
     sandbox: SandboxState | None = None
     """The sandbox of the commands that we run; None of an agent that executes its own calls."""
+    search_path: str = ""
+    """The PATH of commands."""
     outside: Literal["refuse", "ask"] = "refuse"
     """What becomes of a path outside the workspace: an agent that executes its own calls may ask for one."""
 
@@ -343,7 +347,34 @@ def _placed_verdict(
     line = LineFacts(
         leaves=_leaving_reason(passed, context, sandbox), objection=_sandbox_objection(passed, context)
     )
-    return place_command(verdict, line, sandbox)
+    placed = place_command(verdict, line, sandbox)
+    if placed.outcome == "allowed" and placed.place == "outside" and sandbox.strength != "none":
+        return _ask_about_own_program(placed, passed, context)
+    return placed
+
+
+def _ask_about_own_program(granted: GateVerdict, passed: ScreenedCall, context: GateContext) -> GateVerdict:
+    """Ask where a command in a line is found in the workspace, since commands inside may have put it there.
+
+    A grant of the whole tool counts all the same: it lets any program run outside.
+    """
+    allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
+    if passed.view is None or _whole_tool_verdict(passed, context, allowing):
+        return granted
+    root = os.path.realpath(context.workspace)
+    for name in _program_words(passed.view.commands):
+        if file := program_in_workspace(name, context.search_path, passed.folder, root):
+            which = f"{_shown_text(name, 80)} is {_shown_text(file, 160)}, a file of the workspace"
+            why = f"{which}; otherwise: {granted.reason}"
+            return GateVerdict(outcome="ask", step="ask", by=granted.by, reason=why, place="outside")
+    return granted
+
+
+def _program_words(commands: Sequence[SimpleCommand]) -> Iterator[str]:
+    """Yield the programs of commands; of one that starts another also all that may be it."""
+    for simple in commands:
+        is_wrapper = bool(simple.words) and os.path.basename(simple.words[0]) in WRAPPERS  # noqa: PTH119 -- text
+        yield from simple.words if is_wrapper else simple.words[:1]
 
 
 def _leaving_reason(passed: ScreenedCall, context: GateContext, sandbox: SandboxState) -> str:

@@ -272,6 +272,14 @@ def test_the_command_has_no_secret_and_no_relative_path_and_works_in_the_data_fo
     assert "WORKBENCH_AGENT=1" in variables
 
 
+def test_the_command_looks_for_no_program_in_the_workspace(tmp_path, monkeypatch):
+    tools = tmp_path / "project/bin"
+    tools.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    deliver_notice(tmp_path, Config(), "echo $PATH > seen", sample_notice(str(tmp_path / "project"), 0))
+    assert str(tools) not in (tmp_path / "seen").read_text()
+
+
 def test_a_command_that_cannot_be_started_is_said(tmp_path):
     with pytest.raises(NoticeNotDelivered, match="it was not run"):
         deliver_notice(tmp_path / "gone", Config(), "true", sample_notice(HERE, 0))

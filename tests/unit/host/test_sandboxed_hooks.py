@@ -1,5 +1,7 @@
 """Hooks that name a level of the sandbox run inside; without a sandbox they do not run, which denies."""
 
+import os
+
 import pytest
 
 from tests.support.stage import call, exchange, recording, text
@@ -52,3 +54,12 @@ def test_without_a_sandbox_a_hook_that_names_a_level_denies(staged, tmp_path):
     assert stage.calls()["c1"].state == "rejected"
     (ran,) = stage.bodies(e.HookRan)
     assert "the sandbox is switched off" in ran.output
+
+
+def test_a_hook_outside_looks_for_no_program_in_the_workspace(staged, tmp_path, monkeypatch):
+    tools = tmp_path / "stage0/project/.venv/bin"
+    tools.mkdir(parents=True)
+    (tools / "checker").write_text("#!/bin/sh\nexit 0\n")
+    (tools / "checker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    assert hooked(staged, "checker").calls()["c1"].state == "rejected"

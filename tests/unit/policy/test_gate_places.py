@@ -275,3 +275,27 @@ def test_a_required_sandbox_that_is_missing_refuses(work):
     verdict = judged(DIFF, where(work, missing, rules=(rule(),)))
     assert (verdict.outcome, verdict.by) == ("denied", "sandbox.required")
     assert place(DIFF, where(work, missing, rules=(OUTSIDE_RULE,))) == ("allowed", "outside")
+
+
+def test_a_rule_for_outside_asks_about_a_program_that_is_a_file_of_the_workspace(work, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    for folder in (work / ".venv/bin", elsewhere):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "deploy").touch(0o755)
+    (elsewhere / "release").symlink_to(work / ".venv/bin/deploy")
+    rules = tuple(
+        rule(id=name, pattern=f"Bash({name} *)", place="outside")
+        for name in ("deploy", "release", "env deploy")
+    )
+    own = where(work, search_path=f"{work}/.venv/bin:{elsewhere}", rules=rules)
+    asked = judged(command("deploy now"), own)
+    assert (asked.outcome, asked.place) == ("ask", "outside")
+    assert asked.reason.startswith("deploy is .venv/bin/deploy, a file of the workspace; otherwise: ")
+    later = replace(own, search_path=f"{elsewhere}:.venv/bin")
+    assert place(command("deploy now"), later) == ("allowed", "outside")
+    for path in (".venv/bin", f"src/../.venv/bin:{elsewhere}"):
+        assert place(command("deploy now"), replace(own, search_path=path)) == ("ask", "outside")
+    assert place(command("release now"), replace(own, search_path=str(elsewhere))) == ("ask", "outside")
+    assert place(command("env deploy now"), own) == ("ask", "outside")
+    without = replace(own, sandbox=replace(AUTO, strength="none"))
+    assert place(command("deploy now"), without) == ("allowed", "outside"), "as without a sandbox"
