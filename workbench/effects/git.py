@@ -104,8 +104,9 @@ def _git_environment(environment: Mapping[str, str], folder: str) -> dict[str, s
 
 def _work_trees(folder: str) -> Iterator[str]:
     """Yield a folder and the work tree that it is in, of a linked one also the main one; real paths."""
-    top = real = os.path.realpath(folder)
+    real = os.path.realpath(folder)
     yield real
+    top: str = real
     while not os.path.lexists(f"{top}/.git"):
         if top == "/":
             return

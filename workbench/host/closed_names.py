@@ -3,14 +3,15 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from workbench.effects.folder_index import FolderFindings, FolderIndex, FolderReader
 from workbench.policy.autorun_files import AUTORUN_PATTERNS, AutorunNames
-from workbench.policy.paths import HOME_NAMES, folded_path, git_config_folders, is_below, protection_reason
+from workbench.policy.git_settings import files_named_by_git, repository_git_files, user_git_files
+from workbench.policy.paths import HOME_NAMES, folded_path, is_below, protection_reason
 
 CLOSED: Final = "closed"
 REPOSITORY: Final = "repository"
@@ -48,10 +49,10 @@ _INDEXES: Final[dict[Hashable, FolderIndex]] = {}
 
 def workspace_index(workspace: str, home: str, denials: PathDenials) -> FolderIndex:
     """Return the index of a workspace, the same one until git's settings or the denials change."""
-    settings = [f"{home}/.gitconfig", f"{home}/.config/git/config"]
-    settings += [f"{folder}/config" for folder in git_config_folders(workspace)]
-    stamps = tuple(map(_stamp, settings))
-    return _index(workspace, (home, stamps, denials.key), _WorkspaceReader(workspace, home, denials))
+    settings = (*user_git_files(home), *repository_git_files(workspace))
+    named = files_named_by_git(_work_tree(workspace), home)
+    key = (home, tuple(map(_stamp, settings)), denials.key, named)
+    return _index(workspace, key, _WorkspaceReader(workspace, home, denials, named))
 
 
 def shown_index(
@@ -63,6 +64,16 @@ def shown_index(
     """
     reader = _ShownReader(workspace, denials, hides_private=hides_private)
     return _index(folder, (workspace if is_below(workspace, folder) else "", denials.key), reader)
+
+
+def _work_tree(folder: str) -> str:
+    """Return the nearest folder above, or this one, that has a `.git`; the folder itself where none has."""
+    top: str = folder
+    while not os.path.lexists(f"{top}/.git"):
+        if top == "/":
+            return folder
+        top = os.path.dirname(top)  # noqa: PTH120 -- text
+    return top
 
 
 def _index(folder: str, key: Hashable, reader: FolderReader) -> FolderIndex:
@@ -85,8 +96,10 @@ def _stamp(path: str) -> tuple[int, ...]:
 class _WorkspaceReader:
     """Finds what is closed or hidden in a folder of a workspace."""
 
-    def __init__(self, workspace: str, home: str, denials: PathDenials) -> None:
+    def __init__(self, workspace: str, home: str, denials: PathDenials, named: Iterable[str]) -> None:
         self._workspace, self._home, self._denials = workspace, home, denials
+        self._named = set(named)
+        """What repositories name: that of the workspace, and those found in it before what is below them."""
         self._names = AutorunNames(workspace)
         self._is_in_home_name = _first_name(workspace, home) in _FIRST_HOME_NAMES
 
@@ -95,6 +108,8 @@ class _WorkspaceReader:
         enter: list[str] = []
         if any(marks <= {entry.name for entry in entries} for marks in _REPOSITORY_MARKS):
             found[folder] = REPOSITORY
+        if folder != self._workspace and any(folded_path(entry.name) in _GIT_NAMES for entry in entries):
+            self._named |= files_named_by_git(folder, self._home)
         is_closed = bool(found) and folder != self._workspace
         for entry in entries:
             path = f"{folder}/{entry.name}"
@@ -121,7 +136,7 @@ class _WorkspaceReader:
 
     def _is_closed(self, path: str, entry: os.DirEntry[str]) -> bool:
         folded = folded_path(entry.name)
-        if folded in _GIT_NAMES or self._is_protected(path):
+        if folded in _GIT_NAMES or path in self._named or self._is_protected(path):
             return True
         if entry.is_symlink():
             return bool(self._names.destination_reason(path))

@@ -9,13 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.policy.git_settings import read_git_settings, repository_git_files, user_git_files
 from workbench.policy.paths import (
     GOVERNING_FILES,
     GOVERNING_FOLDERS,
     folded_path,
-    git_config_folders,
     is_below,
-    read_short_text,
 )
 
 AUTORUN_MARK: Final = "runs by itself"
@@ -162,31 +161,10 @@ def _hooks_of_repository(folder: str) -> Iterator[ConfiguredHooksFolder]:
     """Yield the hook folders that the git configurations of a repository name, without included files."""
     if not os.path.lexists(f"{folder}/.git"):
         return
-    user = [str(Path.home() / name) for name in (".gitconfig", ".config/git/config")]
-    own = [
-        f"{place}/{name}" for place in git_config_folders(folder) for name in ("config", "config.worktree")
-    ]
-    for file in (*own, *user):
-        for value in _hooks_folders_in(file):
-            yield ConfiguredHooksFolder(folder=_resolved_folder(value, folder), file=file)
-
-
-_CONFIG_SECTION: Final = re.compile(r'(?i)^\s*\[\s*([a-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$')
-_HOOKS_PATH_LINE: Final = re.compile(r"(?i)^\s*hookspath\s*=\s*(.*)$")
-
-
-def _hooks_folders_in(file: str) -> Iterator[str]:
-    section = ""
-    for line in (read_short_text(file, _MAX_CONFIG_BYTES) or "").splitlines():
-        if match := _CONFIG_SECTION.match(line):
-            section, line = match[1].lower(), match[2]
-        if section == "core" and (match := _HOOKS_PATH_LINE.match(line)):
-            value = re.split(r"\s[#;]", match[1])[0].replace('"', "").strip()
-            if value and "\0" not in value:
-                yield value
-
-
-_MAX_CONFIG_BYTES: Final = 262_144
+    for file in (*repository_git_files(folder), *user_git_files(str(Path.home()))):
+        for setting in read_git_settings(file):
+            if setting.name == "core.hookspath":
+                yield ConfiguredHooksFolder(folder=_resolved_folder(setting.value, folder), file=file)
 
 
 def _resolved_folder(value: str, folder: str) -> str:

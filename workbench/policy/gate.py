@@ -59,7 +59,6 @@ from workbench.policy.shell.command_paths import (
 )
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.patch_command import find_patch_command
-from workbench.policy.shell.risk_lists import WRAPPERS
 from workbench.policy.shell.sandbox_needs import needs_text, sandbox_needs
 from workbench.policy.urls import UrlRules, url_objection
 from workbench.secrets.scrubber import scrub
@@ -356,25 +355,19 @@ def _placed_verdict(
 def _ask_about_own_program(granted: GateVerdict, passed: ScreenedCall, context: GateContext) -> GateVerdict:
     """Ask where a command in a line is found in the workspace, since commands inside may have put it there.
 
-    A grant of the whole tool counts all the same: it lets any program run outside.
+    A grant of the whole tool counts all the same: it lets any program run outside. No other grant covers a
+    command that starts another, such as `env`.
     """
     allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
     if passed.view is None or _whole_tool_verdict(passed, context, allowing):
         return granted
     root = os.path.realpath(context.workspace)
-    for name in _program_words(passed.view.commands):
+    for name in dict.fromkeys(word for simple in passed.view.commands for word in simple.words[:1]):
         if file := program_in_workspace(name, context.search_path, passed.folder, root):
             which = f"{_shown_text(name, 80)} is {_shown_text(file, 160)}, a file of the workspace"
             why = f"{which}; otherwise: {granted.reason}"
             return GateVerdict(outcome="ask", step="ask", by=granted.by, reason=why, place="outside")
     return granted
-
-
-def _program_words(commands: Sequence[SimpleCommand]) -> Iterator[str]:
-    """Yield the programs of commands; of one that starts another also all that may be it."""
-    for simple in commands:
-        is_wrapper = bool(simple.words) and os.path.basename(simple.words[0]) in WRAPPERS  # noqa: PTH119 -- text
-        yield from simple.words if is_wrapper else simple.words[:1]
 
 
 def _leaving_reason(passed: ScreenedCall, context: GateContext, sandbox: SandboxState) -> str:

@@ -152,10 +152,10 @@ def test_git_is_not_looked_for_in_the_work_tree(hostile, tmp_path, monkeypatch):
     tools.mkdir(parents=True)
     (tools / "git").write_text("#!/bin/sh\necho hijacked\n")
     (tools / "git").chmod(0o755)
-    (hostile.folder / "sub").mkdir()
+    (hostile.folder / "inner").mkdir()
     add_worktree(str(hostile.folder), str(tmp_path / "tree"), "--detach", "{}", environment=os.environ)
     (tmp_path / "linked").symlink_to(tools)
     for first in (tools, tmp_path / "linked"):
         environment = {"PATH": f"{first}:{os.environ['PATH']}"}
-        for folder in (hostile.folder, hostile.folder / "sub", tmp_path / "tree"):
+        for folder in (hostile.folder, hostile.folder / "inner", tmp_path / "tree"):
             assert "hijacked" not in ask(folder, "rev-parse", "--show-prefix", environment=environment)

@@ -87,6 +87,43 @@ def test_a_folder_of_hooks_that_git_is_told_of_is_closed(base, workspace):
     assert closed(base) == [".git"], "git's settings are read again"
 
 
+def test_what_links_in_the_repository_lead_to_is_closed(base, workspace):
+    make(workspace, ".git/hooks/", "scripts/real", "scripts/other", "sub/.git/hooks/", "sub/tool")
+    (workspace / "scripts/check").symlink_to("real")
+    (workspace / ".git/hooks/pre-commit").symlink_to("../../scripts/check")
+    (workspace / "sub/.git/hooks/pre-push").symlink_to("../../tool")
+    assert closed(base) == [".git", "scripts/real", "sub/.git", "sub/tool"]
+    assert f"{workspace}/scripts/check" in boxes.plan(base).before, "a link that is replaced is put back"
+
+
+GIT_SETTINGS = (
+    ("[include]\n path = ../shared.inc\n", ["shared.inc"]),
+    ('[includeIf "onbranch:x"]\n path = ../shared.inc\n', ["shared.inc"]),
+    ("[include]\n path = ../outer.inc\n", ["outer.inc", "tools/fs"]),
+    ("[core]\n fsmonitor = tools/fs\n", ["tools/fs"]),
+    ("[core]\n sshCommand = \"sh tools/fs -v\"\n", ["tools/fs"]),
+    ('[diff "x"]\n textconv = python3 conv.py\n', ["conv.py"]),
+    ("[alias]\n x = !f() { ./tools/fs; }; f\n y = log -- conv.py\n", ["tools/fs"]),
+    ("[gpg]\n program = ~/gpg\n[user]\n name = conv.py\n[core]\n pager = less src\n", []),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "paths"), GIT_SETTINGS)
+def test_what_settings_of_git_name_is_closed(base, workspace, settings, paths):
+    make(workspace, ".git/", "tools/fs", "shared.inc", "conv.py", "src/", "less/")
+    (workspace / "outer.inc").write_text("[core]\n\tfsmonitor = tools/fs\n")
+    (workspace / ".git/config").write_text(settings)
+    assert closed(base) == [".git", *paths]
+
+
+def test_a_file_that_git_would_include_is_moved_out_if_a_command_makes_it(base, workspace):
+    make(workspace, ".git/")
+    (workspace / ".git/config").write_text("[include]\n\tpath = ../later.inc\n")
+    planned = boxes.plan(base)
+    make(workspace, "later.inc")
+    assert quarantine_new_closed(planned) == (f"{workspace}/later.inc",)
+
+
 def test_a_repository_without_a_work_tree_is_closed(base, workspace):
     make(workspace, "bare/HEAD", "bare/objects/", "bare/refs/", "bare/hooks/x", "half/HEAD", "half/objects/", "linked/HEAD",
          "linked/commondir")  # fmt: skip
