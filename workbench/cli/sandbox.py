@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option
+from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
 from workbench.cli.errors import Refusal, UsageError
 from workbench.config.layers import load_config
@@ -85,12 +86,12 @@ def configure_status(parser: ArgumentParser) -> None:
 
 
 def execute_status(options: Namespace, console: Console) -> int:
-    status = _status(workspace_path(options.directory))
+    status = _status(workspace_path(options.directory), console)
     return console.result(to_json_value(status), _status_lines(status), is_json=options.json)
 
 
-def _status(workspace: str) -> SandboxStatus:
-    settings = _settings(workspace)
+def _status(workspace: str, console: Console) -> SandboxStatus:
+    settings = _settings(workspace, console)
     sandbox = prove_sandbox(settings.backend)
     status = SandboxStatus(
         backend=sandbox.backend, version=bubblewrap_version(sandbox), strength=sandbox.strength,
@@ -120,6 +121,7 @@ def _status_lines(status: SandboxStatus) -> Iterator[str]:
         return
     yield from _list_lines("Writable", status.writable)
     yield from _list_lines("Read-only in it", status.closed)
+    yield "Hard links in the workspace are files of it: a command can change the file that they share."
     yield from _list_lines("Visible outside, next to the system", status.visible)
     yield from (f"Note: {one_line(note, _MOST_CELLS)}." for note in status.notes)
 
@@ -144,7 +146,7 @@ def configure_try(parser: ArgumentParser) -> None:
 def execute_try(options: Namespace, console: Console) -> int:
     """Run the command and return its exit code."""
     workspace = workspace_path(options.directory)
-    settings = _settings(workspace)
+    settings = _settings(workspace, console)
     level: SandboxLevel = options.level or settings.level
     sandbox = prove_sandbox(settings.backend)
     if level == "outside":
@@ -212,12 +214,14 @@ def _is_inside_agent() -> bool:
     return AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ
 
 
-def _settings(workspace: str) -> SandboxSettings:
-    """Return the settings of the sandbox; an agent is told nothing of its human's."""
+def _settings(workspace: str, console: Console) -> SandboxSettings:
+    """Return the settings of the sandbox, refused as a run refuses them; an agent learns none of them."""
     if _is_inside_agent():
         return SandboxSettings()
     home = default_home_path(os.environ)
-    return load_config(home, Path(workspace), trusted=False, env=os.environ, options={}).config.sandbox
+    loaded = load_config(home, Path(workspace), trusted=False, env=os.environ, options={})
+    require_valid_config(loaded, console)
+    return loaded.config.sandbox
 
 
 def _places(workspace: str, folder: str, storage: str, settings: SandboxSettings) -> BoxPlaces:

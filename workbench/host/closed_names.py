@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -64,6 +65,42 @@ def shown_index(
     """
     reader = _ShownReader(workspace, denials, hides_private=hides_private)
     return _index(folder, (workspace if is_below(workspace, folder) else "", denials.key), reader)
+
+
+def other_names(paths: Iterable[str], workspace: str) -> frozenset[str]:
+    """Return the names in a workspace that files among these paths have besides, as hard links."""
+    statuses = filter(None, map(_hard_linked, paths))
+    files = frozenset((status.st_dev, status.st_ino, status.st_ctime_ns) for status in statuses)
+    # Another name changes the third of these, so that it is looked for again.
+    return _names_of(files, workspace).difference(paths) if files else frozenset()
+
+
+def _hard_linked(path: str) -> os.stat_result | None:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 else None
+
+
+@lru_cache(maxsize=_MOST_INDEXES)
+def _names_of(files: frozenset[tuple[int, int, int]], workspace: str) -> frozenset[str]:
+    wanted = {file[:2] for file in files}
+    numbers = {number for _, number in wanted}
+    named: set[str] = set()
+    due = [workspace]
+    while due:
+        try:
+            with os.scandir(due.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        due.append(entry.path)
+                    elif entry.inode() in numbers:
+                        status = entry.stat(follow_symlinks=False)
+                        named.update((entry.path,) if (status.st_dev, status.st_ino) in wanted else ())
+        except OSError:
+            continue
+    return frozenset(named)
 
 
 def _work_tree(folder: str) -> str:

@@ -27,10 +27,11 @@ from workbench.host.closed_names import (
     REPOSITORY,
     REPOSITORY_NAMES,
     PathDenials,
+    other_names,
     shown_index,
     workspace_index,
 )
-from workbench.host.driver_context import DriverContext
+from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext
 from workbench.policy.autorun_files import autorun_reason
 from workbench.policy.git_worktrees import worktree_origin
 from workbench.policy.paths import git_config_folders, is_below
@@ -114,6 +115,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
         raise BoxUnavailable(f"{error}.", "Open a smaller folder as the workspace.") from None
     before = {path: _link_target(path) for path, kind in found.items() if kind != HIDDEN}
     before |= {path: _link_target(path) for path in places.closed if is_below(path, places.workspace)}
+    before |= dict.fromkeys(other_names(before, places.workspace), "")
     closed, whole = _within_limit(set(_mountable(before, places.workspace)), places.workspace)
     box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,
@@ -172,8 +174,9 @@ def _require_boxable(places: BoxPlaces) -> None:
     remedy = "Open a folder below it as the workspace."
     if is_below(places.home, workspace):
         raise BoxUnavailable("The workspace is your home folder or holds it.", remedy)
-    if workspace == places.data:
-        raise BoxUnavailable("The workspace is workbench's data folder.", "Open another folder.")
+    own = f"{places.data}/{STEP_WORKSPACES_FOLDER}"
+    if is_below(workspace, places.data) and (workspace == own or not is_below(workspace, own)):
+        raise BoxUnavailable("The workspace is in workbench's data folder.", "Open another folder.")
     if any(is_below(folder, workspace) for folder in (*SYSTEM_FOLDERS, "/proc", "/dev", "/run")):
         raise BoxUnavailable("The workspace holds folders of the system.", remedy)
     if autorun_reason(f"{workspace}/x", workspace):

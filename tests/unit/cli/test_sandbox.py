@@ -1,10 +1,13 @@
 """`workbench sandbox status` and `try`: what holds commands here, and a command that is held."""
 
+import os
+
 import pytest
 
 from tests.support import boxes
 from workbench.cli import sandbox as module
 from workbench.effects.sandbox import Sandbox
+from workbench.journal.home import default_home_path
 
 
 @pytest.fixture
@@ -47,6 +50,18 @@ def test_the_status_follows_the_settings_and_names_a_workspace_without_a_box(her
     assert facts["unavailable"].startswith("The workspace is your home folder")
     assert here("sandbox", "status") == 0
     assert "Not in this workspace: The workspace is your home folder" in here.out
+
+
+@pytest.mark.parametrize("words", [("status",), ("try", "--", "true")])
+def test_settings_that_cannot_be_used_are_named_and_nothing_runs(shell, monkeypatch, words):
+    monkeypatch.setenv("WORKBENCH_SANDBOX_LEVEL", "everything")
+    shell("sandbox", *words)
+    assert '"sandbox.level" must be' in shell.err
+    home = default_home_path(os.environ)
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.json").write_text("{")
+    assert shell("sandbox", *words) == 1
+    assert "cannot be used as it is" in shell.err and shell.out == ""
 
 
 def test_long_lists_are_cut(here):

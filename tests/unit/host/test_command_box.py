@@ -124,6 +124,21 @@ def test_a_file_that_git_would_include_is_moved_out_if_a_command_makes_it(base, 
     assert quarantine_new_closed(planned) == (f"{workspace}/later.inc",)
 
 
+def test_further_names_of_a_closed_file_are_closed(base, workspace):
+    make(workspace, ".envrc", "deep/other", "single")
+    assert closed(base) == [".envrc"]
+    (workspace / "deep/twin").hardlink_to(workspace / ".envrc")
+    assert closed(base) == [".envrc", "deep/twin"]
+    (workspace / "third").hardlink_to(workspace / ".envrc")
+    assert closed(base) == [".envrc", "deep/twin", "third"]
+
+
+def test_only_step_workspaces_of_the_data_folder_are_boxed(base):
+    with pytest.raises(BoxUnavailable, match="data folder"):
+        boxes.plan(base, workspace=base / "data/artifacts")
+    assert boxes.plan(base, workspace=base / "data/workspaces/run/step").box
+
+
 def test_a_repository_without_a_work_tree_is_closed(base, workspace):
     make(workspace, "bare/HEAD", "bare/objects/", "bare/refs/", "bare/hooks/x", "half/HEAD", "half/objects/", "linked/HEAD",
          "linked/commondir")  # fmt: skip
