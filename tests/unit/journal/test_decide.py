@@ -28,10 +28,11 @@ from workbench.domain.events import (
     ActionSuperseded,
     AnswerRefused,
     Event,
+    RuleAdded,
     WorkspaceTrusted,
 )
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import Choice, Decision, FilePlan, SelectedHunk
+from workbench.domain.values import PLACED_RULES, Choice, Decision, FilePlan, SelectedHunk
 from workbench.journal.decisions import (
     DecisionResult,
     decide_action,
@@ -412,3 +413,32 @@ def test_trust_is_given_in_the_transaction_of_the_answer(
 def test_a_trust_question_says_what_it_is_about(journal: Journal) -> None:
     with pytest.raises(GuardFailed):
         question(journal, "a", action_kind="trust", choices=TRUST_CHOICES, subject={"workspace": "/w"})
+
+
+@pytest.mark.parametrize(
+    ("choice", "places"),
+    [
+        ("as_proposed", ["inside", "outside"]),
+        ("all_inside", ["inside", "inside"]),
+        ("all_outside", ["outside", "outside"]),
+        ("not_now", [None, None]),
+    ],
+)
+def test_one_answer_says_where_the_commands_of_older_rules_run(
+    journal: Journal, choice: str, places: list[str | None]
+) -> None:
+    older = RuleAdded(
+        rule="", effect="allow", origin="user", scope="always", tool="run_in_terminal", pattern_kind="glob",
+        pattern="ls *", description="list",
+    )  # fmt: skip
+    journal.append([journal.event(replace(older, rule=number), "system", USER) for number in ("R1", "R2")])
+    rows = [{"rule": "R1", "proposed": "inside"}, {"rule": "R2", "proposed": "outside"}]
+    keys = ("as_proposed", "all_inside", "all_outside", "not_now")
+    question(
+        journal, "a", action_kind="question", subject={PLACED_RULES: rows},
+        choices=tuple(Choice(key=key, label=key) for key in keys),
+    )  # fmt: skip
+    assert decide_action(journal, approve(choice=choice), "d", USER).ok
+    found = [journal.rule(number) for number in ("R1", "R2")]
+    assert [one and one.place for one in found] == places
+    assert_sound(journal)

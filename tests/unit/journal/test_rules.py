@@ -3,10 +3,11 @@
 import threading
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.journal.scenes import MINUTE, USER, SettableClock, assert_sound
 from workbench.domain.events import RuleAdded, RuleUsed
-from workbench.journal.decisions import add_rule, revoke_rule
+from workbench.journal.decisions import add_rule, place_rule, revoke_rule
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 
@@ -87,3 +88,15 @@ def test_a_number_given_twice_is_refused(journal: Journal) -> None:
 
     with pytest.raises(GuardFailed, match="never used again"):
         journal.append([journal.event(replace(RULE, rule="R1"), "system", USER)])
+
+
+def test_a_rule_that_allows_is_placed_and_no_other(journal: Journal) -> None:
+    assert add_rule(journal, RULE, USER).place == "inside"
+    assert place_rule(journal, "R1", "outside", USER).place == "outside"
+    assert add_rule(journal, replace(RULE, effect="deny"), USER).place is None
+    with pytest.raises(GuardFailed, match="R2 was not placed: its effect is deny"):
+        place_rule(journal, "R2", "outside", USER)
+    revoke_rule(journal, "R1", USER)
+    with pytest.raises(GuardFailed, match="R1 was not placed: it is revoked"):
+        place_rule(journal, "R1", "inside", USER)
+    assert_sound(journal)

@@ -10,6 +10,8 @@ from tests.unit.policy.gate_cases import DESCRIPTORS, KNOWN, context, rule
 from workbench.domain.values import HELD_BY, GateVerdict, PermissionPattern
 from workbench.policy.gate import GateCall, judge_call, recheck_call
 from workbench.policy.levels import SandboxState
+from workbench.policy.rules import allows_commands
+from workbench.policy.trust import TRUST_CHOICES, trust_choices
 
 AUTO = SandboxState(level="workspace", strength="full", is_auto=True)
 ASKING = replace(AUTO, is_auto=False)
@@ -296,3 +298,22 @@ def test_a_rule_for_outside_asks_about_a_program_that_is_a_file_of_the_workspace
     assert place(command("release now"), replace(own, search_path=str(elsewhere))) == ("ask", "outside")
     without = replace(own, sandbox=replace(AUTO, strength="none"))
     assert place(command("deploy now"), without) == ("allowed", "outside"), "as without a sandbox"
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_allowing"),
+    [
+        ({"tool": "run_in_terminal"}, True),
+        ({"tool": "Bash"}, True),
+        ({"tool": "run_in_terminal", "effect": "deny"}, False),
+        ({"tool": "read_file"}, False),
+    ],
+)
+def test_only_of_rules_that_allow_command_lines_it_matters_where_they_run(changed, is_allowing):
+    assert allows_commands(rule(**changed), KNOWN.values()) is is_allowing
+
+
+def test_the_sandbox_is_an_answer_to_the_trust_question_only_where_there_is_one():
+    with_sandbox = [choice.key for choice in trust_choices(offers_sandbox=True)]
+    assert with_sandbox == ["trust", "trust_and_read", "trust_and_sandbox", "not_now"]
+    assert trust_choices(offers_sandbox=False) == TRUST_CHOICES

@@ -9,6 +9,7 @@ from tests.unit.policy.sandbox_lines import GIT_READS, GIT_WRITES, NEEDS, NOTHIN
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.sandbox_needs import SandboxNeed, line_needs, needs_text, sandbox_needs
 from workbench.policy.shell.sandbox_written_paths import home_folder, place_of
+from workbench.policy.shell.wrapped_command import wrapped_command
 
 
 def needs(line, workspace="/w", folder=""):
@@ -106,3 +107,13 @@ def test_hostile_lines_are_read_with_bounded_work(line):
 def test_any_text_is_read(line):
     for need in line_needs(line, "/w", ""):
         assert need.word and len(need.word) <= 60
+
+
+@pytest.mark.parametrize("words", [("env",), ("timeout", "5"), ("nice", "-n", "5")])
+def test_a_wrapper_without_a_command_runs_none(words):
+    assert wrapped_command(words) == ()
+
+
+def test_wrappers_are_followed_up_to_a_depth():
+    assert needs("env env git push") == needs("git push")
+    assert needs(f"{'env ' * 40}git push") == ""
