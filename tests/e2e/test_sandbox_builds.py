@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import boxes
 from workbench.effects.own_processes import bare_interpreter
-from workbench.host.command_box import quarantine_new_closed
+from workbench.host.command_box import ClosedChanges, quarantine_new_closed
 
 
 def needs(program):
@@ -34,7 +34,7 @@ def built(base, script, times=2, **more):
     for _ in range(times):
         planned = boxes.plan(base, **more)
         output = boxes.says(planned, script)
-        assert quarantine_new_closed(planned) == ()
+        assert quarantine_new_closed(planned) == ClosedChanges()
     return output
 
 

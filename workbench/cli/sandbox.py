@@ -28,10 +28,12 @@ from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
 from workbench.effects.sandbox_proof import bubblewrap_version, prove_sandbox
 from workbench.host.box_folders import quarantine_folder
+from workbench.host.boxed_command import closed_refusals
 from workbench.host.command_box import (
     BoxPlaces,
     BoxUnavailable,
     CommandBox,
+    forget_box,
     plan_box,
     quarantine_new_closed,
 )
@@ -102,6 +104,7 @@ def _status(workspace: str, console: Console) -> SandboxStatus:
             planned = plan_box(_places(workspace, workspace, storage, settings), "workspace")
         except BoxUnavailable as error:
             return replace(status, unavailable=f"{error.why} {error.remedy}")
+        forget_box(planned)
     box = planned.box
     return replace(
         status, writable=(box.workspace, *box.writable), closed=tuple(sorted(planned.before)),
@@ -161,11 +164,11 @@ def execute_try(options: Namespace, console: Console) -> int:
         end, output = asyncio.run(_run(sandbox, planned, options.command, console))
         if refusals := read_refusals(output, end.code, level, workspace):
             console.note(f"The sandbox refused {refusals_text(refusals)}.")
-        for path in quarantine_new_closed(planned):
-            moved = f"{quarantine_folder(storage)} has it now"
-            console.note(
-                f"The sandbox does not leave {one_line(path, _MOST_CELLS)} in the workspace: {moved}."
-            )
+        changes = quarantine_new_closed(planned)
+        if closed := closed_refusals(changes, workspace):
+            console.note(f"The sandbox refused {refusals_text(closed)}.")
+        if changes.moved:
+            console.note(f"What was moved out of the workspace is in {quarantine_folder(storage)}.")
     return end.code if end.code is not None else _ENDED_BY_SIGNAL + (end.signal or 0)
 
 

@@ -169,6 +169,8 @@ class SandboxRefusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """`closed`: a file that it made and that controls the workspace; it was moved out."""
     target: str
     """A path, a host with its port, or the name of a privilege; one line."""
+    remark: str = ""
+    """What became of a `closed` one that was not moved out, such as `could not be moved out`."""
 
 
 class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,7 +4,8 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -15,7 +16,11 @@ _SETTLED_NANOSECONDS: Final = 50_000_000
 
 
 class TooManyNames(Exception):
-    """A folder holds more than is looked at."""
+    """A folder holds more than is looked at; `found` is what was found until then, the top first."""
+
+    def __init__(self, why: str, found: Mapping[str, str]) -> None:
+        super().__init__(why)
+        self.found = found
 
 
 class FolderFindings(Struct, frozen=True, kw_only=True):
@@ -47,25 +52,29 @@ class FolderIndex:
         self._lock = threading.Lock()
 
     def found(self) -> dict[str, str]:
-        """Return what is found now. Raises TooManyNames."""
+        """Return what is found now, the top first. Raises TooManyNames."""
         with self._lock:
-            self._folders = dict(self._walk())
-            return {
-                path: kind for known in self._folders.values() for path, kind in known.findings.found.items()
-            }
+            folders, is_whole = self._walk()
+        found = {path: kind for known in folders.values() for path, kind in known.findings.found.items()}
+        if not is_whole:
+            raise TooManyNames(f"{self._root} holds more than {self._most:,} names", found)
+        return found
 
-    def _walk(self) -> Iterator[tuple[str, _KnownFolder]]:
-        due, names = [self._root], 0
-        while due:
-            folder = due.pop()
+    def _walk(self) -> tuple[dict[str, _KnownFolder], bool]:
+        """Look at all folders, level by level; return also whether these are all."""
+        folders: dict[str, _KnownFolder] = {}
+        due, names = deque([self._root]), 0
+        while due and names <= self._most:
+            folder = due.popleft()
             known = self._look(folder)
-            if known is None:
-                continue
-            names += known.names
-            if names > self._most:
-                raise TooManyNames(f"{self._root} holds more than {self._most:,} names")
-            due += known.findings.enter
-            yield folder, known
+            if known is not None:
+                names += known.names
+                due += known.findings.enter
+                folders[folder] = known
+        is_whole = names <= self._most
+        if is_whole:
+            self._folders = folders
+        return folders, is_whole
 
     def _look(self, folder: str) -> _KnownFolder | None:
         try:

@@ -37,6 +37,11 @@ def workspace_caches(data: str, workspace: str) -> str:
     return f"{data}/{_FOLDER}/caches/{sha256(os.fsencode(workspace)).hexdigest()[:16]}"
 
 
+def running_boxes_folder(data: str) -> str:
+    """Return the folder of the records of boxes that have not ended."""
+    return f"{data}/{_FOLDER}/running"
+
+
 def remove_old_box_folders(home: Home, journal: Journal, days: int) -> None:
     """Remove what is kept of deleted sessions, /tmp of ended ones, and caches that were not used for days."""
     folder = home.path / _FOLDER

@@ -8,16 +8,20 @@ from msgspec.structs import replace
 
 from workbench.config.types import Config
 from workbench.domain.values import SandboxLevel, SandboxRefusal, SandboxUse
-from workbench.effects.file_primitives import FileRefused
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
 from workbench.host.closed_names import NO_DENIALS, PathDenials
-from workbench.host.command_box import BoxUnavailable, CommandBox, command_box, quarantine_new_closed
+from workbench.host.command_box import (
+    BoxUnavailable,
+    ClosedChanges,
+    CommandBox,
+    command_box,
+    quarantine_new_closed,
+)
 from workbench.host.driver_context import DriverContext
 from workbench.policy.gate import GateContext, command_boundary
 from workbench.policy.paths import ResolvedPath, is_below
-from workbench.policy.sandbox_refusals import read_refusals
+from workbench.policy.sandbox_refusals import MOST_REFUSALS, read_refusals, shown_target
 from workbench.text.human import sentence
-from workbench.text.safe import one_line
 
 
 class BoxedCommand(Struct, frozen=True, kw_only=True):
@@ -128,10 +132,29 @@ def refusals_of_command(
     """
     root, level = boxed.planned.places.workspace, boxed.planned.box.level
     refusals = read_refusals(output, exit_code, level, root)
-    try:
-        paths = quarantine_new_closed(boxed.planned)
-    except FileRefused as error:
-        left = one_line(f"what could not be moved out: {error}", 300)
-        return (SandboxRefusal(kind="closed", target=left), *refusals)
-    moved = (SandboxRefusal(kind="closed", target=os.path.relpath(path, root)) for path in paths)
-    return (*moved, *refusals)
+    return (*closed_refusals(quarantine_new_closed(boxed.planned), root), *refusals)
+
+
+def closed_refusals(changes: ClosedChanges, workspace: str) -> tuple[SandboxRefusal, ...]:
+    """Return what became of closed paths as refusals, what needs a look first; a few are named."""
+    paths = [
+        *((path, "could not be moved out: look at it") for path in changes.left),
+        *((path, "changed while it ran: look at it") for path in changes.changed),
+        *((path, "") for path in changes.moved),
+    ]
+    refusals = [
+        SandboxRefusal(kind="closed", target=_readable(os.path.relpath(path, workspace)), remark=remark)
+        for path, remark in paths[:MOST_REFUSALS]
+    ]
+    if len(paths) > MOST_REFUSALS:
+        rest = f"{len(paths) - MOST_REFUSALS:,} more"
+        refusals.append(SandboxRefusal(kind="closed", target=rest, remark="may not be left there either"))
+    if changes.unseen:
+        remark = f"could not be looked through: {_readable(changes.unseen)}"
+        refusals.insert(0, SandboxRefusal(kind="closed", target="the workspace", remark=remark))
+    return tuple(refusals)
+
+
+def _readable(text: str) -> str:
+    """Return a text with paths as one safe line without secrets; names of files may be no UTF-8."""
+    return shown_target(os.fsencode(text).decode("utf-8", "replace"))

@@ -2,11 +2,17 @@
 
 Git's files and all that other programs run or obey are closed. What a command makes under such a name cannot
 be prevented without a trace in the workspace, so it is moved out when the command has ended.
+
+What was there before the command stays. Not so what has appeared since another box began that has not ended:
+it may be of that box's command, so it counts as new in both (`running_boxes`). What was there before and has
+changed meanwhile may be a human's, so it stays and is named.
 """
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +26,13 @@ from workbench.effects.folders import make_link, move_aside
 from workbench.effects.home_view import home_view
 from workbench.effects.sandbox import SYSTEM_FOLDERS, BoxDescription, make_places
 from workbench.effects.unix_sockets import bound_socket_paths
-from workbench.host.box_folders import quarantine_folder, session_storage, temporary_folder, workspace_caches
+from workbench.host.box_folders import (
+    quarantine_folder,
+    running_boxes_folder,
+    session_storage,
+    temporary_folder,
+    workspace_caches,
+)
 from workbench.host.closed_names import (
     HIDDEN,
     NO_DENIALS,
@@ -32,6 +44,14 @@ from workbench.host.closed_names import (
     workspace_index,
 )
 from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext
+from workbench.host.running_boxes import (
+    BoxRecord,
+    RunningBox,
+    clock_of_files,
+    is_abandoned,
+    read_records,
+    remove_records,
+)
 from workbench.policy.autorun_files import autorun_reason
 from workbench.policy.git_worktrees import worktree_origin
 from workbench.policy.paths import git_config_folders, is_below
@@ -66,6 +86,28 @@ class BoxPlaces(Struct, frozen=True, kw_only=True):
     """Further paths that stay as they are, such as programs of hooks."""
 
 
+class ClosedState(Struct, frozen=True, kw_only=True):
+    """How a closed path is; what is equal has not been written."""
+
+    target: str = ""
+    """Where a link leads."""
+    facts: tuple[int, ...] = ()
+    """Which file it is and when it changed, of a folder only which; nothing of a link or where nothing is."""
+
+
+class ClosedChanges(Struct, frozen=True, kw_only=True):
+    """What became of closed paths while a command ran."""
+
+    moved: tuple[str, ...] = ()
+    """New ones, which were moved out, and links that were put back."""
+    left: tuple[str, ...] = ()
+    """New ones that could not be moved."""
+    changed: tuple[str, ...] = ()
+    """Those that were there before and are not as they were; they stay, for a human may have saved them."""
+    unseen: str = ""
+    """Why not all of the workspace was looked through."""
+
+
 class CommandBox(Struct, frozen=True, kw_only=True):
     """A box, and what was there before its command."""
 
@@ -73,8 +115,12 @@ class CommandBox(Struct, frozen=True, kw_only=True):
     places: BoxPlaces
     index: FolderIndex
     """Of the workspace, by the settings of git as they were: what a command sets closes nothing more."""
-    before: Mapping[str, str]
-    """Closed paths, and where those that are links lead."""
+    before: Mapping[str, ClosedState]
+    """Closed paths as they were."""
+    running: RunningBox | None
+    """Its record for other boxes."""
+    abandoned: tuple[Path, ...]
+    """Records of boxes that never ended; this one deals with what they left."""
     notes: tuple[str, ...]
     """What one might not expect, for people: withheld settings, folders that are closed as a whole."""
 
@@ -107,16 +153,21 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     _require_boxable(places)
     view = home_view(places.home, places.search_path, places.workspace)
     shown = (*view.visible, *_user_paths(places), *_repository_paths(places))
+    records, started = read_records(running_boxes_folder(places.data)), clock_of_files()
     try:
         index = workspace_index(places.workspace, places.home, denials)
         found = index.found()
         hidden = {places.data, *bound_socket_paths(), *_hidden_in(shown, places.workspace, denials)}
     except TooManyNames as error:
         raise BoxUnavailable(f"{error}.", "Open a smaller folder as the workspace.") from None
+<<<<<<< HEAD
     before = {path: _link_target(path) for path, kind in found.items() if kind != HIDDEN}
     before |= {path: _link_target(path) for path in places.closed if is_below(path, places.workspace)}
     before |= dict.fromkeys(other_names(before, places.workspace), "")
     closed, whole = _within_limit(set(_mountable(before, places.workspace)), places.workspace)
+=======
+    there = {path: _state(path) for path in _closed(found, places)}
+    closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,
         closed=tuple(sorted(closed)),
@@ -125,39 +176,85 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     )  # fmt: skip
     make_places(box)
     withheld = (f"{path} is not shown: something in it looks like a secret" for path in view.withheld)
-    return CommandBox(box=box, places=places, index=index, before=before, notes=(*withheld, *whole))
+    records |= read_records(running_boxes_folder(places.data))
+    before = {
+        path: state
+        for path, state in there.items()
+        if not any(record.has_new(path) for record in records.values())
+    }
+    own = os.fsencode(places.workspace)
+    abandoned = (path for path, record in records.items() if record.workspace == own and is_abandoned(path))
+    return CommandBox(
+        box=box, places=places, index=index, before=before, notes=(*withheld, *whole),
+        abandoned=tuple(abandoned),
+        running=_record(places, started, before) if level == "workspace" else None,
+    )  # fmt: skip
 
 
-def quarantine_new_closed(planned: CommandBox) -> tuple[str, ...]:
-    """Move out of the workspace what a command left under a closed name; return the paths where it was.
+def _record(places: BoxPlaces, started: int, before: Iterable[str]) -> RunningBox | None:
+    """Tell other boxes of this one; where the data folder cannot be written there are none to tell."""
+    record = BoxRecord(
+        workspace=os.fsencode(places.workspace), started=started, before=tuple(map(os.fsencode, before))
+    )
+    with suppress(OSError, FileRefused):
+        return RunningBox(running_boxes_folder(places.data), record) if Path(places.data).is_dir() else None
+    return None
+
+
+def quarantine_new_closed(planned: CommandBox) -> ClosedChanges:
+    """Move out of the workspace what a command left under a closed name; return what became of such paths.
 
     Links that were replaced are put back. Call it when the command has ended; it blocks, so call it in a
-    thread. Raises FileRefused where something cannot be moved, after all else was.
+    thread.
     """
-    places, box = planned.places, planned.box
-    if box.level != "workspace":
-        return ()
-    closed = {path: kind for path, kind in planned.index.found().items() if kind != HIDDEN}
+    places, before = planned.places, planned.before
+    if planned.box.level != "workspace":
+        return ClosedChanges()
+    unseen = ""
+    try:
+        found = planned.index.found()
+    except TooManyNames as error:
+        found, unseen = error.found, str(error)
     new = [
-        f"{path}/HEAD" if kind == REPOSITORY else path
-        for path, kind in closed.items()
-        if path not in planned.before
+        f"{path}/HEAD" if found.get(path) == REPOSITORY else path
+        for path in _closed(found, places)
+        if path not in before
     ]
-    replaced = [path for path, target in planned.before.items() if target and _link_target(path) != target]
-    failures: list[FileRefused] = []
-    with Root(places.workspace) as root:
-        for number, path in enumerate((*new, *replaced), _first_free_number(places.storage)):
+    now = {path: _state(path) for path in before}
+    replaced = [path for path, was in before.items() if was.target and now[path].target != was.target]
+    changed = [
+        path
+        for path, was in before.items()
+        if not was.target and now[path] not in (was, ClosedState())
+    ]  # fmt: skip
+    left = _move_out(places, new, {path: before[path].target for path in replaced})
+    forget_box(planned)
+    if not left and not unseen:
+        remove_records(planned.abandoned)
+    moved = tuple(path for path in (*new, *replaced) if path not in left)
+    return ClosedChanges(moved=moved, left=tuple(left), changed=tuple(changed), unseen=unseen)
+
+
+def forget_box(planned: CommandBox) -> None:
+    """Tell other boxes that this one has no command: else it counts as one that never ended."""
+    if planned.running is not None:
+        planned.running.end()
+
+
+def _move_out(places: BoxPlaces, new: Iterable[str], links: Mapping[str, str]) -> dict[str, None]:
+    """Move each path to a numbered folder and put the links back; return what could not be moved."""
+    left = dict.fromkeys((*new, *links))
+    with suppress(FileRefused), Root(places.workspace) as root:
+        for number, path in enumerate(tuple(left), _first_free_number(places.storage)):
             relative = os.path.relpath(path, places.workspace)
-            try:
+            target = f"{quarantine_folder(places.storage)}/{number}/{os.path.basename(path)}"  # noqa: PTH119 -- text
+            with suppress(FileRefused):
                 if os.path.lexists(path):
-                    move_aside(root, relative, f"{quarantine_folder(places.storage)}/{number}/{relative}")
-                if path in replaced:
-                    make_link(root, relative, planned.before[path])
-            except FileRefused as error:
-                failures.append(error)
-    if failures:
-        raise failures[0]
-    return (*new, *replaced)
+                    move_aside(root, relative, target)
+                if path in links:
+                    make_link(root, relative, links[path])
+                del left[path]
+    return left
 
 
 def _first_free_number(storage: str) -> int:
@@ -226,17 +323,29 @@ def _hidden_in(shown: Iterable[str], workspace: str, denials: PathDenials) -> It
 # --- what is closed -------------------------------------------------------------------------------
 
 
-def _link_target(path: str) -> str:
+def _closed(found: Mapping[str, str], places: BoxPlaces) -> dict[str, None]:
+    """Return the closed paths that are there, the top first."""
+    named = (path for path in places.closed if is_below(path, places.workspace) and os.path.lexists(path))
+    return dict.fromkeys((*(path for path, kind in found.items() if kind != HIDDEN), *named))
+
+
+def _state(path: str) -> ClosedState:
     try:
-        return os.readlink(path)  # noqa: PTH115 -- text
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            return ClosedState(target=os.readlink(path))  # noqa: PTH115 -- text
     except OSError:
-        return ""
+        return ClosedState()
+    facts = (status.st_dev, status.st_ino, stat.S_IFMT(status.st_mode))
+    if not stat.S_ISDIR(status.st_mode):
+        facts += (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return ClosedState(facts=facts)
 
 
-def _mountable(before: Mapping[str, str], workspace: str) -> Iterator[str]:
+def _mountable(before: Mapping[str, ClosedState], workspace: str) -> Iterator[str]:
     """Yield what is mounted for the closed paths: a link cannot be, but what it leads to in the workspace."""
-    for path, target in before.items():
-        real = os.path.realpath(path) if target else path
+    for path, state in before.items():
+        real = os.path.realpath(path) if state.target else path
         if path == workspace:
             yield from (own for name in sorted(REPOSITORY_NAMES) if os.path.lexists(own := f"{path}/{name}"))
         elif real != workspace and is_below(real, workspace) and os.path.exists(real):  # noqa: PTH110 -- text

@@ -61,7 +61,7 @@ from workbench.host.call_context import (
     read_call_record,
     run_hooks_after_call,
 )
-from workbench.host.command_box import BoxUnavailable
+from workbench.host.command_box import BoxUnavailable, forget_box
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
 from workbench.host.gate_runner import replace_stale_call
@@ -348,6 +348,7 @@ async def _follow_command(
     except ProcessNotStarted as error:
         if boxed is None:
             raise
+        forget_box(boxed.planned)
         return output, error
     output.close()
     return output, end

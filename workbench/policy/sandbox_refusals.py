@@ -16,7 +16,7 @@ from workbench.policy.shell.sandbox_written_paths import SandboxPlaces, place_of
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 
-_MOST_REFUSALS: Final = 8
+MOST_REFUSALS: Final = 8
 _MAX_OUTPUT: Final = 32_768
 """Characters at the end of the output that are read."""
 _MAX_LINES: Final = 120
@@ -46,7 +46,7 @@ def read_refusals(
     named = {kind for kind, target in found if target}
     kept = [each for each in found if each[1] or each[0] not in named]
     return tuple(
-        SandboxRefusal(kind=kind, target=target or _NOT_NAMED[kind]) for kind, target in kept[:_MOST_REFUSALS]
+        SandboxRefusal(kind=kind, target=target or _NOT_NAMED[kind]) for kind, target in kept[:MOST_REFUSALS]
     )
 
 
@@ -66,7 +66,12 @@ _HOW_TO_LEAVE: Final = (
 
 def refusal_note(refusals: Iterable[SandboxRefusal]) -> str:
     """Return for a model what the sandbox refused and how to ask for leaving; empty for nothing."""
-    clauses = [_CLAUSES[refusal.kind].format(refusal.target) for refusal in refusals]
+    clauses = [
+        f"{refusal.target} {refusal.remark}"
+        if refusal.remark
+        else _CLAUSES[refusal.kind].format(refusal.target)
+        for refusal in refusals
+    ]
     return f"In the sandbox {'; '.join(clauses)}. {_HOW_TO_LEAVE}" if clauses else ""
 
 
@@ -97,22 +102,22 @@ class _OutputReader:
         path = _named_path(line, end)
         place = place_of(path, None)
         if place is None or self._places.need(place) is not None:
-            yield "write", _shown(path)
+            yield "write", shown_target(path)
 
     def _denied(self, line: str, end: int) -> Iterator[Found]:
         """Yield what may be a refusal: folders of the system are closed to a user without a sandbox too."""
         path = _named_path(line, end)
         place = place_of(path, None)
         if place is not None and self._places.need(place) == "outside" and not _is_system(place):
-            yield "write", _shown(path)
+            yield "write", shown_target(path)
 
     def _read(self, line: str, end: int) -> Iterator[Found]:
         path = _named_path(line, end)
         place = place_of(path, None)
-        if place is None or is_below(place, self._workspace) or _is_shown(place):
+        if place is None or is_below(place, self._workspace) or _isshown_target(place):
             return
         if self._places.need(place) is not None:
-            yield "read", _shown(path)
+            yield "read", shown_target(path)
 
 
 # --- files -------------------------------------------------------------------------------------------
@@ -152,7 +157,7 @@ def _is_system(place: str) -> bool:
     return any(is_below(place, folder) for folder in (*SYSTEM_FOLDERS, "/var", "/root", "/boot", "/run"))
 
 
-def _is_shown(place: str) -> bool:
+def _isshown_target(place: str) -> bool:
     return place == "/" or any(is_below(place, folder) for folder in (*SYSTEM_FOLDERS, "/proc", "/dev"))
 
 
@@ -212,7 +217,7 @@ def _network(line: str) -> Iterator[Found]:
         if not _NO_NETWORK.search(line):
             return
         named = _ADDRESS.search(line)
-    yield "network", "" if named is None else _shown(_host_and_port(**named.groupdict()))
+    yield "network", "" if named is None else shown_target(_host_and_port(**named.groupdict()))
 
 
 def _host_and_port(host: str, port: str | None = None) -> str:
@@ -238,5 +243,6 @@ _PRIVILEGES: Final[dict[str, re.Pattern[str]]] = {
 """What is said in lower case where there is no right, by the program that has none or cannot be reached."""
 
 
-def _shown(target: str) -> str:
+def shown_target(target: str) -> str:
+    """Return a path or host as one safe line without secrets."""
     return one_line(scrub(target).text, _TARGET_CELLS)

@@ -38,12 +38,16 @@ LEVEL_SENTENCES: Final[Mapping[SandboxLevel, str]] = {
 
 def refusals_text(refusals: Sequence[SandboxRefusal]) -> str:
     """Return what a sandbox refused in words, such as `to write /etc/hosts, to reach example.com:443`."""
-    named = [
-        _REFUSAL_WORDS[each.kind].format(one_line(each.target, _MAX_TARGET_CELLS))
-        for each in refusals[:_MOST_NAMED]
-    ]
+    named = [_refusal_words(each) for each in refusals[:_MOST_NAMED]]
     more = len(refusals) - _MOST_NAMED
     return ", ".join([*named, *([f"and {more} more"] if more > 0 else [])])
+
+
+def _refusal_words(refusal: SandboxRefusal) -> str:
+    target = one_line(refusal.target, _MAX_TARGET_CELLS)
+    if refusal.remark:
+        return f"to change {target}, which {one_line(refusal.remark, _MAX_TARGET_CELLS)}"
+    return _REFUSAL_WORDS[refusal.kind].format(target)
 
 
 def refusals_sentence(call: Call) -> str:

@@ -354,7 +354,7 @@ def test_a_workspace_that_git_takes_hooks_from(base, workspace):
 def test_a_workspace_with_too_many_names(base, monkeypatch):
     class Full:
         def found(self):
-            raise TooManyNames("/w holds more than 3 names")
+            raise TooManyNames("/w holds more than 3 names", {})
 
     monkeypatch.setattr(module, "workspace_index", lambda *arguments: Full())
     with pytest.raises(BoxUnavailable, match="more than 3 names") as caught:
@@ -366,7 +366,7 @@ def test_a_workspace_with_too_many_names(base, monkeypatch):
 
 
 def left(planned):
-    return [os.path.relpath(path, planned.box.workspace) for path in quarantine_new_closed(planned)]
+    return [os.path.relpath(path, planned.box.workspace) for path in quarantine_new_closed(planned).moved]
 
 
 def kept(planned):
@@ -383,7 +383,7 @@ def test_new_closed_paths_are_moved_out(base, workspace):
     planned = boxes.plan(base)
     make(workspace, "sub/.git/hooks/pre-commit", ".envrc", "new/folder/.vscode/tasks.json", "new/file")
     assert sorted(left(planned)) == [".envrc", "new/folder/.vscode/tasks.json", "sub/.git"]
-    assert kept(planned) == [".envrc", "new/folder/.vscode/tasks.json", "sub/.git/hooks/pre-commit"]
+    assert kept(planned) == [".envrc", ".git/hooks/pre-commit", "tasks.json"]
     assert sorted(os.listdir(workspace)) == [".git", "new", "sub"]  # noqa: PTH208
     assert (workspace / "new/file").exists() and (workspace / ".git/HEAD").exists()
     assert left(planned) == []
@@ -465,11 +465,11 @@ def test_another_file_system_takes_what_is_moved_as_a_copy(base, workspace, monk
 
     monkeypatch.setattr(os, "rename", other_device)
     assert sorted(left(planned)) == [".envrc", "sub/.git"]
-    assert kept(planned) == [".envrc", "sub/.git/hooks/x", "sub/.git/link"]
+    assert kept(planned) == [".envrc", ".git/hooks/x", ".git/link"]
     assert not (workspace / "sub/.git").exists() and not (workspace / ".envrc").exists()
 
 
-def test_what_cannot_be_moved_is_told_after_all_else_was(base, workspace, monkeypatch):
+def test_what_cannot_be_moved_is_named_and_all_else_is_moved(base, workspace, monkeypatch):
     planned = boxes.plan(base)
     make(workspace, "a/.envrc", "b/.envrc")
     move = module.move_aside
@@ -480,9 +480,52 @@ def test_what_cannot_be_moved_is_told_after_all_else_was(base, workspace, monkey
         move(root, path, target)
 
     monkeypatch.setattr(module, "move_aside", refusing)
-    with pytest.raises(FileRefused, match="in the way"):
-        quarantine_new_closed(planned)
-    assert kept(planned) == ["b/.envrc"]
+    found = quarantine_new_closed(planned)
+    assert (found.left, found.moved) == ((f"{workspace}/a/.envrc",), (f"{workspace}/b/.envrc",))
+    assert kept(planned) == [".envrc"]
+
+
+def test_a_workspace_that_grew_too_large_still_loses_what_is_found(base, workspace):
+    planned = boxes.plan(base)
+    planned.index._most = 3
+    make(workspace, ".envrc", "sub/.envrc", "sub/one", "sub/two")
+    found = quarantine_new_closed(planned)
+    assert f"{workspace}/.envrc" in found.moved
+    assert "holds more than 3 names" in found.unseen
+    assert not (workspace / ".envrc").exists()
+
+
+def test_a_closed_path_that_changed_stays_and_is_named(base, workspace):
+    make(workspace, "AGENTS.md", ".envrc", ".git/config", "new.md")
+    planned = boxes.plan(base)
+    (workspace / "new.md").rename(workspace / "AGENTS.md")
+    make(workspace, ".git/index")
+    found = quarantine_new_closed(planned)
+    assert (found.changed, found.moved) == ((f"{workspace}/AGENTS.md",), ())
+    assert (workspace / "AGENTS.md").exists()
+
+
+def test_what_another_running_box_made_does_not_count_as_before(base, workspace):
+    """When it is moved out the mount in the other box is gone, and its command can write the file again."""
+    make(workspace, "AGENTS.md")
+    first = boxes.plan(base)
+    make(workspace, ".envrc")
+    second = boxes.plan(base)
+    assert f"{workspace}/.envrc" in second.box.closed
+    assert left(first) == [".envrc"]
+    make(workspace, ".envrc")
+    assert left(second) == [".envrc"]
+    assert (workspace / "AGENTS.md").exists()
+    make(workspace, ".envrc")
+    assert left(boxes.plan(base)) == [], "no other box runs: it is of the human"
+
+
+def test_what_a_box_that_never_ended_left_is_moved_out_by_the_next(base, workspace):
+    boxes.plan(base)  # and dropped, as by a crash
+    make(workspace, ".envrc")
+    assert left(boxes.plan(base)) == [".envrc"]
+    make(workspace, ".envrc")
+    assert left(boxes.plan(base)) == []
 
 
 # --- of a session

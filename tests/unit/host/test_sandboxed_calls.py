@@ -1,6 +1,9 @@
 """Commands of a session in its sandbox, from the gate to the process: they run where it was said, or not at all."""
 
+import os
+
 import pytest
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from tests.support.stage import USER, call, exchange, recording, text
@@ -8,9 +11,12 @@ from workbench.cli.dispatch import dispatch
 from workbench.domain import events as e
 from workbench.domain.events import SessionChanged
 from workbench.domain.values import OUTSIDE, SandboxRefusal, SandboxUse
+from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox import Sandbox
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host import executor, model_call
+from workbench.host.boxed_command import closed_refusals
+from workbench.host.command_box import ClosedChanges
 from workbench.host.workspace_trust import grant_trust
 from workbench.journal.errors import GuardFailed
 from workbench.policy import gate
@@ -349,6 +355,43 @@ def test_a_file_that_controls_the_workspace_is_moved_out_and_named(staged):
     kinds = stage.kinds()
     assert kinds.index("sandbox.refused") < kinds.index("call.finished")
     assert "refused" not in "".join(body.text for body in stage.bodies(e.OutputStreamed))
+
+
+HOSTILE = r"""
+import os
+for folder in (b"\xff", b"a\n\x1b[31mX", *(b"%d" % n for n in range(20))):
+    os.mkdir(folder)
+    open(folder + b"/.env" + b"rc", "w").close()
+"""
+
+
+def test_names_of_files_that_are_moved_out_are_few_readable_lines(staged):
+    stage = staged(recording(command("python3 make.py"), DONE), config=AUTO, files={"make.py": HOSTILE})
+    stage.begin().drive()
+    (body,) = stage.bodies(e.SandboxRefused)
+    targets = [refusal.target for refusal in body.refusals]
+    assert len(targets) == 9 and targets[-1] == "14 more"
+    assert all(target.isprintable() for target in targets)
+    assert [str(path) for path in stage.workspace.rglob(".envrc")] == []
+
+
+def test_paths_that_are_no_text_can_be_told():
+    paths = (os.fsdecode(b"/w/\xff/.envrc"), "/w/a\n\x1b[31mX\u202e/.envrc", f"/w/{'long/' * 900}.envrc")
+    for refusal in closed_refusals(ClosedChanges(left=paths, changed=paths), "/w"):
+        assert refusal.target.isprintable() and len(refusal.target) <= 200
+        assert decode(encode(refusal), type=SandboxRefusal) == refusal
+
+
+def test_a_workspace_that_cannot_be_looked_through_ends_the_call_with_a_refusal(staged, monkeypatch):
+    monkeypatch.setattr(FolderIndex.__init__, "__defaults__", (40,))
+    line = "python3 -c \"import os; open('.env'+'rc', 'w'); [open(f'n{n}', 'w') for n in range(60)]\""
+    stage = staged(recording(command(line), DONE), config=AUTO).begin()
+    stage.drive()
+    (body,) = stage.bodies(e.SandboxRefused)
+    assert [refusal.target for refusal in body.refusals] == ["the workspace", ".envrc"]
+    assert not (stage.workspace / ".envrc").exists()
+    (finished,) = stage.bodies(e.CallFinished)
+    assert "the workspace could not be looked through: " in finished.preview
 
 
 def test_a_row_that_asks_to_leave_names_what_was_refused_before(staged):

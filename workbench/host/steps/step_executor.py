@@ -32,7 +32,7 @@ from workbench.host.boxed_command import (
     require_full_sandbox,
 )
 from workbench.host.call_context import files_named_by_hooks
-from workbench.host.command_box import BoxUnavailable
+from workbench.host.command_box import BoxUnavailable, forget_box
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.spend_limits import held_back_step
@@ -221,7 +221,7 @@ async def run_command_step(
             is_boxed=boxed is not None,
         )  # fmt: skip
     except (ProcessNotStarted, BoxUnavailable, FileRefused) as error:
-        return _not_started(error)
+        return _not_started(error, boxed)
     identity = command.identity
     started = StepEvent(
         kind="process", pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=mark
@@ -231,11 +231,13 @@ async def run_command_step(
     try:
         run = await _follow_command(context, spec, command, on_event, stop, session)
     except ProcessNotStarted as error:
-        return _not_started(error)
+        return _not_started(error, boxed)
     return run if boxed is None else await asyncio.to_thread(_with_refusals, run, boxed)
 
 
-def _not_started(error: Exception) -> CommandRun:
+def _not_started(error: Exception, boxed: BoxedCommand | None) -> CommandRun:
+    if boxed is not None:
+        forget_box(boxed.planned)
     return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
 
 
