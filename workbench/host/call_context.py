@@ -415,9 +415,12 @@ def _run_hook(context: DriverContext, command: str, stdin: bytes, level: Sandbox
         return run_hook(command, stdin, folder, environment, hooks.HOOK_TIMEOUT_SECONDS)
     closed = files_named_by_hooks(context, context.recall_settings().config)
     boxed = box_program(context, HOOKS, level, folder, ("/bin/sh", "-c", command), environment, closed)
-    end = run_hook(boxed.argv, stdin, folder, boxed.environment, hooks.HOOK_TIMEOUT_SECONDS, is_boxed=True)
-    quarantine_new_closed(boxed.planned)
-    return end
+    try:
+        return run_hook(
+            boxed.argv, stdin, folder, boxed.environment, hooks.HOOK_TIMEOUT_SECONDS, is_boxed=True
+        )
+    finally:
+        quarantine_new_closed(boxed.planned)
 
 
 HOOKS: Final = "hooks"

@@ -194,7 +194,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
 def _record(places: BoxPlaces, started: int, before: Iterable[str]) -> RunningBox | None:
     """Tell other boxes of this one; where the data folder cannot be written there are none to tell."""
     record = BoxRecord(
-        workspace=os.fsencode(places.workspace), started=started, before=tuple(map(os.fsencode, before))
+        workspace=os.fsencode(places.workspace), started=started, before=frozenset(map(os.fsencode, before))
     )
     with suppress(OSError, FileRefused):
         return RunningBox(running_boxes_folder(places.data), record) if Path(places.data).is_dir() else None

@@ -30,7 +30,7 @@ class BoxRecord(Struct, frozen=True, kw_only=True):
     workspace: bytes
     started: int
     """Nanoseconds: what was made since has a later time of change, which no command can set back."""
-    before: tuple[bytes, ...]
+    before: frozenset[bytes]
 
     def has_new(self, path: str) -> bool:
         """Return whether a path was not there before this box, and may be of its command."""

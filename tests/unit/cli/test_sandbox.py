@@ -32,6 +32,13 @@ def test_the_status_of_a_machine_with_a_full_sandbox(here):
     assert facts["problem"] == facts["remedy"] == facts["unavailable"] == "" and facts["version"]
 
 
+def test_asking_for_the_status_leaves_no_box_that_never_ended(here):
+    here("sandbox", "status")
+    (here.workspace / ".envrc").write_text("x")
+    assert here("sandbox", "try", "--", "true") == 0
+    assert (here.workspace / ".envrc").exists()
+
+
 def test_the_status_of_a_machine_without_one_says_what_to_do(shell, monkeypatch):
     found = Sandbox(backend="landlock", problem="bubblewrap is not installed", remedy="install it")
     monkeypatch.setattr(module, "prove_sandbox", lambda choice: found)

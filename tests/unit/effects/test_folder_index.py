@@ -117,6 +117,17 @@ def test_there_is_a_limit(tmp_path, reader):
         FolderIndex(str(tmp_path), reader, "", most=7).found()
 
 
+def test_at_the_limit_the_folders_at_the_top_have_been_looked_at(tmp_path, reader):
+    for folder in ("a", "b", "c"):
+        (tmp_path / folder / "deep").mkdir(parents=True)
+        (tmp_path / folder / "x").touch()
+        for name in range(9):
+            (tmp_path / folder / "deep" / str(name)).touch()
+    with pytest.raises(TooManyNames) as caught:
+        FolderIndex(str(tmp_path), reader, "", most=12).found()
+    assert set(caught.value.found) == {f"{tmp_path}/{folder}/x" for folder in ("a", "b", "c")}
+
+
 def test_nothing_is_found_where_nothing_is(tmp_path, reader):
     assert FolderIndex(f"{tmp_path}/none", reader, "").found() == {}
     (tmp_path / "file").touch()

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.stage import call, exchange, recording, text
 from workbench.domain import events as e
+from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox_proof import prove_sandbox
 
 
@@ -45,6 +46,15 @@ def test_a_hook_runs_at_its_level(staged, tmp_path, more, is_left):
 @pytest.mark.usefixtures("sandbox")
 def test_a_hook_inside_still_denies(staged):
     assert hooked(staged, "exit 3", sandbox="read-only").calls()["c1"].state == "rejected"
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_what_a_hook_leaves_is_moved_out_of_a_workspace_that_it_filled(staged, monkeypatch):
+    monkeypatch.setattr(FolderIndex.__init__, "__defaults__", (200,))
+    stage = hooked(staged, "touch .envrc $(seq 300)", sandbox="workspace")
+    assert not (stage.workspace / ".envrc").exists()
+    assert (stage.workspace / "300").exists()
+    assert stage.calls()["c1"].state == "succeeded"
 
 
 def test_without_a_sandbox_a_hook_that_names_a_level_denies(staged, tmp_path):

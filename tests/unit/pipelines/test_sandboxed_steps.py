@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.stage import exchange, text
 from tests.unit.pipelines.projects import MANIFEST, command, project
+from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.step_notes import step_notes
@@ -58,6 +59,18 @@ def test_a_file_that_controls_the_workspace_fails_the_step_that_left_it(runs):
     step = here.step(run, "a")
     assert step.state == "failed"
     assert ".envrc" in step.error_message
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_step_that_fills_the_workspace_fails_and_its_run_goes_on(runs, monkeypatch):
+    monkeypatch.setattr(FolderIndex.__init__, "__defaults__", (200,))
+    here = runs()
+    line = "touch .envrc $(seq 300)"
+    run = here.request(here.pipeline(command("a", line, sandbox="workspace")))
+    here.drive(run)
+    step = here.step(run, "a")
+    assert step.state == "failed"
+    assert "the workspace, which could not be looked through" in step.error_message
 
 
 @pytest.mark.parametrize("level", LEVELS)
