@@ -33,6 +33,7 @@ def test_the_status_of_a_machine_with_a_full_sandbox(here):
 
 
 def test_asking_for_the_status_leaves_no_box_that_never_ended(here):
+    default_home_path(os.environ).mkdir(parents=True, exist_ok=True)
     here("sandbox", "status")
     (here.workspace / ".envrc").write_text("x")
     assert here("sandbox", "try", "--", "true") == 0

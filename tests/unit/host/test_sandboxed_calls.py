@@ -15,8 +15,10 @@ from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox import Sandbox
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host import executor, model_call
+from workbench.host.box_folders import running_boxes_folder
 from workbench.host.boxed_command import closed_refusals
 from workbench.host.command_box import ClosedChanges
+from workbench.host.running_boxes import read_records
 from workbench.host.workspace_trust import grant_trust
 from workbench.journal.errors import GuardFailed
 from workbench.policy import gate
@@ -337,6 +339,7 @@ def test_a_box_that_does_not_start_is_not_taken_for_an_exit_code(staged, monkeyp
     row = stage.calls()["c1"]
     assert (row.state, row.detail) == ("failed", "no sandbox")
     assert row.error.startswith("nothing ran:")
+    assert read_records(running_boxes_folder(str(stage.context().home.path))) == {}
 
 
 # --- what was refused ------------------------------------------------------------------------------------
@@ -377,7 +380,9 @@ def test_names_of_files_that_are_moved_out_are_few_readable_lines(staged):
 
 def test_paths_that_are_no_text_can_be_told():
     paths = (os.fsdecode(b"/w/\xff/.envrc"), "/w/a\n\x1b[31mX\u202e/.envrc", f"/w/{'long/' * 900}.envrc")
-    for refusal in closed_refusals(ClosedChanges(left=paths, changed=paths), "/w"):
+    refusals = closed_refusals(ClosedChanges(left=paths, changed=paths), "/w")
+    assert refusals[0].target == "\ufffd/.envrc"
+    for refusal in refusals:
         assert refusal.target.isprintable() and len(refusal.target) <= 200
         assert decode(encode(refusal), type=SandboxRefusal) == refusal
 
