@@ -160,13 +160,8 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
         hidden = {places.data, *bound_socket_paths(), *_hidden_in(shown, places.workspace, denials)}
     except TooManyNames as error:
         raise BoxUnavailable(f"{error}.", "Open a smaller folder as the workspace.") from None
-<<<<<<< HEAD
-    before = {path: _link_target(path) for path, kind in found.items() if kind != HIDDEN}
-    before |= {path: _link_target(path) for path in places.closed if is_below(path, places.workspace)}
-    before |= dict.fromkeys(other_names(before, places.workspace), "")
-    closed, whole = _within_limit(set(_mountable(before, places.workspace)), places.workspace)
-=======
     there = {path: _state(path) for path in _closed(found, places)}
+    there |= {path: _state(path) for path in other_names(there, places.workspace)}
     closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,

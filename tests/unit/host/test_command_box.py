@@ -121,7 +121,7 @@ def test_a_file_that_git_would_include_is_moved_out_if_a_command_makes_it(base, 
     (workspace / ".git/config").write_text("[include]\n\tpath = ../later.inc\n")
     planned = boxes.plan(base)
     make(workspace, "later.inc")
-    assert quarantine_new_closed(planned) == (f"{workspace}/later.inc",)
+    assert quarantine_new_closed(planned).moved == (f"{workspace}/later.inc",)
 
 
 def test_further_names_of_a_closed_file_are_closed(base, workspace):
