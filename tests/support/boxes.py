@@ -8,8 +8,10 @@ import pytest
 
 from tests.conftest import NO_SANDBOX
 from workbench.effects.command_execution import prepare_command
+from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox import boxed_argv, boxed_environment
 from workbench.effects.sandbox_proof import prove_sandbox
+from workbench.host.closed_names import _WorkspaceReader
 from workbench.host.command_box import NO_DENIALS, BoxPlaces, plan_box
 
 SECONDS = 60
@@ -69,3 +71,14 @@ def says(planned, *words, **more):
     done, output = run(planned, *words, **more)
     assert done.code == 0, (done, output)
     return output
+
+
+def limit_names(monkeypatch, most):
+    """Let the indexes of workspaces hold few names; those of other folders hold as many as ever."""
+    plain = FolderIndex.__init__
+
+    def limited(self, root, read, unreadable):
+        limit = (most,) if isinstance(read, _WorkspaceReader) else ()
+        plain(self, root, read, unreadable, *limit)
+
+    monkeypatch.setattr(FolderIndex, "__init__", limited)

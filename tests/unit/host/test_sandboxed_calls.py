@@ -6,12 +6,12 @@ import pytest
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
+from tests.support.boxes import limit_names
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.cli.dispatch import dispatch
 from workbench.domain import events as e
 from workbench.domain.events import SessionChanged
 from workbench.domain.values import OUTSIDE, SandboxRefusal, SandboxUse
-from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox import Sandbox
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host import executor, model_call
@@ -388,7 +388,7 @@ def test_paths_that_are_no_text_can_be_told():
 
 
 def test_a_workspace_that_cannot_be_looked_through_ends_the_call_with_a_refusal(staged, monkeypatch):
-    monkeypatch.setattr(FolderIndex.__init__, "__defaults__", (40,))
+    limit_names(monkeypatch, 40)
     line = "python3 -c \"import os; open('.env'+'rc', 'w'); [open(f'n{n}', 'w') for n in range(60)]\""
     stage = staged(recording(command(line), DONE), config=AUTO).begin()
     stage.drive()

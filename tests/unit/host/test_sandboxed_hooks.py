@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from tests.support.boxes import limit_names
 from tests.support.stage import call, exchange, recording, text
 from workbench.domain import events as e
-from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox_proof import prove_sandbox
 
 
@@ -50,7 +50,7 @@ def test_a_hook_inside_still_denies(staged):
 
 @pytest.mark.usefixtures("sandbox")
 def test_what_a_hook_leaves_is_moved_out_of_a_workspace_that_it_filled(staged, monkeypatch):
-    monkeypatch.setattr(FolderIndex.__init__, "__defaults__", (200,))
+    limit_names(monkeypatch, 200)
     stage = hooked(staged, "touch .envrc $(seq 300)", sandbox="workspace")
     assert not (stage.workspace / ".envrc").exists()
     assert (stage.workspace / "300").exists()

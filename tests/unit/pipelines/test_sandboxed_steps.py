@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.support.boxes import limit_names
 from tests.support.stage import exchange, text
 from tests.unit.pipelines.projects import MANIFEST, command, project
-from workbench.effects.folder_index import FolderIndex
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.step_notes import step_notes
@@ -63,7 +63,7 @@ def test_a_file_that_controls_the_workspace_fails_the_step_that_left_it(runs):
 
 @pytest.mark.usefixtures("sandbox")
 def test_a_step_that_fills_the_workspace_fails_and_its_run_goes_on(runs, monkeypatch):
-    monkeypatch.setattr(FolderIndex.__init__, "__defaults__", (200,))
+    limit_names(monkeypatch, 200)
     here = runs()
     line = "touch .envrc $(seq 300)"
     run = here.request(here.pipeline(command("a", line, sandbox="workspace")))
