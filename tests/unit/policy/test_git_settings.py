@@ -1,0 +1,78 @@
+"""Files of a work tree that git runs or obeys because its settings, or links in its folder, name them."""
+
+import pytest
+
+from workbench.policy.git_settings import GitSetting, files_named_by_git, read_git_settings
+
+
+@pytest.fixture
+def work(tmp_path):
+    """Make a work tree with a repository and some files; the home folder is next to it."""
+    for name in (".git/hooks", ".git/info", "tools", "src"):
+        (tmp_path / "work" / name).mkdir(parents=True)
+    for name in ("tools/fs", "conv.py", "shared.inc"):
+        (tmp_path / "work" / name).touch()
+    return tmp_path / "work"
+
+
+def named(work):
+    """Return what is named in the work tree, relative to it, and what is named elsewhere, whole."""
+    start = f"{work}/"
+    return sorted(
+        path.removeprefix(start) for path in files_named_by_git(str(work), str(work.parent / "home"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "paths"),
+    [
+        ("[core]\n\tfsmonitor = tools/fs\n", ["tools/fs"]),
+        ("[core]\n\tfsmonitor = tools/\\\nfs ; why\n", ["tools/fs"]),
+        ("[core]\n\thooksPath = ours\n", ["ours"]),
+        ('[filter "x"]\n\tclean = python3 conv.py\n', ["conv.py"]),
+        ("[alias]\n\tx = !tools/fs now\n\ty = log -- conv.py\n", ["tools/fs"]),
+        ("[core]\n\tpager = tools/later src\n", ["tools/later"]),
+        ("[core]\n\tpager =\n[user]\n\tname = conv.py\nno setting\n", []),
+        ("[core]\n\teditor = conv.py\0\n", []),
+        ("[include]\n\tpath = ../shared.inc\n", ["shared.inc"]),
+        ("[include]\n\tpath = config\n", [".git/config"]),
+    ],
+)
+def test_what_settings_name(work, settings, paths):
+    (work / ".git/config").write_text(settings)
+    assert named(work) == paths
+
+
+def test_included_files_are_read_up_to_a_number(work):
+    for number in range(60):
+        more = f"[include]\n\tpath = part{number + 1}\n"
+        (work / ".git" / f"part{number}").write_text(f"{more}[core]\n\tpager = tools/p{number}\n")
+    (work / ".git/config").write_text("[include]\n\tpath = part0\n")
+    found = named(work)
+    assert "tools/p0" in found
+    assert "tools/p59" not in found
+
+
+def test_what_links_lead_to_is_named(work):
+    (work / ".git/hooks/pre-commit").symlink_to("../../tools/link")
+    (work / "tools/link").symlink_to("fs")
+    (work / ".git/info/exclude").symlink_to("/nowhere/at-all")
+    assert named(work) == [
+        ".git/hooks/pre-commit",
+        ".git/info/exclude",
+        "/nowhere/at-all",
+        "tools/fs",
+        "tools/link",
+    ]
+
+
+def test_a_folder_without_a_repository_names_nothing(tmp_path):
+    assert files_named_by_git(str(tmp_path), str(tmp_path / "home")) == frozenset()
+
+
+def test_a_name_has_no_middle_part(work):
+    (work / ".git/config").write_text('[diff "a b"] textconv = x\n[core]\n\tPager = "y" # z\n')
+    assert list(read_git_settings(str(work / ".git/config"))) == [
+        GitSetting(name="diff.textconv", value="x"),
+        GitSetting(name="core.pager", value="y"),
+    ]
