@@ -1,4 +1,4 @@
-"""What a box costs a command, beside the bare command and as a multiple of a bare process, in the same run.
+"""Measure what a box adds to a command, compared with the bare command and with a bare process.
 
 `python -m benchmarks.sandbox [--times N] [--folders N]`. A box is described, made, checked and left, and the
 workspace is compared with what was there before; the aim is at most 15 ms more than the bare command. Needs

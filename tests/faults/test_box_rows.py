@@ -1,4 +1,4 @@
-"""A driver that is killed with a box running: all of it ends, and whoever takes over knows no more than it can."""
+"""Kill a driver while a box runs: all processes of the box end, and the call's outcome is unknown."""
 
 import os
 import random

@@ -1,7 +1,7 @@
 """Turn the words of a command into the words that run it in a sandbox, a box: what it sees and can write.
 
-bubblewrap builds a new root of what the box names; all else is not there, and there is no network. Landlock
-only refuses writes elsewhere. `sandbox_proof.py` tells which of them works here.
+bubblewrap builds a new root from the paths that the box names, without the network. Landlock only refuses
+writes elsewhere. `sandbox_proof.py` tells which of them works here.
 """
 
 # bubblewrap mounts in the order of its words, and looks at all mounts again for each: the parts of a box are
@@ -97,7 +97,7 @@ _MASK: Final = "/dev/null"
 def boxed_argv(sandbox: Sandbox, box: BoxDescription, argv: Sequence[str]) -> tuple[str, ...]:
     """Return the words that run a command in a box; give them to `prepare_command(is_boxed=True)`.
 
-    Raises ValueError where there is no sandbox.
+    Raises ValueError for a sandbox whose backend is none.
     """
     match sandbox.backend:
         case "bubblewrap":
