@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,7 +105,7 @@ def make_empty_file(root: Root, path: str) -> None:
 def move_aside(root: Root, path: str, target: str) -> None:
     """Move what is at a path below a folder to a new path elsewhere, links themselves. Raises FileRefused.
 
-    On another file system pipes, sockets and devices in it are lost.
+    On another file system pipes, sockets and devices in it are lost, and what cannot be copied whole stays.
     """
     folder, _, name = path.rpartition("/")
     make_folder(os.path.dirname(target))  # noqa: PTH120 -- text
@@ -117,11 +118,25 @@ def move_aside(root: Root, path: str, target: str) -> None:
                 raise
         source = f"/proc/self/fd/{directory}/{name}"
         if root.stat(path).kind == "folder":
-            with contextlib.suppress(shutil.Error):
-                shutil.copytree(source, target, symlinks=True)
+            _copy_whole(source, target)
         else:
             shutil.copy2(source, target, follow_symlinks=False)
         remove_below(root, path)
+
+
+def _copy_whole(source: str, target: str) -> None:
+    """Copy a folder without pipes, sockets and devices. Raises OSError, with nothing left of the copy."""
+    try:
+        shutil.copytree(source, target, symlinks=True, ignore=_special_files)
+    except OSError as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise OSError(errno.EIO, "it could not be copied whole") from error
+
+
+def _special_files(folder: str, names: list[str]) -> list[str]:
+    kept = (stat.S_ISDIR, stat.S_ISREG, stat.S_ISLNK)
+    modes = {name: os.lstat(f"{folder}/{name}").st_mode for name in names}
+    return [name for name, mode in modes.items() if not any(is_kind(mode) for is_kind in kept)]
 
 
 def make_link(root: Root, path: str, target: str) -> None:
