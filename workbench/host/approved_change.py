@@ -27,7 +27,7 @@ from workbench.host.call_context import CallRecord, edited_bytes
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
 from workbench.host.gate_runner import Recheck, recheck_before_execution
 from workbench.host.governed_settings import GovernedSettings
-from workbench.policy.gate import GateContext, ScreenedCall
+from workbench.policy.gate import GateContext, ScreenedCall, granted_search_path
 from workbench.policy.levels import BACKEND_BY_STRENGTH, lower_level
 
 HELD: Final = "held"
@@ -49,6 +49,8 @@ class PermittedCall(Struct, frozen=True, kw_only=True):
     """What a command may touch; None of all other calls, and of agents that execute their own."""
     gate: GateContext | None = None
     """What it was judged by; None of an internal call."""
+    search_path: str | None = None
+    """The PATH of a command outside that no human approved; None leaves that of the user."""
 
 
 class ExecutionRefusal(Struct, frozen=True, kw_only=True):
@@ -78,11 +80,11 @@ def recheck_call(
             detail="grant gone", error="the rule or grant that allowed it no longer exists"
         )
     use = _command_use(record, rechecked)
-    return (
-        use
-        if isinstance(use, ExecutionRefusal)
-        else PermittedCall(screened=screened, sandbox=use, gate=rechecked.gate)
-    )
+    if isinstance(use, ExecutionRefusal):
+        return use
+    is_granted = use == OUTSIDE and record.approved is None
+    path = granted_search_path(screened, rechecked.gate) if is_granted else None
+    return PermittedCall(screened=screened, sandbox=use, gate=rechecked.gate, search_path=path)
 
 
 def _command_use(record: CallRecord, now: Recheck) -> SandboxUse | ExecutionRefusal | None:

@@ -4,7 +4,7 @@ Asks the gate again (its stricter word wins), appends `call.executing`, acts, an
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import json
@@ -286,7 +286,13 @@ async def run_command(
         except (BoxUnavailable, FileRefused) as error:
             return _not_boxed(str(error))
     limits = tool_limits(config)
-    output, end = await _follow_command(writer, limits, record, use, boxed, spec, stop, digests)
+    if permitted.search_path is not None:
+        environment["PATH"] = permitted.search_path
+    argv = spec.argv if boxed is None else boxed.argv
+    variables = environment if boxed is None else boxed.environment
+    output, end = await _follow_command(
+        writer, limits, record, use, boxed, replace(spec, argv=argv), variables, stop, digests
+    )
     if isinstance(end, ProcessNotStarted):
         return _not_boxed(str(end))
     refusals = await _record_refusals(writer, record, boxed, output, end)
@@ -324,6 +330,7 @@ async def _follow_command(
     use: SandboxUse,
     boxed: BoxedCommand | None,
     spec: CommandSpec,
+    environment: Mapping[str, str],
     stop: asyncio.Event,
     digests: dict[str, str] | None,
 ) -> tuple[CommandOutput, CommandExit | ProcessNotStarted]:
@@ -335,10 +342,8 @@ async def _follow_command(
     output = CommandOutput(stream, writer.context.clock.monotonic)
     try:
         command = prepare_command(
-            spec.argv if boxed is None else boxed.argv, writer.context.workspace,
-            writer.context.environment if boxed is None else boxed.environment, record.row.id,
-            is_boxed=boxed is not None,
-        )  # fmt: skip
+            spec.argv, writer.context.workspace, environment, record.row.id, is_boxed=boxed is not None
+        )
         fault_point("call.started")
         with abandoned_on_error(command):
             started = _process_started(writer, record, command, use, spec, digests)

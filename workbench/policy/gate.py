@@ -5,6 +5,7 @@ It has no side effect, asks no human, and never lets a grant beat a deny.
 
 import os
 import shlex
+import shutil
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
@@ -21,7 +22,7 @@ from workbench.domain.values import (
     PermissionPattern,
     ToolDescriptor,
 )
-from workbench.effects.search_path import program_in_workspace
+from workbench.effects.search_path import program_in_workspace, search_path_outside
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
 from workbench.policy.levels import LineFacts, SandboxState, ask_in_read_only, place_command
 from workbench.policy.patched_paths import PatchedPath, patched_paths
@@ -353,7 +354,7 @@ def _placed_verdict(
 
 
 def _ask_about_own_program(granted: GateVerdict, passed: ScreenedCall, context: GateContext) -> GateVerdict:
-    """Ask where a command in a line is found in the workspace, since commands inside may have put it there.
+    """Ask where a command of a line is found in the workspace alone, where commands inside can write.
 
     A grant of the whole tool counts all the same: it lets any program run outside. No other grant covers a
     command that starts another, such as `env`.
@@ -361,13 +362,32 @@ def _ask_about_own_program(granted: GateVerdict, passed: ScreenedCall, context: 
     allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
     if passed.view is None or _whole_tool_verdict(passed, context, allowing):
         return granted
-    root = os.path.realpath(context.workspace)
+    root, kept = os.path.realpath(context.workspace), _path_outside(context)
     for name in dict.fromkeys(word for simple in passed.view.commands for word in simple.words[:1]):
-        if file := program_in_workspace(name, context.search_path, passed.folder, root):
+        path = context.search_path if shutil.which(name, path=kept) is None else kept
+        if file := program_in_workspace(name, path, passed.folder, root):
             which = f"{_shown_text(name, 80)} is {_shown_text(file, 160)}, a file of the workspace"
             why = f"{which}; otherwise: {granted.reason}"
             return GateVerdict(outcome="ask", step="ask", by=granted.by, reason=why, place="outside")
     return granted
+
+
+def granted_search_path(passed: ScreenedCall, context: GateContext) -> str:
+    """Return the PATH of a command that no human approved and that runs outside the sandbox.
+
+    Where commands inside could write a folder of PATH, a granted command finds no program in it, nor does
+    any program that it starts. A grant of the whole tool lets any program run.
+    """
+    sandbox = context.sandbox
+    if sandbox is None or sandbox.level == "outside" or sandbox.strength == "none":
+        return context.search_path
+    allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
+    is_any = _whole_tool_verdict(passed, context, allowing) is not None
+    return context.search_path if is_any else _path_outside(context)
+
+
+def _path_outside(context: GateContext) -> str:
+    return search_path_outside(context.search_path, (os.path.realpath(context.workspace),))
 
 
 def _leaving_reason(passed: ScreenedCall, context: GateContext, sandbox: SandboxState) -> str:

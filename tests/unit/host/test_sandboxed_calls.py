@@ -76,6 +76,41 @@ def lose_sandbox(stage, monkeypatch, point="call.before_executing"):
     monkeypatch.setattr(executor, "fault_point", lambda name: is_gone.append(1) if name == point else None)
 
 
+# --- programs that a rule lets run outside -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "entry", "line"),
+    [
+        (".venv/bin/helper", "{work}/.venv/bin", "deploy now"),
+        ("sub/bin/deploy", "bin", "cd sub && deploy now"),
+        ("sub/deploy", "", "cd sub && deploy now"),
+    ],
+)
+def test_what_a_rule_lets_outside_runs_no_program_that_a_command_put_on_the_path(
+    staged, monkeypatch, tmp_path, place, entry, line
+):
+    marker, tools = tmp_path / "reached", tmp_path / "tools"
+    for name, script in {"deploy": "helper", "helper": "echo clean"}.items():
+        tools.mkdir(exist_ok=True)
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tools / name).chmod(0o755)
+    planted = (
+        f"mkdir -p $(dirname {place}); printf '#!/bin/sh\\ntouch {marker}\\n' > {place}; chmod +x {place}"
+    )
+    allow = [{"pattern": text, "where": "outside"} for text in ("Bash(deploy now)", "Bash(cd *)")]
+    stage = staged(
+        recording(command(planted), command(line, "c2"), DONE), files={"sub/x": ""},
+        config={"approvals": {"sandboxed": "auto", "allow": allow}},
+    )  # fmt: skip
+    entries = (entry.format(work=stage.workspace), str(tools), os.environ["PATH"])
+    monkeypatch.setenv("PATH", os.pathsep.join(entries))
+    stage.begin().drive()
+    assert uses(stage) == [INSIDE, OUTSIDE]
+    assert stage.bodies(e.CallFinished)[-1].preview.strip() == "clean"
+    assert not marker.exists()
+
+
 # --- a rule that is read too widely --------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import DESCRIPTORS, KNOWN, context, rule
 from workbench.domain.values import HELD_BY, GateVerdict, PermissionPattern
-from workbench.policy.gate import GateCall, judge_call, recheck_call
+from workbench.policy.gate import GateCall, granted_search_path, judge_call, recheck_call, screen_call
 from workbench.policy.levels import SandboxState
 from workbench.policy.rules import allows_commands
 from workbench.policy.trust import TRUST_CHOICES, trust_choices
@@ -287,17 +287,30 @@ def test_a_rule_for_outside_asks_about_a_program_that_is_a_file_of_the_workspace
     (elsewhere / "release").symlink_to(work / ".venv/bin/deploy")
     patterns = ("deploy *", "release *")
     rules = tuple(rule(id=text, pattern=f"Bash({text})", place="outside") for text in patterns)
-    own = where(work, search_path=f"{work}/.venv/bin:{elsewhere}", rules=rules)
+    own = where(work, search_path=f"{work}/.venv/bin:/usr/bin", rules=rules)
     asked = judged(command("deploy now"), own)
     assert (asked.outcome, asked.place) == ("ask", "outside")
     assert asked.reason.startswith("deploy is .venv/bin/deploy, a file of the workspace; otherwise: ")
-    later = replace(own, search_path=f"{elsewhere}:.venv/bin")
-    assert place(command("deploy now"), later) == ("allowed", "outside")
-    for path in (".venv/bin", f"src/../.venv/bin:{elsewhere}"):
-        assert place(command("deploy now"), replace(own, search_path=path)) == ("ask", "outside")
+    for path in (f"{work}/.venv/bin:{elsewhere}", f"{elsewhere}:.venv/bin", f"src/../.venv/bin:{elsewhere}"):
+        later = replace(own, search_path=path)
+        assert place(command("deploy now"), later) == ("allowed", "outside"), path
+        assert granted_search_path(screen_call(command("deploy now"), later), later) == str(elsewhere)
+    assert place(command("deploy now"), replace(own, search_path=".venv/bin")) == ("ask", "outside")
     assert place(command("release now"), replace(own, search_path=str(elsewhere))) == ("ask", "outside")
     without = replace(own, sandbox=replace(AUTO, strength="none"))
     assert place(command("deploy now"), without) == ("allowed", "outside"), "as without a sandbox"
+
+
+@pytest.mark.parametrize("sandbox", [None, replace(AUTO, level="outside"), replace(AUTO, strength="none")])
+def test_without_a_sandbox_commands_find_their_programs_as_the_user_does(work, sandbox):
+    own = where(work, sandbox, search_path=".venv/bin:/usr/bin")
+    assert granted_search_path(screen_call(command("deploy"), own), own) == own.search_path
+
+
+def test_a_grant_of_every_command_of_a_run_leaves_their_search_path(work):
+    whole = rule(scope="run", scope_id="r", pattern="Bash", place="outside")
+    own = where(work, search_path=".venv/bin:/usr/bin", rules=(whole,), run_id="r")
+    assert granted_search_path(screen_call(command("deploy"), own), own) == own.search_path
 
 
 @pytest.mark.parametrize(
