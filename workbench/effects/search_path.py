@@ -2,15 +2,36 @@
 
 import os
 from collections.abc import Iterable
+from typing import Final
+
+_MOST_LINKS: Final = 40
+"""As many as Linux follows."""
 
 
 def leads_through(path: str, workspace: str) -> bool:
-    """Return whether a path passes a workspace, where a command could have made a link."""
-    while not _is_below(os.path.realpath(path), workspace):
-        if path in ("", "/"):
-            return False
-        path = os.path.dirname(path)  # noqa: PTH120 -- text
-    return True
+    """Return whether a path, or a link that it follows, passes a workspace: a command could have made it."""
+    passed, links = "/", 0
+    due = os.path.join(os.getcwd(), path).split("/")[::-1]  # noqa: PTH109, PTH118 -- text
+    while due and links <= _MOST_LINKS:
+        name = due.pop()
+        if name in ("", ".", ".."):
+            passed = os.path.dirname(passed) if name == ".." else passed  # noqa: PTH120 -- text
+            continue
+        here = f"{passed.rstrip('/')}/{name}"
+        if _is_below(here, workspace):
+            return True
+        target = _link_target(here)
+        links += target is not None
+        passed = here if target is None else "/" if target.startswith("/") else passed
+        due += [] if target is None else target.split("/")[::-1]
+    return links > _MOST_LINKS
+
+
+def _link_target(path: str) -> str | None:
+    try:
+        return os.readlink(path)  # noqa: PTH115 -- text
+    except OSError:
+        return None
 
 
 def search_path_outside(path: str, workspaces: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from workbench.effects.home_view import SETTINGS, TOOLCHAINS, home_view
+from workbench.effects.search_path import leads_through
 
 KEY = "AKIA" + "Q7RZ2KXW4MNB5TPL"
 """Looks like a key of a service."""
@@ -90,6 +91,21 @@ def test_a_link_to_too_much_is_not_followed(home, target):
 
 
 # --- folders of PATH
+
+
+@pytest.mark.parametrize(
+    ("path", "passes"),
+    [("w", True), ("w/deep/er", True), ("none/x", False), ("out/x", False), ("w/back/x", True), ("in/x", True), ("w/../out", True),
+     ("other/in/x", True), ("", False), ("/", False), ("//", False), ("relative/x", False)],
+)  # fmt: skip
+def test_a_path_that_passes_the_workspace_leads_through_it(tmp_path, path, passes):
+    base = tmp_path.resolve()
+    make(base, "w/", "out/x", "other/")
+    (base / "w/back").symlink_to(base / "out")
+    (base / "in").symlink_to(base / "w")
+    (base / "other/in").symlink_to(base / "w/back")
+    whole = path if not path.strip("/") or path.startswith("relative") else f"{base}/{path}"
+    assert leads_through(whole, f"{base}/w") == passes
 
 
 def test_a_folder_of_path_alone_is_shown(home):
