@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.mounts import MountRow, mounted_source, read_mounts
+from workbench.effects.mounts import MountRow, Mounts, mounted_source, read_mounts
 from workbench.effects.syscall_filter import syscall_filter
 
 FILTER_OPTION: Final = "--seccomp"
@@ -68,13 +68,14 @@ class BoxGate:
         return False
 
 
-def check_box(argv: Sequence[str], leader: int) -> int:
+def check_box(argv: Sequence[str], leader: int, ours: Mounts) -> int:
     """Compare the mounts of a box with the words that it was made by; return its first process.
 
-    All that runs in the box has ended when that process has. Raises BoxNotMade.
+    All that runs in the box has ended when that process has. `ours`: the mounts of this process, which may
+    be read while the box is made. Raises BoxNotMade.
     """
     first = _first_inside(leader)
-    inside, ours = read_mounts(first), read_mounts()
+    inside = read_mounts(first)
     for place, source, is_read_only in _wanted_mounts(argv):
         mount = inside.get(place)
         is_there = mount is not None and (mount.is_read_only or not is_read_only)
@@ -93,7 +94,7 @@ def _first_inside(leader: int) -> int:
     return int(children[0])
 
 
-def _is_mounted_from(source: str, mount: MountRow, ours: dict[str, MountRow]) -> bool:
+def _is_mounted_from(source: str, mount: MountRow, ours: Mounts) -> bool:
     return not source or mounted_source(source, ours) == (mount.device, mount.source)
 
 

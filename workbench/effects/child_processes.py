@@ -27,6 +27,7 @@ from workbench.effects.box_start import (
     with_filter,
     with_gate,
 )
+from workbench.effects.mounts import Mounts, read_mounts
 from workbench.effects.process_marks import CALL_VARIABLE
 from workbench.effects.process_table import (
     CHILD_REGISTRY,
@@ -335,9 +336,9 @@ def signal_group(group: int, number: signal.Signals) -> None:
 class BoxProcesses:
     """All processes in a box; they have ended when the first one has."""
 
-    def __init__(self, argv: Sequence[str], leader: int) -> None:
-        """Check a box that was started by these words. Raises BoxNotMade."""
-        self._first = check_box(argv, leader)
+    def __init__(self, argv: Sequence[str], leader: int, ours: Mounts) -> None:
+        """Check a box that was started by these words, as `check_box` does. Raises BoxNotMade."""
+        self._first = check_box(argv, leader, ours)
         file = open_pidfd(self._first)
         if file is None:
             raise BoxNotMade("this system does not say when processes end")
@@ -499,11 +500,11 @@ class _Exchange:
 
     def enter_box(self, argv: Sequence[str], mark: str) -> "BoxProcesses | None":
         """Wait for the gate of a box and have it opened by the first bytes. Raises ProcessNotStarted."""
-        gate = BoxGate(mark)
+        gate, ours = BoxGate(mark), read_mounts()
         try:
             while not gate.is_there(self._printed_by_box()):
                 pass
-            inside = BoxProcesses(argv, self._child.pid) if has_waiter(argv) else None
+            inside = BoxProcesses(argv, self._child.pid, ours) if has_waiter(argv) else None
         except (BoxNotMade, TimeoutError) as error:
             raise box_not_started(error, gate.printed) from None
         self.output += gate.printed

@@ -30,6 +30,7 @@ from workbench.effects.child_processes import (
     termination_target,
     unnamed_file,
 )
+from workbench.effects.mounts import read_mounts
 from workbench.effects.process_table import (
     CHILD_REGISTRY,
     open_pidfd,
@@ -210,13 +211,13 @@ class Command:
             self._close()
 
     async def _enter_box(self) -> None:
-        gate = BoxGate(self._mark)
+        gate, ours = BoxGate(self._mark), read_mounts()
         try:
             async with asyncio.timeout(START_SECONDS):
                 while not gate.is_there(await self._printed_by_box()):
                     pass
             if has_waiter(self._box):
-                self._inside = BoxProcesses(self._box, self._child.pid)
+                self._inside = BoxProcesses(self._box, self._child.pid, ours)
         except (BoxNotMade, TimeoutError) as error:
             failure = box_not_started(error, gate.printed or self._read_errors())
             self.abandon()

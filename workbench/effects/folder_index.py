@@ -4,7 +4,6 @@ import os
 import stat
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -55,7 +54,10 @@ class FolderIndex:
         """Return what is found now, the top first. Raises TooManyNames."""
         with self._lock:
             folders, is_whole = self._walk()
-        found = {path: kind for known in folders.values() for path, kind in known.findings.found.items()}
+        found: dict[str, str] = {}
+        for known in folders.values():
+            if known.findings.found:
+                found.update(known.findings.found)
         if not is_whole:
             raise TooManyNames(f"{self._root} holds more than {self._most:,} names", found)
         return found
@@ -63,30 +65,31 @@ class FolderIndex:
     def _walk(self) -> tuple[dict[str, _KnownFolder], bool]:
         """Look at all folders, level by level; return also whether these are all."""
         folders: dict[str, _KnownFolder] = {}
-        due, names = deque([self._root]), 0
-        while due and names <= self._most:
-            folder = due.popleft()
+        due, names = [self._root], 0
+        for folder in due:
             known = self._look(folder)
-            if known is not None:
-                names += known.names
-                due += known.findings.enter
-                folders[folder] = known
-        is_whole = names <= self._most
-        if is_whole:
-            self._folders = folders
-        return folders, is_whole
+            if known is None:
+                continue
+            folders[folder] = known
+            names += known.names
+            if names > self._most:
+                return folders, False
+            due += known.findings.enter
+        self._folders = folders
+        return folders, True
 
     def _look(self, folder: str) -> _KnownFolder | None:
         try:
             status = os.lstat(folder)
         except OSError:
             return None
-        if not stat.S_ISDIR(status.st_mode):
-            return None
-        stamp = (status.st_ctime_ns, status.st_ino, status.st_dev)
         known = self._folders.get(folder)
-        if known is not None and known.is_settled and known.stamp == stamp:
+        stamp = (status.st_ctime_ns, status.st_ino, status.st_dev)
+        if known is not None and known.stamp == stamp and known.is_settled:
             return known
+        return self._read_folder(folder, status, stamp) if stat.S_ISDIR(status.st_mode) else None
+
+    def _read_folder(self, folder: str, status: os.stat_result, stamp: tuple[int, int, int]) -> _KnownFolder:
         is_settled = time.time_ns() - status.st_ctime_ns > _SETTLED_NANOSECONDS
         try:
             with os.scandir(folder) as entries:

@@ -62,7 +62,8 @@ def home_view(home: str, search_path: str, workspace: str) -> HomeView:
     settings = [path for name in SETTINGS if os.path.isfile(path := f"{home}/{name}")]  # noqa: PTH113 -- text
     withheld = [path for path in settings if _holds_secret(path)]
     names += [path for path in settings if path not in withheld]
-    names += _programs(filter(os.path.isabs, search_path.split(os.pathsep)), home, workspace)
+    folders = dict.fromkeys(filter(os.path.isabs, search_path.split(os.pathsep)))
+    names += _programs(folders, home, workspace)
     pairs = [(os.path.realpath(name), name) for name in names]
     pairs = [pair for pair in pairs if not _shows_too_much(pair[0], home)]
     return HomeView(

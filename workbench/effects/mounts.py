@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -34,6 +35,8 @@ class MountRow(Struct, frozen=True, kw_only=True):
     kind: str
 
 
+Mounts = Mapping[str, MountRow]
+"""The uppermost mount of each place."""
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 
@@ -46,13 +49,13 @@ def network_mount(path: str | Path, mountinfo: str | None = None) -> str | None:
     return kind if kind in NETWORK_TYPES else None
 
 
-def read_mounts(process: int | str = "self") -> dict[str, MountRow]:
+def read_mounts(process: int | str = "self") -> Mounts:
     """Return the mounts that a process sees, by place, the uppermost of several; empty where none is told."""
     mounts = map(_parse_mount, _mountinfo(process).split("\n"))
     return {mount.place: mount for mount in mounts if mount is not None}
 
 
-def mounted_source(path: str, mounts: dict[str, MountRow]) -> tuple[str, str]:
+def mounted_source(path: str, mounts: Mounts) -> tuple[str, str]:
     """Return the device of an absolute path without links, and the path within that file system."""
     place = path
     while place not in mounts and place != "/":

@@ -4,9 +4,10 @@ import contextlib
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from workbench.effects import file_primitives
 from workbench.effects.file_primitives import (
@@ -53,6 +54,37 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
             _write_and_sync(directory, path.name, data, mode)
         finally:
             os.close(directory)
+
+
+SYNC_THREAD: Final = "sync"
+"""Name of the threads of `write_at_once`."""
+
+
+def write_at_once(path: Path, data: bytes) -> None:
+    """Write a new private file that appears whole; a thread brings it to the disk. Raises FileRefused."""
+    with translated_os_errors(str(path)):
+        temporary = path.with_suffix(".tmp")
+        try:
+            with os.fdopen(os.open(temporary, file_primitives.CREATE_FLAGS, 0o600), "wb") as stream:
+                stream.write(data)
+            temporary.rename(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    try:
+        threading.Thread(target=_sync_with_folder, args=(path,), name=SYNC_THREAD, daemon=True).start()
+    except RuntimeError:  # a command may have used all processes
+        _sync_with_folder(path)
+
+
+def _sync_with_folder(path: Path) -> None:
+    for name in (path, path.parent):
+        with contextlib.suppress(OSError):  # it may have been removed by now
+            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                sync_to_disk(file)
+            finally:
+                os.close(file)
 
 
 def write_atomic_parts(path: Path, parts: Iterable[bytes], mode: int = 0o600) -> int:

@@ -7,12 +7,16 @@ writes elsewhere. `sandbox_proof.py` tells which of them works here.
 # bubblewrap mounts in the order of its words, and looks at all mounts again for each: the parts of a box are
 # put into the order of their paths, so that what lies deeper holds, and there are as few as possible.
 #
+# /sys comes last, for it brings mounts of its own.
+#
 # A folder that leads to a mount in a writable place is mounted too, since the kernel only keeps mounted
 # folders from being renamed.
 
 import os
 import re
+import stat
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -92,6 +96,7 @@ _KERNEL_SETTINGS: Final = (
 covers sysrq-trigger, irq and bus."""
 _TEMPORARY_PLACES: Final = ("/tmp", "/var/tmp")
 _MASK: Final = "/dev/null"
+_LAST: Final = "/sys"
 
 
 def boxed_argv(sandbox: Sandbox, box: BoxDescription, argv: Sequence[str]) -> tuple[str, ...]:
@@ -127,16 +132,30 @@ _OUTWARD_NAME: Final = re.compile(
 
 def make_places(box: BoxDescription) -> None:
     """Make the folders of a box that are ours, and what is mounted on in them. Raises FileRefused."""
-    parts = _parts(box)
+    _parts.cache_clear()
+    inner = [part for part in _parts(box) if part.holder]
     for place, source in _own_places(box):
         make_folder(source)
-        held = [part for part in parts if part.is_held_by(source) and _is_below(part.place, place)]
-        if held:
+        held = {
+            part.place[len(place) + 1 :]: part.is_folder
+            for part in inner
+            if _is_below(part.holder, source) and _is_below(part.place, place)
+        }
+        if not all(_is_made(f"{source}/{path}", is_folder=held[path]) for path in held):
             with Root(source) as root:
-                for part in held:
-                    _make_place(root, part.place[len(place) + 1 :], is_folder=part.is_folder)
+                for path, is_folder in held.items():
+                    _make_place(root, path, is_folder=is_folder)
     for folder in (os.path.dirname(box.temporary), box.caches):  # noqa: PTH120 -- text
         os.utime(folder)  # what was not used for long is removed
+
+
+def _is_made(path: str, *, is_folder: bool) -> bool:
+    """Return whether a folder or a file is there; of the folders on the way to it that is known."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)
 
 
 def _make_place(root: Root, path: str, *, is_folder: bool) -> None:
@@ -168,9 +187,6 @@ class _Part(Struct, frozen=True, kw_only=True):
     holder: str = ""
     """The source of the writable mount in which the place is; empty where it is in none."""
 
-    def is_held_by(self, source: str) -> bool:
-        return _is_below(self.holder, source)
-
 
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
@@ -190,8 +206,12 @@ def _own_places(box: BoxDescription) -> Iterator[tuple[str, str]]:
     yield from ((f"{home}/{name}", f"{box.caches}/{name.lstrip('.')}") for name in CACHE_FOLDERS)
 
 
-def _parts(box: BoxDescription) -> list[_Part]:
-    """Return what is mounted, in the order of paths; of two at one place the stricter one."""
+@lru_cache(maxsize=1)
+def _parts(box: BoxDescription) -> tuple[_Part, ...]:
+    """Return what is mounted, in the order of paths; of two at one place the stricter one.
+
+    Kept from `make_places` to the words that are made next.
+    """
     is_workspace = box.level == "workspace"
     writable = frozenset((box.workspace, *box.writable) if is_workspace else ())
     hidden = frozenset(box.hidden)
@@ -210,8 +230,8 @@ def _parts(box: BoxDescription) -> list[_Part]:
         parts[path] = _shown(path, path)
     for source, place in _hidden_places(box):
         parts[place] = _Part(place=place, kind="hidden", source=source, is_folder=os.path.isdir(source))  # noqa: PTH112
-    ordered = sorted(parts.values(), key=lambda part: part.place.split("/"))
-    return list(_needed(ordered, (box.workspace, *writable)))
+    ordered = sorted(parts.values(), key=lambda part: (_is_below(part.place, _LAST), part.place.split("/")))
+    return tuple(_needed(ordered, (box.workspace, *writable)))
 
 
 def _hidden_places(box: BoxDescription) -> Iterator[tuple[str, str]]:

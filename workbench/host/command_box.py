@@ -350,18 +350,20 @@ def _mountable(before: Mapping[str, ClosedState], workspace: str) -> Iterator[st
 def _within_limit(closed: set[str], workspace: str) -> tuple[set[str], list[str]]:
     """Close whole folders where there are too many closed paths; return also what to say about it."""
     notes: list[str] = []
-    while True:
-        ways = {path: list(_folders_between(path, workspace)) for path in closed}
-        mounts = len(closed.union(*ways.values())) if ways else 0
-        if mounts <= MOST_CLOSED:
-            return closed, notes
-        held = Counter(folder for folders in ways.values() for folder in folders)
+    ways = {path: tuple(_folders_between(path, workspace)) for path in sorted(closed)}
+    held = Counter(folder for folders in ways.values() for folder in folders)
+    while len(ways.keys() | held.keys()) > MOST_CLOSED:
         if not held:
-            why = f"{counted(len(closed), 'file')} at its top may not be changed, which is too many."
+            why = f"{counted(len(ways), 'file')} at its top may not be changed, which is too many."
             raise BoxUnavailable(why, "Open a folder below it as the workspace.")
         whole = max(held, key=lambda folder: (held[folder], folder.count("/")))
         notes.append(f"{whole} is read-only as a whole: {held[whole]} paths in it may not be changed")
-        closed = {path for path in closed if not is_below(path, whole)} | {whole}
+        for path in [path for path in ways if is_below(path, whole)]:
+            held.subtract(ways.pop(path))
+        ways[whole] = tuple(_folders_between(whole, workspace))
+        held.update(ways[whole])
+        held = +held
+    return set(ways), notes
 
 
 def _folders_between(path: str, workspace: str) -> Iterator[str]:

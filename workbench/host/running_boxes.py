@@ -17,7 +17,7 @@ from msgspec import MsgspecError, Struct, json
 
 from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_lock
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.path_files import private_folder, read_bounded, write_atomic
+from workbench.effects.path_files import private_folder, read_bounded, write_at_once
 from workbench.policy.paths import is_below
 
 _CLOCK_NANOSECONDS: Final = 50_000_000
@@ -80,9 +80,10 @@ class RunningBox:
         lock.try_acquire()
         self._release = weakref.finalize(self, lock.release)
         self._release.atexit = False
-        write_atomic(self._path, json.encode(record))
+        write_at_once(self._path, json.encode(record))
 
     def end(self) -> None:
         """Remove the record; twice is harmless."""
+        for path in (self._path, self._path.with_suffix(".lock")):
+            path.unlink(missing_ok=True)
         self._release()
-        remove_records((self._path,))

@@ -5,13 +5,21 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from workbench.effects import files
+from workbench.effects import files, path_files
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.path_files import open_append, private_folder, read_bounded, write_atomic
+from workbench.effects.path_files import (
+    SYNC_THREAD,
+    open_append,
+    private_folder,
+    read_bounded,
+    write_at_once,
+    write_atomic,
+)
 
 KILLED = """
 import os, signal, sys
@@ -137,3 +145,29 @@ def test_open_append_writes_at_the_end(tmp_path: Path) -> None:
     with pytest.raises(FileRefused, match="symbolic link"):
         open_append(tmp_path / "link")
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_file_written_at_once_is_whole_and_brought_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(
+        path_files, "sync_to_disk", lambda file: synced.append(str(Path(f"/proc/self/fd/{file}").readlink()))
+    )
+    write_at_once(tmp_path / "new.json", b"data")
+    assert [(path.name, path.read_bytes(), mode(path)) for path in tmp_path.iterdir()] == [
+        ("new.json", b"data", 0o600)
+    ]
+    for thread in threading.enumerate():
+        if thread.name == SYNC_THREAD:
+            thread.join()
+    assert synced == [str(tmp_path / "new.json"), str(tmp_path)]
+
+
+def test_a_file_written_at_once_leaves_nothing_if_it_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "taken.json").mkdir()
+    with pytest.raises(FileRefused):
+        write_at_once(tmp_path / "taken.json", b"data")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.json"]

@@ -171,6 +171,11 @@ def test_root_cannot_write_settings_of_the_kernel(box, monkeypatch):
     assert "/proc/sys" not in mounts(box), "a box in the box needs a /proc of its own"
 
 
+def test_what_brings_mounts_of_its_own_comes_last(box):
+    places = [place for place in mounts(box) if place != "/sys" and not place.startswith("/sys/")]
+    assert list(mounts(box))[: len(places)] == places
+
+
 def test_links_of_the_system_stay_links(box, monkeypatch, tmp_path):
     folder, link = tmp_path / "usr", tmp_path / "bin"
     folder.mkdir()
@@ -340,17 +345,17 @@ RIGHT = {"/w": row("/w", "/w"), "/w/.git": row("/w/.git", "/w/.git", is_read_onl
 def test_a_box_is_refused_that_is_not_as_described(monkeypatch, changed, named):
     inside = {place: found for place, found in (RIGHT | changed).items() if found is not None}
     monkeypatch.setattr(box_start, "_first_inside", lambda leader: 77)
-    monkeypatch.setattr(box_start, "read_mounts", lambda process="self": inside if process == 77 else OURS)
+    monkeypatch.setattr(box_start, "read_mounts", lambda process: inside if process == 77 else {})
     if named is None:
-        assert box_start.check_box(WORDS, 1) == 77
+        assert box_start.check_box(WORDS, 1, OURS) == 77
         return
     with pytest.raises(BoxNotMade, match=f"{named} changed"):
-        box_start.check_box(WORDS, 1)
+        box_start.check_box(WORDS, 1, OURS)
 
 
 def test_a_box_without_a_process_is_refused():
     with pytest.raises(BoxNotMade, match="first process"):
-        box_start.check_box(WORDS, os.getpid())
+        box_start.check_box(WORDS, os.getpid(), OURS)
 
 
 def test_the_mounts_of_this_process_are_read():
