@@ -26,26 +26,47 @@ _OBEYED_BY_AGENT: Final = "agents obey its text from their first message on"
 _RUN_BY_CODE_HOST: Final = "a code host runs it after a push"
 _RUN_BY_GIT: Final = "git runs it at a commit, a checkout or a merge"
 _OBEYED_BY_GIT: Final = "git obeys it at every checkout, diff or update"
+_OBEYED_BY_VERSION_CONTROL: Final = "a version control program runs the hooks and programs that it names"
+_RUN_BY_LINTER: Final = "a linter, also one that an editor starts, runs the code in it"
+_CHOOSES_PROGRAM: Final = "a version manager runs the program that it names in the place of another one"
 _OBEYED_BY_INSTALLER: Final = "a package manager obeys it before it installs anything"
 _RUN_BY_PYTHON: Final = "Python runs it at every start in this folder or environment"
 _CONTROLS_AGENTS: Final = "it controls agents where its folder is opened as a workspace"
 _MAY_HOLD: Final = "files of such a folder run automatically: "
+# A name is here if a program runs or obeys the file when a person enters, opens or commits, or starts a
+# program that does not name it. Left out, since a person starts what runs them and they are reviewed as code:
+#
+# - ordinary source that a tool imports: conftest.py, setup.py, build.rs, Makefile, package.json,
+#   pyproject.toml, tox.ini, flake.nix, and scripts that a build runs, such as gradlew and tools/bazel;
+# - settings that name code in such source but hold none: .flake8, mypy.ini, .rubocop.yml, .eslintrc.json;
+# - settings that only format or select a release: .editorconfig, .prettierrc, .nvmrc, .node-version,
+#   .ruby-version. A path in .python-version or .tool-versions is a program that runs, so these are here;
+# - .env: most programs only read variables from it, and autoenv asks for each new content.
 _PATTERNS_BY_REASON: Final = {
     _RUN_BY_SHELL: (
-        ".envrc", ".direnv/**", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".mise/**",
-        ".rtx.toml", ".autoenv.zsh",
+        ".envrc", ".direnv/**", ".autoenv.zsh", ".shadowenv.d/**", ".rtx.toml", ".rtx.*.toml",
+        "mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", ".mise/**", "mise/config.toml",
+        "mise/config.*.toml", "mise/conf.d/**", ".config/mise.toml", ".config/mise.*.toml",
+        ".config/mise/**", ".miserc.toml", ".config/miserc.toml",
     ),
     _RUN_BY_EDITOR: (
         ".vscode/tasks.json", ".vscode/settings.json", ".vscode/launch.json", ".vscode/extensions.json",
-        "*.code-workspace", ".idea/runconfigurations/**", ".run/*.run.xml", ".idea/workspace.xml",
-        ".idea/watchertasks.xml", ".idea/externaldependencies.xml", ".zed/tasks.json", ".zed/settings.json",
-        ".zed/debug.json", ".fleet/run.json", ".fleet/settings.json", ".sublime-project", "*.sublime-project",
-        ".helix/config.toml", ".helix/languages.toml", ".dir-locals.el", ".dir-locals-2.el", ".exrc",
-        ".nvimrc", ".nvim.lua", ".vimrc", ".lvimrc", ".kakrc", ".devcontainer.json", ".devcontainer/**",
-        ".gitpod.yml", ".vs/tasks.vs.json",
+        "*.code-workspace", ".idea/**", ".run/*.run.xml", ".zed/**", ".fleet/run.json",
+        ".fleet/settings.json", ".sublime-project", "*.sublime-project", ".helix/**", ".dir-locals.el",
+        ".dir-locals-2.el", ".exrc", ".nvimrc", ".nvim.lua", ".lazy.lua", ".vimrc", ".lvimrc",
+        ".vim/coc-settings.json", ".kakrc", ".devcontainer.json", ".devcontainer/**", ".gitpod.yml",
+        ".vs/tasks.vs.json", "rust-analyzer.toml", ".rust-analyzer.toml",
     ),
     _RUN_BY_CONSOLE: (
-        ".rprofile", ".ghci", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc", ".ocamlinit",
+        ".rprofile", ".renviron", ".rdata", ".ghci", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc",
+        ".ocamlinit", ".pdbrc", ".iex.exs", ".octaverc",
+    ),
+    _RUN_BY_LINTER: (
+        ".pylintrc", "pylintrc", ".pylintrc.toml", "pylintrc.toml",
+    ),
+    _CHOOSES_PROGRAM: (
+        ".tool-versions", "rust-toolchain", "rust-toolchain.toml", ".python-version", ".python-versions",
+        ".bazelversion", ".bazeliskrc",
     ),
     _RUN_BY_AGENT: (
         ".mcp.json", ".vscode/mcp.json", ".cursor/**", ".cursorrules", ".claude/**", ".claude.json",
@@ -77,7 +98,10 @@ _PATTERNS_BY_REASON: Final = {
         "lint-staged.config.*", ".yorkierc*",
     ),
     _OBEYED_BY_GIT: (
-        ".gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig", ".hg/**",
+        ".gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig",
+    ),
+    _OBEYED_BY_VERSION_CONTROL: (
+        ".jj/**", ".hg/**", ".sl/**", "_darcs/**",
     ),
     _OBEYED_BY_INSTALLER: (
         ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/**", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js",

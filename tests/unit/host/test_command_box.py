@@ -59,11 +59,12 @@ CLOSED = (
     ".mcp.json", ".husky/", ".pre-commit-config.yaml", ".gitattributes", ".gitmodules", ".npmrc", ".yarn/",
     ".cargo/config.toml", "lib/site-packages/x.pth", "sitecustomize.py", ".workbench.json", ".workbench/", "wave.yaml", ".wave/",
     ".agents/", "sub/.workbench.json", "node_modules/pkg/.npmrc", "node_modules/pkg/.travis.yml", ".bashrc", ".profile", ".hg/",
-    ".idea/workspace.xml", "x.code-workspace", "jenkinsfile.old", ".mise/",
+    ".idea/", "x.code-workspace", "jenkinsfile.old", ".mise/", "mise.toml", "mise/config.toml", ".config/mise/", ".jj/",
+    "sub/.jj/", ".sl/", ".tool-versions", "rust-toolchain", ".pylintrc", ".helix/", ".zed/",
 )  # fmt: skip
 OPEN = (
     "src/main.py", "README.md", ".gitignore", ".env", ".vscode/other.json", ".github/FUNDING.yml", ".gitx/file", "git/", "envrc",
-    "sub/.bashrc", "package.json", ".idea/modules.xml", "pth", "x.pth.txt", ".cargo/bin/", "claude.md.txt", ".config/",
+    "sub/.bashrc", "package.json", "mise/tasks/build", ".config/other.toml", "pth", "x.pth.txt", ".cargo/bin/", "claude.md.txt", ".config/",
 )  # fmt: skip
 
 

@@ -19,13 +19,33 @@ NAMED = [
     ".cursor/mcp.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/a.sh",
     ".github/workflows/deep/x.yml", ".gitlab-ci.yml", ".circleci/config.yml", "azure-pipelines.yml",
     "Jenkinsfile", ".husky/pre-commit", ".githooks/pre-push", "lefthook.yml", ".pre-commit-config.yaml",
-    ".devcontainer/devcontainer.json", ".gitattributes", "src/.gitattributes", ".gitmodules", ".npmrc",
+    ".gitattributes", "src/.gitattributes", ".gitmodules", ".npmrc",
     ".yarnrc.yml", ".pnpmfile.cjs", "all.code-workspace", "sub/all.code-workspace", ".nvim.lua",
-    ".zed/tasks.json", "lib/site-packages/evil.pth", "sitecustomize.py",
+    ".zed/tasks.json", "lib/site-packages/evil.pth", "sitecustomize.py", "usercustomize.py",
+    # mise, as its documentation lists the places of its settings
+    "mise.toml", ".mise.toml", "mise.local.toml", ".mise.local.toml", "mise.production.toml",
+    "mise.production.local.toml", ".mise.production.toml", "mise/config.toml", "mise/config.local.toml",
+    ".mise/config.toml", ".config/mise.toml", ".config/mise.local.toml", ".config/mise/config.toml",
+    ".config/mise/conf.d/a.toml", "mise/conf.d/a.toml", ".miserc.toml",
+    # version control next to git: settings with hooks, aliases and programs
+    ".jj/repo/config.toml", ".hg/hgrc", ".sl/config", "_darcs/prefs/defaults",
+    # programs that take the place of others
+    ".tool-versions", "rust-toolchain", "rust-toolchain.toml", ".python-version", ".bazelversion",
+    ".bazeliskrc",
+    # what editors, debuggers, consoles and linters run
+    ".pylintrc", "pylintrc", "pylintrc.toml", ".vimrc", ".exrc", ".lazy.lua", ".vim/coc-settings.json",
+    ".gdbinit", ".lldbinit", ".pdbrc", ".Renviron", ".RData", ".iex.exs", ".octaverc", ".idea/misc.xml",
+    ".zed/settings.json", ".helix/languages.toml", ".dir-locals.el", "rust-analyzer.toml",
+    ".devcontainer/devcontainer.json", ".devcontainer/post-create.sh", ".devcontainer.json",
+    # what package managers obey
+    ".cargo/config", ".cargo/config.toml", ".bazelrc", "bunfig.toml",
 ]  # fmt: skip
 PLAIN = [
     "src/a.py", "conftest.py", "Makefile", "package.json", "docs/.envrc.md", "envrc", ".github/README.md",
     ".vscode/readme.md", "tests/Jenkinsfile/x.py", "settings.json", "notes/claude.txt", "workflows/x.yml",
+    "setup.py", "build.rs", "pyproject.toml", "tox.ini", ".flake8", "mypy.ini", ".editorconfig", ".nvmrc",
+    ".node-version", ".env", "flake.nix", "gradlew", "tools/bazel", "mise/tasks/build", "mise-tasks/build",
+    ".config/other.toml", "rust-toolchain.md", "pylintrc.md", "docs/mise.md", ".jjx/config",
 ]  # fmt: skip
 
 
