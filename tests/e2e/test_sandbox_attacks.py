@@ -127,6 +127,39 @@ def test_a_full_tmp_harms_nothing_else(base):
     assert second["output"] == "fine\nx\n"
 
 
+# --- the bits by which a file runs with the rights of its user
+
+REFUSED = (
+    "chmod u+s made", "chmod 4755 made", "install -m 4755 /bin/true installed", "cp -p made-setuid copied",
+    "python3 -c 'import os; os.chmod(\"made\", 0o4755)'",
+)  # fmt: skip
+FOLDERS = ("chmod g+s sub", "mkdir -m 2775 new")
+COPIES = (
+    "cp -a sub copied-sub", "tar cf - sub | (mkdir out && tar xpf - -C out)", "git init -q repository",
+    "python3 -c 'import shutil; shutil.copytree(\"sub\", \"tree\")'",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_programs_set_no_setuid_bit_and_setgid_only_where_the_workspace_has_it(base, is_shared):
+    """Folders below such a workspace inherit its bit, and programs that copy them set it again."""
+    workspace = base / "project"
+    workspace.mkdir()
+    workspace.chmod(0o2755 if is_shared else 0o755)
+    (workspace / "sub/deep").mkdir(parents=True)
+    for name, mode in (("made", 0o755), ("made-setuid", 0o4755)):
+        (workspace / name).touch()
+        (workspace / name).chmod(mode)
+    lines = "\n".join(f"({line}) 2>/dev/null; echo $?" for line in (*REFUSED, *FOLDERS, *COPIES))
+    codes = boxes.says(boxes.plan(base), lines).split()
+    expected = ["1"] * len(REFUSED) + ["0" if is_shared else "1"] * len(FOLDERS) + ["0"] * len(COPIES)
+    assert codes == expected
+    with_bits = {
+        path.name for path in workspace.rglob("*") if path.is_file() and path.lstat().st_mode & 0o6000
+    }
+    assert with_bits == {"made-setuid"}
+
+
 # --- boxes in boxes
 
 NESTED = "bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent echo nested"

@@ -4,7 +4,7 @@ Arguments: the name of the way, and the scene as JSON. It ends with 0 if it beli
 """
 
 # System calls are what is tried here.
-# ruff: noqa: PTH102, PTH103, PTH104, PTH108, PTH123, PTH211
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH108, PTH123, PTH211
 
 import ctypes
 import fcntl
@@ -201,6 +201,32 @@ def keyring(s):
 
 def setuid(s):
     os.execv("setuid-id", ["id", "-u"])
+
+
+def set_user_bit(s):
+    """Try each call that can give a file of the user the rights of the user for everybody."""
+    numbers = {"fchmodat2": 452, "openat2": 437}
+    how = (ctypes.c_uint64 * 3)(os.O_CREAT | os.O_WRONLY, 0o4755, 0)
+    ways = (
+        lambda: os.chmod("plain.txt", 0o4755),
+        lambda: os.chmod("plain.txt", 0o2755),
+        lambda: os.fchmod(os.open("plain.txt", os.O_RDONLY), 0o4755),
+        lambda: os.chmod("plain.txt", 0o4755, dir_fd=os.open(".", os.O_RDONLY)),
+        lambda: check(LIBC.syscall(numbers["fchmodat2"], -100, b"plain.txt", 0o4755, 0)),
+        lambda: os.open("opened", os.O_CREAT | os.O_WRONLY, 0o4755),
+        lambda: os.open("opened-2", os.O_CREAT | os.O_WRONLY, 0o2755),
+        lambda: check(LIBC.open(b"opened-3", os.O_CREAT | os.O_WRONLY, 0o4755)),
+        lambda: check(LIBC.creat(b"created", 0o4755)),
+        lambda: os.mknod("made", stat.S_IFREG | 0o4755),
+        lambda: check(LIBC.syscall(numbers["openat2"], -100, b"opened-4", how, 24)),
+        lambda: os.link(f"/proc/self/fd/{os.open('.', os.O_TMPFILE | os.O_RDWR, 0o4755)}", "linked-in",
+                        follow_symlinks=True),
+    )  # fmt: skip
+    for way in ways:
+        try:
+            way()
+        except OSError as error:
+            print(error)
 
 
 def make_device(s):

@@ -91,6 +91,12 @@ def has_escaped(name, scene, code, output):
             return scene.is_victim_gone()
         case "setuid":
             return output.strip() == b"0"
+        case "set_user_bit":
+            return any(
+                path.lstat().st_mode & (stat.S_ISUID | stat.S_ISGID)
+                for path in scene.workspace.iterdir()
+                if path.name != "setuid-id"
+            )
         case "git_mounted_over":
             return b"escaped" in output
         case "ptrace" | "set_namespace" | "vsock" | "keyring" | "make_device" | "read_device":

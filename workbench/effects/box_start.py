@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench.effects.mounts import MountRow, Mounts, mounted_source, read_mounts
-from workbench.effects.syscall_filter import syscall_filter
+from workbench.effects.syscall_filter import filter_name, syscall_filter
 
 FILTER_OPTION: Final = "--seccomp"
 _LAST_OPTION: Final = "--"
@@ -40,7 +40,7 @@ def box_filter(argv: Sequence[str]) -> bytes:
     """Return the filter of system calls that the words of a box name; empty if it has none."""
     if not has_waiter(argv):
         return b""
-    return syscall_filter("agent" if argv[argv.index(FILTER_OPTION) + 1] == "agent" else "command")
+    return syscall_filter(filter_name(argv[argv.index(FILTER_OPTION) + 1]))
 
 
 def with_filter(argv: Sequence[str], file: int) -> tuple[str, ...]:

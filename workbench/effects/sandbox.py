@@ -29,6 +29,7 @@ from workbench.effects.file_primitives import FileKind
 from workbench.effects.files import Root
 from workbench.effects.folders import make_empty_file, make_folder, remove_below
 from workbench.effects.own_processes import own_interpreter
+from workbench.effects.syscall_filter import FilterName
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
@@ -301,7 +302,7 @@ def _bubblewrap_options(box: BoxDescription) -> Iterator[str]:
     yield from (
         "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
         "--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL",
-        FILTER_OPTION, "agent" if box.can_nest else "command",
+        FILTER_OPTION, _filter_name(box),
         "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc", *_kernel_settings(),
         "--dir", "/run",
     )  # fmt: skip
@@ -314,6 +315,19 @@ def _bubblewrap_options(box: BoxDescription) -> Iterator[str]:
     for place in (*emptied, "/dev", "/"):
         yield from ("--remount-ro", place)
     yield from ("--chdir", box.folder)
+
+
+def _filter_name(box: BoxDescription) -> FilterName:
+    if box.can_nest:
+        return "agent-setgid" if _has_setgid(box.workspace) else "agent"
+    return "command-setgid" if _has_setgid(box.workspace) else "command"
+
+
+def _has_setgid(folder: str) -> bool:
+    try:
+        return bool(os.stat(folder).st_mode & stat.S_ISGID)  # noqa: PTH116 -- text
+    except OSError:
+        return False
 
 
 def _kernel_settings() -> Iterator[str]:

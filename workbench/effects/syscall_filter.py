@@ -4,22 +4,36 @@
 # through a descriptor it opened before: that mount is not in the way there. Sockets of virtual machines
 # and most other families ignore network namespaces; key rings are inherited; io_uring makes sockets
 # without a system call of that name.
+#
+# A file of the workspace belongs to the user: with the setuid bit it runs with the rights of that user for
+# every other one. Directories have setgid bits for a good reason, and pass them on to those below; programs
+# that copy them set the bit again, and a filter cannot see what a path leads to. So the setgid bit may be set
+# where the workspace itself has it.
 
 import errno
 import platform
+import stat
 import struct
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-FilterName = Literal["command", "agent"]
-"""An agent may make namespaces, since it boxes its own commands; a command may not."""
+FilterName = Literal["command", "command-setgid", "agent", "agent-setgid"]
+"""An agent may make namespaces, since it boxes its own commands; a command may not. One with `-setgid` may set
+that bit."""
+_NAMES: Final[dict[str, FilterName]] = {name: name for name in get_args(FilterName)}
+
+
+def filter_name(word: str) -> FilterName:
+    """Return the filter that a word names; the strictest one for any other word."""
+    return _NAMES.get(word, "command")
 
 
 class _Refusal(Struct, frozen=True, kw_only=True):
     """One call, its numbers on x86_64 and on processors with the generic table, and what refuses it."""
 
-    numbers: tuple[int, int]
+    numbers: tuple[int, int | None]
+    """None where the generic table has no such call."""
     error: int
     argument: int | None = None
     """Which argument decides, from 0; None refuses every call."""
@@ -29,6 +43,8 @@ class _Refusal(Struct, frozen=True, kw_only=True):
     """Refused if it is one of these."""
     unlike: tuple[int, ...] = ()
     """Refused if it is none of these."""
+    only_with: tuple[int, int] | None = None
+    """Another argument, and bits: where none of them is set the call is allowed."""
 
 
 _NEW_USER: Final = 0x10000000
@@ -47,6 +63,31 @@ _ALWAYS: Final = (
     # ioctl with TIOCSTI or TIOCLINUX: what types into a terminal.
     _Refusal(numbers=(16, 29), error=errno.EPERM, argument=1, equal=(0x5412, 0x541C)),
 )
+_CREATE: Final = 0o100 | 0o20000000
+"""O_CREAT and O_TMPFILE: without them the mode of an opened file counts for nothing."""
+_MODE_CALLS: Final[tuple[tuple[int, int | None, int, tuple[int, int] | None], ...]] = (
+    (90, None, 1, None),  # chmod
+    (91, 52, 1, None),  # fchmod
+    (268, 53, 2, None),  # fchmodat
+    (452, 452, 2, None),  # fchmodat2
+    (2, None, 2, (1, _CREATE)),  # open
+    (257, 56, 3, (2, _CREATE)),  # openat
+    (85, None, 1, None),  # creat
+    (133, None, 1, None),  # mknod
+    (259, 33, 2, None),  # mknodat
+)
+"""Numbers, the argument that is a mode, and when it counts. `mkdir` sets no such bit."""
+
+
+def _mode_refusals(bits: int) -> tuple[_Refusal, ...]:
+    calls = (
+        _Refusal(numbers=(x86, other), error=errno.EPERM, argument=mode, bits=bits, only_with=flags)
+        for x86, other, mode, flags in _MODE_CALLS
+    )
+    # openat2, whose mode is in memory; without it programs use openat.
+    return (*calls, _Refusal(numbers=(437, 437), error=errno.ENOSYS))
+
+
 _PROCESSORS: Final = {
     "x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1), "riscv64": (0xC00000F3, 1),
 }  # fmt: skip
@@ -64,7 +105,6 @@ def syscall_filter(name: FilterName, processor: str = "") -> bytes:
     if processor not in _PROCESSORS:
         raise LookupError(f"system calls of {processor} are not known")
     number, column = _PROCESSORS[processor]
-    refusals = (*_NAMESPACES, *_ALWAYS) if name == "command" else _ALWAYS
     program = [
         _instruction(_LOAD, _PROCESSOR_OFFSET),
         # Programs of another processor, such as 32-bit ones, number their calls otherwise.
@@ -72,19 +112,34 @@ def syscall_filter(name: FilterName, processor: str = "") -> bytes:
         _instruction(_LOAD, _NUMBER_OFFSET),
         _instruction(_IF_AT_LEAST, _OTHER_TABLE, 0, 1), _instruction(_RETURN, _KILL),
     ]  # fmt: skip
-    for refusal in refusals:
+    for refusal in _refusals(name):
         program += _refuse(refusal, column)
     return b"".join([*program, _instruction(_RETURN, _ALLOW)])
 
 
+def _refusals(name: FilterName) -> tuple[_Refusal, ...]:
+    bits = stat.S_ISUID if name.endswith("-setgid") else stat.S_ISUID | stat.S_ISGID
+    namespaces = _NAMESPACES if name.startswith("command") else ()
+    return (*namespaces, *_ALWAYS, *_mode_refusals(bits))
+
+
 def _refuse(refusal: _Refusal, column: int) -> list[bytes]:
     number, answer = refusal.numbers[column], _instruction(_RETURN, _REFUSE | refusal.error)
+    if number is None:
+        return []
     if refusal.argument is None:
         return [_instruction(_IF_EQUAL, number, 0, 1), answer]
-    body = [_instruction(_LOAD, _ARGUMENTS_OFFSET + 8 * refusal.argument), *_tests(refusal)]
+    body = [_load_argument(refusal.argument), *_tests(refusal)]
+    if refusal.only_with is not None:
+        argument, bits = refusal.only_with
+        body = [_load_argument(argument), _instruction(_IF_BITS, bits, 0, len(body)), *body]
     return [
         _instruction(_IF_EQUAL, number, 0, len(body) + 2), *body, _instruction(_RETURN, _ALLOW), answer
     ]  # fmt: skip
+
+
+def _load_argument(number: int) -> bytes:
+    return _instruction(_LOAD, _ARGUMENTS_OFFSET + 8 * number)
 
 
 def _tests(refusal: _Refusal) -> list[bytes]:

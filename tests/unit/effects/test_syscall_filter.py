@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from workbench.effects.syscall_filter import syscall_filter
+from workbench.effects.syscall_filter import filter_name, syscall_filter
 
 ALLOWED = 0
 KILLED = "killed"
@@ -63,8 +63,59 @@ CALLS = [
     (16, 29, (0, 0x5413), ALLOWED, ALLOWED),
     (16, 29, (0x5412, 0), ALLOWED, ALLOWED),
     (1, 64, (1, 0, 1), ALLOWED, ALLOWED),  # write
+    (437, 437, (), errno.ENOSYS, errno.ENOSYS),  # openat2
     (0x40000000 | 272, 0x40000000 | 97, (0x10000000,), KILLED, KILLED),  # by another table
 ]
+
+
+CREATE, TEMPORARY, EXCLUSIVE_WRITE = 0o100, 0o20200000, 0o201
+MODE_CALLS = [
+    # number on x86_64, elsewhere; the arguments before the mode
+    (90, None, (1,)),  # chmod
+    (91, 52, (1,)),  # fchmod
+    (268, 53, (1, 1)),  # fchmodat
+    (452, 452, (1, 1)),  # fchmodat2
+    (2, None, (1, CREATE | EXCLUSIVE_WRITE)),  # open
+    (257, 56, (1, 1, CREATE | EXCLUSIVE_WRITE)),  # openat
+    (257, 56, (1, 1, TEMPORARY | 1)),
+    (85, None, (1,)),  # creat
+    (133, None, (1,)),  # mknod
+    (259, 33, (1, 1)),  # mknodat
+]
+
+
+@pytest.mark.parametrize("machine", PROCESSORS)
+@pytest.mark.parametrize(("x86", "other", "before"), MODE_CALLS)
+@pytest.mark.parametrize(
+    ("mode", "in_shared"),
+    [(0o4755, errno.EPERM), (0o6755, errno.EPERM), (0o104000, errno.EPERM), (0o2755, ALLOWED), (0o2010, ALLOWED)],
+)  # fmt: skip
+def test_a_mode_with_the_bits_of_another_user(machine, x86, other, before, mode, in_shared):
+    number = x86 if machine == "x86_64" else other
+    if number is None:
+        return
+    for name in ("command", "agent"):
+        for given, refused in ((mode, errno.EPERM), (mode & ~0o6000, ALLOWED), (0o1777, ALLOWED)):
+            program = syscall_filter(name, machine)
+            assert answer(program, number, *before, given, processor=PROCESSORS[machine]) == refused
+        program = syscall_filter(f"{name}-setgid", machine)
+        assert answer(program, number, *before, mode, processor=PROCESSORS[machine]) == in_shared
+
+
+@pytest.mark.parametrize("machine", PROCESSORS)
+def test_the_mode_of_a_file_that_is_only_opened_counts_for_nothing(machine):
+    """Programs leave there what was in the register before."""
+    program = syscall_filter("command", machine)
+    assert (
+        answer(program, 257 if machine == "x86_64" else 56, 1, 1, 1, 0o6755, processor=PROCESSORS[machine])
+        == 0
+    )
+
+
+def test_a_word_that_names_no_filter_gets_the_strictest_one():
+    assert [filter_name(word) for word in ("agent", "command-setgid", "agents", "")] == [
+        "agent", "command-setgid", "command", "command",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("machine", PROCESSORS)
