@@ -160,6 +160,27 @@ def test_programs_set_no_setuid_bit_and_setgid_only_where_the_workspace_has_it(b
     assert with_bits == {"made-setuid"}
 
 
+# --- the first process of a box, which waits for the others
+
+TRACE = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+attach, seize, trace_me = 16, 0x4206, 0
+print([libc.ptrace(request, 1, 0, 0) for request in (attach, seize)])
+child = os.fork()
+if child == 0:
+    libc.ptrace(trace_me, 0, 0, 0)
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_command_that_traces_the_first_process_of_its_box_ends_all_the_same(base):
+    (base / "project").mkdir()
+    done, output = boxes.run(boxes.plan(base), interpreter(), "-I", "-S", "-c", TRACE)
+    assert (output, done.code, done.timed_out) == ("[-1, -1]\n7\n", 0, False)
+
+
 # --- boxes in boxes
 
 NESTED = "bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent echo nested"

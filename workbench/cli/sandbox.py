@@ -15,7 +15,9 @@ from msgspec.structs import replace
 from workbench.cli.arguments import add_json_option
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.errors import Refusal, UsageError
+from workbench.cli.errors import EXIT_INTERRUPTED, Refusal, UsageError
+from workbench.cli.headless_run import STOP_SIGNALS, signal_handlers
+from workbench.cli.run_session import positive_number
 from workbench.config.layers import load_config
 from workbench.config.sections import SandboxSettings
 from workbench.domain.codec import to_json_value
@@ -41,11 +43,13 @@ from workbench.journal.home import default_home_path
 from workbench.policy.levels import SandboxStrength
 from workbench.policy.sandbox_refusals import read_refusals
 from workbench.text.safe import one_line, safe_text
+from workbench.tools.execution import MAX_COMMAND_SECONDS
 from workbench.views.event_text import refusals_text
 
 STATUS_EXAMPLE = """workbench sandbox status
 workbench sandbox status --json"""
 TRY_EXAMPLE = """workbench sandbox try -- make test
+workbench sandbox try --timeout 3600 -- make test
 workbench sandbox try --level read-only -- sh -c 'echo x > file'"""
 _LEVEL_WORDS: Final[dict[SandboxLevel, str]] = {
     "read-only": "commands can write nothing here and have no network",
@@ -62,6 +66,8 @@ _MOST_CELLS: Final = 200
 _MOST_BYTES: Final = 1 << 40
 _MOST_CHARACTERS: Final = 16_384
 _ENDED_BY_SIGNAL: Final = 128
+_EXIT_TIMED_OUT: Final = 124
+"""As `timeout` says it."""
 
 
 class SandboxStatus(Struct, frozen=True, kw_only=True):
@@ -143,6 +149,10 @@ def configure_try(parser: ArgumentParser) -> None:
     levels = ("read-only", "workspace")
     parser.add_argument("--level", choices=levels, help="what it may touch; else as in the settings")
     parser.add_argument("--folder", metavar="DIR", help="where it runs; else in the workspace")
+    parser.add_argument(
+        "--timeout", type=positive_number(float), default=float(MAX_COMMAND_SECONDS), metavar="S",
+        help=f"end it when it takes longer (default: {MAX_COMMAND_SECONDS}, as for an agent)",
+    )  # fmt: skip
     parser.add_argument("command", nargs="+", metavar="COMMAND", help="after --: the command and its words")
 
 
@@ -161,7 +171,11 @@ def execute_try(options: Namespace, console: Console) -> int:
     folder = workspace_path(options.folder) if options.folder else workspace
     with _storage() as storage:
         planned = plan_box(_places(workspace, folder, storage, settings), level)
-        end, output = asyncio.run(_run(sandbox, planned, options.command, console))
+        end, output = asyncio.run(_run(sandbox, planned, options.command, options.timeout, console))
+        if end.timed_out:
+            console.note(
+                f"It ran longer than {options.timeout:g} s and was ended. --timeout gives it longer."
+            )
         if refusals := read_refusals(output, end.code, level, workspace):
             console.note(f"The sandbox refused {refusals_text(refusals)}.")
         changes = quarantine_new_closed(planned)
@@ -169,6 +183,14 @@ def execute_try(options: Namespace, console: Console) -> int:
             console.note(f"The sandbox refused {refusals_text(closed)}.")
         if changes.moved:
             console.note(f"What was moved out of the workspace is in {quarantine_folder(storage)}.")
+    return _exit_code(end)
+
+
+def _exit_code(end: CommandExit) -> int:
+    if end.timed_out:
+        return _EXIT_TIMED_OUT
+    if end.stopped:
+        return EXIT_INTERRUPTED
     return end.code if end.code is not None else _ENDED_BY_SIGNAL + (end.signal or 0)
 
 
@@ -176,14 +198,24 @@ _NOT_RUN: Final = "the command was not run"
 
 
 async def _run(
-    sandbox: Sandbox, planned: CommandBox, command: Sequence[str], console: Console
+    sandbox: Sandbox, planned: CommandBox, command: Sequence[str], timeout: float, console: Console
 ) -> tuple[CommandExit, str]:
-    """Run a command and print what it prints; return also the end of that, for what was refused."""
+    """Run a command and print what it prints; return also the end of that, for what was refused.
+
+    A signal that stops runs, such as ctrl+c, ends the command.
+    """
     environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
     words = boxed_argv(sandbox, planned.box, command)
     prepared = prepare_command(words, planned.box.folder, environment, "try", is_apart=True, is_boxed=True)
     printed, noted = _Printer(console.out), _Printer(console.err)
-    end = await prepared.go(noted.feed, None, None, _MOST_BYTES, on_stdout=printed.feed)
+    stop = asyncio.Event()
+
+    def interrupt() -> bool:
+        stop.set()
+        return True
+
+    with signal_handlers(STOP_SIGNALS, interrupt):
+        end = await prepared.go(noted.feed, timeout, stop, _MOST_BYTES, on_stdout=printed.feed)
     printed.close()
     noted.close()
     return end, printed.end + noted.end

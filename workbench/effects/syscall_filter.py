@@ -5,6 +5,9 @@
 # and most other families ignore network namespaces; key rings are inherited; io_uring makes sockets
 # without a system call of that name.
 #
+# The first process of a box waits for the others, and ends them with itself. A process that attaches to it by
+# ptrace stops it, and nobody learns that the command has ended.
+#
 # A file of the workspace belongs to the user: with the setuid bit it runs with the rights of that user for
 # every other one. Directories have setgid bits for a good reason, and pass them on to those below; programs
 # that copy them set the bit again, and a filter cannot see what a path leads to. So the setgid bit may be set
@@ -19,7 +22,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 FilterName = Literal["command", "command-setgid", "agent", "agent-setgid"]
-"""An agent may make namespaces, since it boxes its own commands; a command may not. One with `-setgid` may set
+"""An agent may make namespaces, since it boxes its own commands; a command may not. With `-setgid` it may set
 that bit."""
 _NAMES: Final[dict[str, FilterName]] = {name: name for name in get_args(FilterName)}
 
@@ -60,6 +63,7 @@ _ALWAYS: Final = (
     _Refusal(numbers=(248, 217), error=errno.EPERM),  # add_key
     _Refusal(numbers=(249, 218), error=errno.EPERM),  # request_key
     _Refusal(numbers=(250, 219), error=errno.EPERM),  # keyctl
+    _Refusal(numbers=(101, 117), error=errno.EPERM, argument=1, equal=(1,)),  # ptrace of the first process
     # ioctl with TIOCSTI or TIOCLINUX: what types into a terminal.
     _Refusal(numbers=(16, 29), error=errno.EPERM, argument=1, equal=(0x5412, 0x541C)),
 )

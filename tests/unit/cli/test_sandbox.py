@@ -1,6 +1,9 @@
 """`workbench sandbox status` and `try`: what holds commands here, and a command that is held."""
 
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -111,6 +114,27 @@ def test_what_was_refused_is_told(here):
 
 def test_a_signal_is_an_exit_code(here):
     assert here("sandbox", "try", "--", "sh", "-c", "kill -9 $$") == 137
+
+
+def test_a_command_that_takes_too_long_is_ended(here):
+    assert here("sandbox", "try", "--timeout", "0.1", "--", "sleep", "600") == 124
+    assert "It ran longer than 0.1 s and was ended." in here.err
+    for seconds in ("0", "-1", "nan", "inf", "soon"):
+        assert here("sandbox", "try", "--timeout", seconds, "--", "true") == 2
+
+
+def test_ctrl_c_ends_a_command_and_what_it_left_is_moved_out(here):
+    """In a program of its own, which a signal reaches as it does from a terminal."""
+    line = "trap '' INT; echo x > .envrc; echo ready; sleep 600"
+    words = (sys.executable, "-m", "workbench", "sandbox", "try", "--", "sh", "-c", line)
+    with subprocess.Popen(
+        words, cwd=here.workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout.readline() == b"ready\n"
+        program.send_signal(signal.SIGINT)
+        _, told = program.communicate(timeout=60)
+    assert program.returncode == 130
+    assert b"refused to create .envrc" in told and not (here.workspace / ".envrc").exists()
 
 
 def test_a_command_is_not_tried_without_a_sandbox(shell, monkeypatch):

@@ -57,6 +57,10 @@ CALLS = [
     (248, 217, (), errno.EPERM, errno.EPERM),
     (249, 218, (), errno.EPERM, errno.EPERM),
     (250, 219, (), errno.EPERM, errno.EPERM),
+    (101, 117, (16, 1), errno.EPERM, errno.EPERM),  # ptrace of the first process
+    (101, 117, (0x4206, 1), errno.EPERM, errno.EPERM),
+    (101, 117, (16, 2), ALLOWED, ALLOWED),
+    (101, 117, (0, 0), ALLOWED, ALLOWED),
     (16, 29, (0, 0x5412), errno.EPERM, errno.EPERM),  # TIOCSTI
     (16, 29, (0, 0x541C), errno.EPERM, errno.EPERM),
     (16, 29, (0, 1 << 32 | 0x5412), errno.EPERM, errno.EPERM),
