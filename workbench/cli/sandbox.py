@@ -3,8 +3,9 @@
 import asyncio
 import codecs
 import os
+import shutil
 from argparse import ArgumentParser, Namespace
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TextIO
@@ -22,6 +23,7 @@ from workbench.config.layers import load_config
 from workbench.config.sections import SandboxSettings
 from workbench.domain.codec import to_json_value
 from workbench.domain.values import SandboxBackend, SandboxLevel
+from workbench.effects.child_processes import GATE_NAME
 from workbench.effects.command_execution import CommandExit, prepare_command
 from workbench.effects.files import workspace_path
 from workbench.effects.folders import remove_tree, temporary_folder
@@ -171,11 +173,15 @@ def execute_try(options: Namespace, console: Console) -> int:
     folder = workspace_path(options.folder) if options.folder else workspace
     with _storage() as storage:
         planned = plan_box(_places(workspace, folder, storage, settings), level)
-        end, output = asyncio.run(_run(sandbox, planned, options.command, options.timeout, console))
+        environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
+        run = _run(sandbox, planned, options.command, environment, options.timeout, console)
+        end, output = asyncio.run(run)
         if end.timed_out:
             console.note(
                 f"It ran longer than {options.timeout:g} s and was ended. --timeout gives it longer."
             )
+        if not output and end.code in _NOT_STARTED_CODES:
+            console.note(_not_started(options.command[0], end.code, environment.get("PATH", "")))
         if refusals := read_refusals(output, end.code, level, workspace):
             console.note(f"The sandbox refused {refusals_text(refusals)}.")
         changes = quarantine_new_closed(planned)
@@ -198,16 +204,20 @@ _NOT_RUN: Final = "the command was not run"
 
 
 async def _run(
-    sandbox: Sandbox, planned: CommandBox, command: Sequence[str], timeout: float, console: Console
+    sandbox: Sandbox,
+    planned: CommandBox,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    timeout: float,
+    console: Console,
 ) -> tuple[CommandExit, str]:
     """Run a command and print what it prints; return also the end of that, for what was refused.
 
-    A signal that stops runs, such as ctrl+c, ends the command.
+    It is empty of a program that was not started. A signal that stops runs, such as ctrl+c, ends the command.
     """
-    environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
     words = boxed_argv(sandbox, planned.box, command)
     prepared = prepare_command(words, planned.box.folder, environment, "try", is_apart=True, is_boxed=True)
-    printed, noted = _Printer(console.out), _Printer(console.err)
+    printed, noted = _Printer(console.out), _ErrorPrinter(console.err)
     stop = asyncio.Event()
 
     def interrupt() -> bool:
@@ -217,8 +227,29 @@ async def _run(
     with signal_handlers(STOP_SIGNALS, interrupt):
         end = await prepared.go(noted.feed, timeout, stop, _MOST_BYTES, on_stdout=printed.feed)
     printed.close()
-    noted.close()
+    noted.close(end.code)
     return end, printed.end + noted.end
+
+
+_NOT_FOUND, _NOT_PERMITTED = 127, 126
+_NOT_STARTED_CODES: Final = (_NOT_FOUND, _NOT_PERMITTED)
+"""By which a shell says that it could not run a program."""
+
+
+def _not_started(program: str, code: int | None, path: str) -> str:
+    """Return why a program did not start inside, and what to do."""
+    name = one_line(program, _MOST_CELLS)
+    if code == _NOT_PERMITTED:
+        return f"{name} cannot be run inside: it is a folder, or no program, or may not be run."
+    if "/" in program:
+        return f"{name} was not found inside. workbench sandbox status lists what is visible."
+    outside = shutil.which(program, path=path)
+    if outside is None:
+        return f"{name} was not found inside. PATH is {one_line(path, _MOST_CELLS)} there."
+    return (
+        f"{name} was not found inside. Outside it is {one_line(os.path.realpath(outside), _MOST_CELLS)}: "
+        "add its folder to sandbox.visible in your own config.json."
+    )
 
 
 class _Printer:
@@ -240,6 +271,32 @@ class _Printer:
         self.end = (self.end + text)[-_MOST_CHARACTERS:]
         self._stream.write(safe_text(text) if self._stream.isatty() else text)
         self._stream.flush()
+
+
+class _ErrorPrinter(_Printer):
+    """Holds back the first line if the gate of the command may have printed it."""
+
+    _MARK: Final = f"{GATE_NAME}: ".encode()
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._held = b""
+        self._is_holding = True
+
+    def feed(self, data: bytes) -> None:
+        if self._is_holding:
+            self._held += data
+            start = self._held[: len(self._MARK)]
+            self._is_holding = self._MARK.startswith(start) and len(self._held) < _MOST_CHARACTERS
+            data = self._held
+        if not self._is_holding:
+            super().feed(data)
+
+    def close(self, code: int | None = None) -> None:
+        """Print what is held, unless it is only why the program did not start."""
+        if self._is_holding and not (code in _NOT_STARTED_CODES and self._held.count(b"\n") == 1):
+            super().feed(self._held)
+        super().close()
 
 
 # --- what both need -------------------------------------------------------------------------------

@@ -131,11 +131,13 @@ def unnamed_file(data: bytes) -> Generator[int | None]:
 
 
 _ANNOUNCE: Final = f'echo "${CALL_VARIABLE}"; '
+GATE_NAME: Final = "workbench-gate"
+"""What the shell of a gate calls itself where it cannot run the command."""
 
 
 def gate_words(script: str, *arguments: str) -> tuple[str, ...]:
     """Return a shell that runs a script, whose arguments are these and the words of a command."""
-    return ("/bin/sh", "-c", script, "workbench-gate", *arguments)
+    return ("/bin/sh", "-c", script, GATE_NAME, *arguments)
 
 
 @contextlib.contextmanager

@@ -116,6 +116,37 @@ def test_a_signal_is_an_exit_code(here):
     assert here("sandbox", "try", "--", "sh", "-c", "kill -9 $$") == 137
 
 
+def test_a_program_that_is_not_there_is_named_with_the_path_inside(here, monkeypatch):
+    assert here("sandbox", "try", "--", "no-such-program") == 127
+    assert here.err.startswith("no-such-program was not found inside. PATH is ") and "/bin" in here.err
+    assert here("sandbox", "try", "--", "./no-such-file") == 127
+    assert (
+        here.err == "./no-such-file was not found inside. workbench sandbox status lists what is visible.\n"
+    )
+    assert here("sandbox", "try", "--", "/usr") == 126
+    assert "/usr cannot be run inside" in here.err
+
+
+def test_a_program_that_is_only_outside_is_named_with_what_shows_it(here, monkeypatch):
+    hidden, shown = here.folder / "elsewhere", here.folder / "in-path"
+    hidden.mkdir()
+    shown.mkdir()
+    (hidden / "my-program").write_text("#!/bin/sh\n")
+    (hidden / "my-program").chmod(0o755)
+    (shown / "my-program").symlink_to(hidden / "my-program")
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{shown}")
+    assert here("sandbox", "try", "--", "my-program") == 127
+    assert f"Outside it is {hidden}/my-program: add its folder to sandbox.visible" in here.err
+
+
+@pytest.mark.parametrize("line", ["echo workbench-gate: a >&2", "echo workbench >&2; exit 127", "no-such-program",
+                                  "printf 'workbench-gate: a\\nb\\n' >&2; exit 127"])  # fmt: skip
+def test_what_a_command_says_itself_is_printed(here, line):
+    code = here("sandbox", "try", "--", "sh", "-c", line)
+    assert code == (0 if line.startswith("echo workbench-gate") else 127)
+    assert here.err and "inside" not in here.err
+
+
 def test_a_command_that_takes_too_long_is_ended(here):
     assert here("sandbox", "try", "--timeout", "0.1", "--", "sleep", "600") == 124
     assert "It ran longer than 0.1 s and was ended." in here.err
