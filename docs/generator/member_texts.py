@@ -62,7 +62,8 @@ PIPELINE: Final[Mapping[str, Mapping[str, str]]] = {
         "max_visits": "Rounds of one run in which it may be done",
         "timeout_minutes": "Working time of one attempt; unset, that of the manifest",
         "sandbox": "What a command or another agent may touch: `read-only`, `workspace` (no network) or "
-        "`outside`, as you; unset, outside. The built-in agent's commands have at most this level",
+        "`outside`, as you; unset, outside. The built-in agent's commands have at most this level. Of a step and its "
+        "adapter the stricter level holds",
         "rework_only": "Whether it only runs when another step sends work back to it",
         "thread": "Name of a conversation; steps of one thread read what the others said",
         "fidelity": "Read and not acted on",
@@ -250,6 +251,8 @@ MANIFEST: Final[Mapping[str, Mapping[str, str]]] = {
         "model": "The same, where `default_model` is unset",
         "args": "Words of its command line, with `{prompt}`, `{model}`; unset, those known for the program",
         "tier_models": "Models for `cheapest`, `balanced` and `strongest`",
+        "sandbox": "What its program may touch at most: `read-only`, `workspace` or `outside`, as you; unset, "
+        "what its step says. Inside it has no network, which most agents need",
     },
     "permissions": {
         "allowed_tools": "Patterns of calls that it may make, as `Bash(go test*)`; without any, all may be asked for",
@@ -270,7 +273,12 @@ MANIFEST: Final[Mapping[str, Mapping[str, str]]] = {
         "PreToolUse": "Commands before a call; one that fails denies the call",
         "PostToolUse": "Commands after a call",
     },
-    "hook": {"matcher": "Pattern of the calls", "command": "Shell command"},
+    "hook": {
+        "matcher": "Pattern of the calls",
+        "command": "Shell command",
+        "sandbox": "What it may touch; unset, outside, as you. Where this machine has no full sandbox it does not "
+        "run, which denies the call",
+    },
     "runtime": {
         "workspace_root": "Where workspaces of steps are made; unset, a folder below the data folder",
         "max_concurrent_workers": "Steps at once",

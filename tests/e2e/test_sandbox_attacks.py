@@ -4,8 +4,10 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import pty
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -194,6 +196,47 @@ def test_only_an_agent_boxes_its_own_commands(open_base, can_nest, output):
     (found,) = run_program(open_base, NESTED, user=NOBODY, can_nest=can_nest)
     assert (found["code"] == 0) == can_nest
     assert output in found["output"]
+
+
+REPLACES = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+workspace, user, group = os.open(".", os.O_RDONLY), os.getuid(), os.getgid()
+def must(result):
+    if result:
+        raise SystemExit(os.strerror(ctypes.get_errno()))
+must(libc.unshare(0x10000000 | 0x20000))  # users and mounts
+open("/proc/self/setgroups", "w").write("deny")
+open("/proc/self/uid_map", "w").write(f"0 {user} 1")
+open("/proc/self/gid_map", "w").write(f"0 {group} 1")
+must(libc.mount(b"none", b"/tmp", b"tmpfs", 0, None))
+os.mkdir("/tmp/old")
+os.chdir("/tmp")
+must(libc.syscall(155, b".", b"old"))  # pivot_root
+must(libc.umount2(b"/old", 2))
+for name in (".git", ".envrc"):
+    os.rename(name, name + ".moved", src_dir_fd=workspace, dst_dir_fd=workspace)
+    os.mkdir(name, dir_fd=workspace)
+print("replaced")
+"""
+
+
+@as_root
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="it calls pivot_root by its number")
+@pytest.mark.parametrize(("can_nest", "changed"), [(True, [".envrc", ".git"]), (False, [])])
+def test_what_an_agent_replaces_by_namespaces_is_noticed_and_a_command_replaces_nothing(
+    open_base, can_nest, changed
+):
+    project = open_base / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git/HEAD").write_text("ref: refs/heads/main")
+    (project / ".envrc").write_text("x")
+    for path in (open_base, *open_base.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    line = f"{shutil.which('python3', path='/usr/bin')} -c {shlex.quote(REPLACES)}"
+    (found,) = run_program(open_base, line, user=NOBODY, can_nest=can_nest)
+    assert ("replaced" in found["output"]) == can_nest
+    assert sorted(os.path.relpath(path, project) for path in found["changed"]) == changed
 
 
 # --- terminals

@@ -1,4 +1,4 @@
-"""A program that runs one command in a box as its caller wants it, and prints as JSON how that ended.
+"""A program that runs commands in a box as its caller wants it, and prints as JSON how they ended.
 
 Its input is JSON: `folder` (where `project`, `home` and `data` are), `words`, and what is wanted of `user`, `processes`
 (how many that user may have), `small_tmp` (bytes of a file system for /tmp), `stop_at` (a line that stops the command),
@@ -21,6 +21,7 @@ from tests.support import boxes
 from tests.support.escape_driver import BACKENDS, become
 from workbench.effects.command_execution import prepare_command
 from workbench.effects.sandbox import boxed_argv, boxed_environment
+from workbench.host.command_box import quarantine_new_closed
 
 NEW_MOUNTS, RECURSIVELY_PRIVATE = 0x20000, 0x44000
 assert ThreadPoolExecutor, "loaded before another user is taken on, who may not be able to read it"
@@ -71,6 +72,7 @@ def main():
     for words in wanted["words"]:
         end, output = asyncio.run(follow(planned, ("sh", "-c", words), wanted.get("stop_at")))
         results.append({"code": end.code, "stopped": end.stopped, "output": output})
+    results[-1]["changed"] = quarantine_new_closed(planned).changed
     print(json.dumps(results))
 
 

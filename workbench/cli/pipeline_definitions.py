@@ -2,8 +2,11 @@
 
 import threading
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
@@ -12,11 +15,12 @@ from workbench.cli.journal_access import open_journal
 from workbench.cli.pipeline_output import place_json, problem_json, run_json, run_line
 from workbench.cli.row_json import JsonFields
 from workbench.domain.codec import to_json_value
-from workbench.domain.values import PIPELINE_FOLDERS
+from workbench.domain.values import PIPELINE_FOLDERS, SandboxLevel
 from workbench.effects.files import workspace_path
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, find_manifest, project_folder
+from workbench.pipelines.step_notes import levels_of_manifest, levels_of_steps
 from workbench.text.human import counted
 from workbench.text.problems import ProblemReport
 from workbench.text.safe import one_line
@@ -125,13 +129,13 @@ def _watched_folders(options: Namespace) -> list[str]:
 
 def _validate_files(options: Namespace, console: Console) -> int:
     files = _files_to_validate(options)
-    results = [(file, _check_file(file, options)) for file in files]
+    results = [_check_file(file, options) for file in files]
     if options.json:
-        facts = [_report_json(file, report) for file, report in results]
+        facts = [_report_json(result) for result in results]
         console.json(facts[0] if len(options.files) == 1 else facts)
     else:
         _print_reports(results, console)
-    return EXIT_OK if all(report.is_ok for _, report in results) else EXIT_FAILED
+    return EXIT_OK if all(result.report.is_ok for result in results) else EXIT_FAILED
 
 
 def _files_to_validate(options: Namespace) -> list[str]:
@@ -166,27 +170,42 @@ def _all_files(workspace: str) -> list[str]:
     return files
 
 
-def _check_file(file: str, options: Namespace) -> ProblemReport:
+class CheckedFile(Struct, frozen=True, kw_only=True):
+    """A file that was validated."""
+
+    file: str
+    report: ProblemReport
+    levels: Mapping[str, SandboxLevel]
+    """The levels of the sandbox that it names, by step, adapter or hook."""
+
+
+def _check_file(file: str, options: Namespace) -> CheckedFile:
     if Path(file).is_file() and load.is_manifest(file):
-        report = load.load_manifest(file)[1]
+        manifest, report = load.load_manifest(file)
+        levels = levels_of_manifest(manifest) if manifest else {}
     else:
-        report = load.load_pipeline(file, manifest=options.manifest, root=options.root).report
-    return report.strict() if options.strict else report
+        loaded = load.load_pipeline(file, manifest=options.manifest, root=options.root)
+        levels = levels_of_steps(loaded.pipeline, loaded.manifest) if loaded.pipeline else {}
+        report = loaded.report
+    return CheckedFile(file=file, report=report.strict() if options.strict else report, levels=levels)
 
 
-def _report_json(file: str, report: ProblemReport) -> JsonFields:
+def _report_json(result: CheckedFile) -> JsonFields:
+    report = result.report
     return {
-        "file": file,
+        "file": result.file,
         "ok": report.is_ok,
         "runnable": report.is_runnable,
         "errors": [problem_json(problem) for problem in report.errors],
         "warnings": [problem_json(problem) for problem in report.warnings],
+        **({"sandbox": dict(result.levels)} if result.levels else {}),
     }
 
 
-def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -> None:
+def _print_reports(results: list[CheckedFile], console: Console) -> None:
     printed: set[str] = set()
-    for file, report in results:
+    for result in results:
+        report = result.report
         for problem, others in report.grouped():
             # Several pipelines share one manifest: what is wrong with it is said once.
             if str(problem) not in printed:
@@ -196,7 +215,9 @@ def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -
         counts = [counted(len(report.errors), "error"), counted(len(report.warnings), "warning")]
         if report.stopping:
             counts.append(f"could not start: {len(report.stopping)}")
-        console.say(f"{console.signs.of(status)} {file}: {', '.join(counts)}")
+        console.say(f"{console.signs.of(status)} {result.file}: {', '.join(counts)}")
+        for place, level in result.levels.items():
+            console.say(f"    {one_line(place, 80)}: sandbox {level}")
 
 
 def _other_places(lines: "Sequence[int]") -> str:

@@ -125,5 +125,6 @@ def _step_json(step: Step, manifest: Manifest | None) -> JsonFields:
         "contracts": [contract.written_type for contract in step.contracts],
         "attempts": step.failing.attempts,
         "on_failure": step.failing.then, "timeout_seconds": step.timeout_seconds(manifest),
-        "sandbox": step.sandbox, "matrix": step.matrix is not None, "cannot_run": step.unrunnable or None,
+        "sandbox": step.level(manifest), "matrix": step.matrix is not None,
+        "cannot_run": step.unrunnable or None,
     }  # fmt: skip

@@ -67,12 +67,14 @@ def box_program(
     argv: Sequence[str],
     environment: Mapping[str, str],
     closed: Sequence[str],
+    *,
+    can_nest: bool = False,
 ) -> BoxedCommand:
     """Return what runs a program of a pipeline, or a hook, inside; blocks, so call it in a thread.
 
-    `owner_id`: whose /tmp it has, such as its run's. `closed`: files that it may not write. Raises
-    BoxUnavailable where no full sandbox works here: a level that was asked for is a promise. Raises
-    FileRefused for the data folder.
+    `owner_id`: whose /tmp it has, such as its run's. `closed`: files that it may not write. `can_nest`: an
+    agent may make sandboxes of its own in it. Raises BoxUnavailable where no full sandbox works here: a level
+    that was asked for is a promise. Raises FileRefused for the data folder.
     """
     sandbox, config = require_full_sandbox(context, level), context.recall_settings().config
     placed = replace(context, workspace=workspace)
@@ -80,6 +82,7 @@ def box_program(
         placed, owner_id, level, workspace, visible=config.sandbox.visible,
         closed=closed,
     )  # fmt: skip
+    planned = replace(planned, box=replace(planned.box, can_nest=can_nest))
     return _boxed(sandbox, planned, argv, environment)
 
 
@@ -87,7 +90,9 @@ def require_full_sandbox(context: DriverContext, level: SandboxLevel) -> Sandbox
     """Return the sandbox of this machine; blocks. Raises BoxUnavailable where it is not a full one."""
     sandbox = context.prove_sandbox(context.recall_settings().config.sandbox.backend)
     if sandbox.strength != "full":
-        raise BoxUnavailable(sentence(f"It names the level {level}, and {sandbox.problem}"), sandbox.remedy)
+        raise BoxUnavailable(
+            sentence(f"It is to run at the level {level}, and {sandbox.problem}"), sandbox.remedy
+        )
     return sandbox
 
 

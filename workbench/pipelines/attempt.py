@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, StepChanged
 from workbench.domain.rows import run_title
 from workbench.domain.step_messages import StepId, StepOutcome, StepSpec
-from workbench.domain.values import Json, RunLink
+from workbench.domain.values import Json, RunLink, SandboxLevel
 from workbench.effects.fault_points import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
@@ -117,6 +117,11 @@ class Attempt:
     @property
     def _title(self) -> str:
         return f"{run_title(self.context.row)} · {self.step_run.id}"
+
+    def _level(self) -> SandboxLevel | None:
+        """Return what the programs of the step may touch, those of its contracts included."""
+        named = replace(self.step, persona=self.values.fill(self.step.persona))
+        return named.level(self.context.manifest)
 
     def _spec(self, plan: WorkspacePlan, spent_ms: int) -> StepSpec:
         step, values = self.step, self.values
@@ -233,7 +238,7 @@ class Attempt:
         folder = self.context.definition.root if contract.dir == "project_root" else self.workspace
         spec = StepSpec(
             id=self.id, kind="command", title=f"{self.step_run.id} contract", source=source, workspace=folder,
-            environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS, sandbox=self.step.sandbox,
+            environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS, sandbox=self._level(),
         )  # fmt: skip
         outcome = await self.context.executor.run(spec, on_event)
         code = outcome.exit_code if outcome.exit_code is not None or outcome.state != "completed" else 0

@@ -13,8 +13,9 @@ from workbench.pipelines.contracts import check_contract_definitions
 from workbench.pipelines.documents import ProjectFiles, check_path_inside, reporting_outside
 from workbench.pipelines.inner_code import FAILURE_NAME
 from workbench.pipelines.manifest_values import own_text_of
-from workbench.pipelines.model import Manifest, Pipeline, Review, Step
+from workbench.pipelines.model import Adapter, Manifest, Pipeline, Review, Step
 from workbench.pipelines.skills import check_skills
+from workbench.pipelines.step_notes import no_network_text
 from workbench.pipelines.step_order import (
     END_TARGETS,
     StepNeeds,
@@ -201,13 +202,19 @@ def _check_persona(check: CheckContext, step: Step) -> None:
 
 
 def _check_adapter_inside(check: CheckContext, step: Step, manifest: Manifest) -> None:
-    """Warn of another agent's program inside the sandbox, where its model is out of reach."""
-    persona = manifest.personas.get(step.persona)
-    adapter = manifest.adapters.get(step.adapter or (persona.adapter if persona else ""))
-    if step.sandbox in (None, "outside") or adapter is None or adapter.is_built_in:
+    """Warn of other agents' programs that a step puts inside the sandbox, where no model can be reached."""
+    if step.sandbox in (None, "outside"):
         return
-    message = f"{one_line(adapter.binary, 60)} runs inside the sandbox, which has no network"
-    check.within(step, "sandbox").warn("no_network", message)
+    adapters = [step.agent_adapter(manifest), *_review_adapters(step, manifest)]
+    texts = (no_network_text(adapter) for adapter in adapters if adapter and not adapter.is_built_in)
+    for text in dict.fromkeys(texts):
+        check.within(step, "sandbox").warn("no_network", text)
+
+
+def _review_adapters(step: Step, manifest: Manifest) -> Iterator[Adapter | None]:
+    for review in (contract.review for contract in step.contracts if contract.review):
+        persona = manifest.personas.get(review.persona or step.persona)
+        yield manifest.adapters.get(review.adapter or (persona.adapter if persona else ""))
 
 
 def _check_persona_name(

@@ -16,6 +16,7 @@ from workbench.domain.values import (
     SandboxLevel,
     StepKind,
 )
+from workbench.policy.levels import lower_level
 
 FailureAction = Literal["fail", "skip", "continue", "warn", "rework"]
 """What a failure means once no attempt is left."""
@@ -31,6 +32,11 @@ SKIP_CASE = "skip"
 """The case of a branch that runs nothing."""
 BUILT_IN_ADAPTER = "workbench"
 """The binary that stands for the agent of this program."""
+
+
+def stricter_level(one: SandboxLevel | None, other: SandboxLevel | None) -> SandboxLevel | None:
+    """Return the level of two that allows less; None says nothing."""
+    return lower_level(one, other) if one and other else one or other
 
 
 class Permissions(Struct, frozen=True, kw_only=True):
@@ -54,6 +60,8 @@ class Adapter(Struct, frozen=True, kw_only=True):
     """Words of its command line with `{prompt}`, `{model}` …; empty takes those known for its binary."""
     tier_models: Mapping[str, str] = field(default_factory=dict[str, str])
     """Its models by the names of `MODEL_TIERS`."""
+    sandbox: SandboxLevel | None = None
+    """What it may touch at most; None leaves it to the steps."""
 
     @property
     def is_built_in(self) -> bool:
@@ -442,12 +450,24 @@ class Step(Struct, frozen=True, kw_only=True):
     unrunnable: str = ""
     """Why it cannot run here; it fails closed."""
     sandbox: SandboxLevel | None = None
-    """What its program may touch; None says nothing: a program runs as the user, an agent as sessions do."""
+    """What it says that its program may touch; None says nothing: a program runs as the user, an agent as
+    sessions do. `level` is what holds."""
 
     @property
     def is_control(self) -> bool:
         """Return whether the coordinator settles it itself: a gate, a route or a matrix."""
         return self.kind in ("gate", "route") or self.matrix is not None
+
+    def agent_adapter(self, manifest: Manifest | None) -> Adapter | None:
+        """Return the adapter that runs its agent; None without an agent or where none is known."""
+        persona = manifest.personas.get(self.persona) if manifest and self.kind == "prompt" else None
+        name = self.adapter or (persona.adapter if persona else "")
+        return manifest.adapters.get(name) if manifest and self.kind == "prompt" else None
+
+    def level(self, manifest: Manifest | None) -> SandboxLevel | None:
+        """Return what its program may touch: the stricter of its own level and that of its adapter."""
+        adapter = self.agent_adapter(manifest)
+        return stricter_level(self.sandbox, adapter.sandbox if adapter else None)
 
     def timeout_seconds(self, manifest: Manifest | None) -> int:
         """Return the working time that one attempt may take."""

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, InstanceOf
 
-from workbench.domain.values import HookRule, JsonObject, PermissionPattern
+from workbench.domain.values import HookRule, JsonObject, PermissionPattern, SandboxLevel
 from workbench.pipelines.document_model import (
     PRESENT,
     REQUIRED,
@@ -35,6 +35,7 @@ from workbench.pipelines.documents import (
 from workbench.pipelines.model import Adapter, Manifest, MetaLimits, Permissions, Persona, Runtime
 from workbench.pipelines.outline import MANIFEST_KIND, PIPELINE_KIND, report_wrong_kind
 from workbench.pipelines.skills import SKILL_FOLDERS
+from workbench.pipelines.step_notes import no_network_text
 from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 
@@ -59,14 +60,14 @@ class _AdapterDocument(DocumentModel):
     model: Text = ""
     args: Texts = ()
     tier_models: JsonObjectValue = Field(default_factory=dict)
-    not_acted_on: ClassVar[Mapping[str, str]] = {
-        "env": "variables", "timeout": "a time limit", "sandbox": "isolation",
-    }  # fmt: skip
+    sandbox: Word[SandboxLevel | None] = None
+    not_acted_on: ClassVar[Mapping[str, str]] = {"env": "variables", "timeout": "a time limit"}
 
 
 class _HookDocument(DocumentModel):
     matcher: Annotated[Text, REQUIRED] = ""
     command: Annotated[Text, PRESENT] = ""
+    sandbox: Word[SandboxLevel | None] = None
     not_acted_on: ClassVar[Mapping[str, str]] = {"timeout": "a time limit"}
 
 
@@ -195,6 +196,10 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
     _check_summarizer(place, manifest)
     for adapter in adapters.values():
         _warn_unpassed_members(place, adapter, manifest)
+        if adapter.sandbox not in (None, "outside") and not adapter.is_built_in:
+            _nearest_place(place, "adapters", adapter.name, "sandbox").warn(
+                "no_network", no_network_text(adapter)
+            )
     return manifest
 
 

@@ -23,6 +23,7 @@ from workbench.pipelines.document_model import (
     Text,
     Texts,
     Whole,
+    Word,
     between,
     one_of,
     read_text,
@@ -74,9 +75,6 @@ _VALUE_TYPES: Final = {
     )
 }  # fmt: skip
 """What Wave's files call the type of an input or of an output; it refuses every other word."""
-_LEVELS: Final[Mapping[str, SandboxLevel]] = {
-    "read-only": "read-only", "workspace": "workspace", "outside": "outside",
-}  # fmt: skip
 _FIDELITIES: Final = {word: word for word in ("full", "compact", "summary", "fresh")}
 """How much of a thread a step is told, as Wave's files have it."""
 
@@ -140,7 +138,7 @@ class _PipelineDocument(DocumentModel):
     pipeline_outputs: Named[_OutputDocument] = Field(default_factory=dict)
     steps: Annotated[Items[Place], PRESENT] = ()
     max_step_visits: Annotated[Whole, between(1, 100_000)] = 0
-    sandbox: Annotated[str, one_of(_LEVELS)] = ""
+    sandbox: Word[SandboxLevel | None] = None
     requires: _RequiresDocument | None = None
     skills: Texts = ()
     chat_context: Place | None = None
@@ -173,18 +171,12 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
     )  # fmt: skip
 
 
-def _with_default_level(steps: tuple[Step, ...], level: str) -> tuple[Step, ...]:
+def _with_default_level(steps: tuple[Step, ...], level: SandboxLevel | None) -> tuple[Step, ...]:
     """Return the steps; those that run something and name no level of the sandbox have the pipeline's."""
     return tuple(
-        replace(step, sandbox=_level(level))
-        if step.sandbox is None and step.kind in ("command", "prompt")
-        else step
+        replace(step, sandbox=level) if step.sandbox is None and step.kind in ("command", "prompt") else step
         for step in steps
     )
-
-
-def _level(word: str) -> SandboxLevel | None:
-    return _LEVELS.get(word)
 
 
 def _with_implied_outputs(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -377,7 +369,7 @@ class _StepDocument(DocumentModel):
     validation: Items[_ValidationDocument] = ()
     max_visits: Annotated[Whole, between(1, 1000)] = 10
     timeout_minutes: Annotated[Whole, between(1, 100_000)] | None = None
-    sandbox: Annotated[str, one_of(_LEVELS)] = ""
+    sandbox: Word[SandboxLevel | None] = None
     is_rework_only: Flag = Field(default=False, alias="rework_only")
     thread: Text = ""
     fidelity: Annotated[str, one_of(_FIDELITIES)] = ""
@@ -429,7 +421,7 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
     handover, needs = document.handover, tuple(map(text_at, document.dependencies))
     contracts = handover.contract_documents() if handover else []
     return document.to(
-        Step, sandbox=_level(document.sandbox), line=place.node.line, kind=kind, path=place.path, needs=needs,
+        Step, line=place.node.line, kind=kind, path=place.path, needs=needs,
         tolerates=needs if kind == "route" else (), source=source, source_path=source_path,
         unrunnable=problem, pipeline_input=_pipeline_input(document, kind, matrix),
         child_values=_child_values(document),

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
 from workbench.domain.step_messages import StepOutcome, StepSpec
-from workbench.domain.values import Json, JsonObject
+from workbench.domain.values import Json, JsonObject, SandboxLevel
 from workbench.pipelines import artifacts
 from workbench.pipelines.contracts import contract_event
 from workbench.pipelines.documents import OutsideRoot
@@ -130,6 +130,7 @@ async def _opened(attempt: ReviewedAttempt, contract: Contract, review: Review, 
         workspace=attempt.plan.path, keeps_output=True, timeout_seconds=review.timeout_seconds,
         grants=attempt.run.definition.grants, persona=persona,
         adapter=cast("JsonObject", facts.get("adapter") or {}),
+        sandbox=cast("SandboxLevel | None", facts["sandbox"]),
     )  # fmt: skip
     opening = list(attempt.run.executor.opening(spec))
     if not opening:

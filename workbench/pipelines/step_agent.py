@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject
@@ -28,6 +28,7 @@ from workbench.pipelines.model import (
     Step,
     TestCount,
     model_of_tier,
+    stricter_level,
 )
 from workbench.pipelines.skills import skill_names, skill_words
 from workbench.pipelines.template_values import TemplateValues
@@ -48,7 +49,7 @@ _PLACEHOLDERS: Final[dict[str, Json]] = {
 
 
 def agent_facts(values: TemplateValues, name: str, review: Review | None = None) -> dict[str, Json]:
-    """Return persona and adapter of an agent as an executor gets them; AttemptNotReady if either is missing.
+    """Return persona, adapter and level of an agent for its executor; AttemptNotReady if one is missing.
 
     A reviewer has the adapter and the model of its contract, and not those of the step.
     """
@@ -66,15 +67,16 @@ def agent_facts(values: TemplateValues, name: str, review: Review | None = None)
         "deny": [
             [pattern.text, pattern.origin] for pattern in (*permissions.deny, *adapter.permissions.deny)
         ],
-        "hooks": [[hook.event, hook.matcher, hook.command, hook.origin] for hook in persona.hooks],
+        "hooks": [to_builtins(hook) for hook in persona.hooks],
     }  # fmt: skip
+    level = stricter_level(values.step.sandbox, adapter.sandbox)
     if adapter.is_built_in or definition.recordings:
-        return {"persona": facts}
+        return {"persona": facts, "sandbox": level}
     command: dict[str, Json] = {
         "binary": adapter.binary, "args": list(adapter.args), "output_format": adapter.output_format,
         "name": adapter.name,
     }  # fmt: skip
-    return {"persona": facts, "adapter": command}
+    return {"persona": facts, "adapter": command, "sandbox": level}
 
 
 def reviewer_facts(values: TemplateValues, review: Review) -> dict[str, Json]:

@@ -1,6 +1,10 @@
 """What is special about a step, in words."""
 
-from workbench.pipelines.model import Manifest, Route, Step
+from collections.abc import Iterator
+
+from workbench.domain.values import SandboxLevel
+from workbench.pipelines.model import Adapter, Manifest, Pipeline, Route, Step
+from workbench.text.safe import one_line
 
 
 def wait_text(step: Step) -> str:
@@ -27,9 +31,41 @@ def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
         notes.append(f"{step.failing.attempts} attempts")
     if step.failing.then != "fail":
         notes.append(f"then {step.failing.then}")
-    if step.sandbox is not None:
-        notes.append(f"sandbox {step.sandbox}")
+    notes += _level_notes(step, manifest)
     return notes if step.kind == "gate" else [*notes, f"{step.timeout_seconds(manifest) // 60} min"]
+
+
+def levels_of_steps(pipeline: Pipeline, manifest: Manifest | None) -> dict[str, SandboxLevel]:
+    """Return the levels of the sandbox that steps have, by step; the others run as the user."""
+    return {step.id: level for step in pipeline.steps if (level := step.level(manifest))}
+
+
+def levels_of_manifest(manifest: Manifest) -> dict[str, SandboxLevel]:
+    """Return the levels of the sandbox that adapters and hooks name, by their places."""
+    levels: dict[str, SandboxLevel] = {}
+    for adapter in manifest.adapters.values():
+        if adapter.sandbox:
+            levels[f"adapter {adapter.name}"] = adapter.sandbox
+    for persona in manifest.personas.values():
+        for hook in persona.hooks:
+            if hook.sandbox:
+                levels[f"hook {hook.event} {hook.matcher} of {persona.name}"] = hook.sandbox
+    return levels
+
+
+def _level_notes(step: Step, manifest: Manifest | None) -> Iterator[str]:
+    """Yield the level of a step, and those that hooks of its persona name, each once."""
+    if level := step.level(manifest):
+        yield f"sandbox {level}"
+    persona = manifest.personas.get(step.persona) if manifest else None
+    hooks = dict.fromkeys(hook.sandbox for hook in persona.hooks if hook.sandbox) if persona else ()
+    if hooks:
+        yield f"hooks sandbox {', '.join(hooks)}"
+
+
+def no_network_text(adapter: Adapter) -> str:
+    """Return what is missing to another agent's program inside the sandbox."""
+    return f"{one_line(adapter.binary, 60)} runs inside the sandbox, which has no network"
 
 
 def _route_text(route: Route) -> str:

@@ -175,6 +175,28 @@ def test_validate_has_a_sign_for_what_is_right_and_could_not_begin(place):
     assert json.loads(said(place, "pipeline", "validate", str(file), "--json")[1])["runnable"] is True
 
 
+def test_validate_and_the_dry_run_name_the_levels_of_the_sandbox(place):
+    hook = '{matcher: "Bash(*)", command: "true", sandbox: read-only}'
+    manifest = MANIFEST.replace("    mode: headless\n", "    mode: headless\n    sandbox: workspace\n")
+    manifest = manifest.replace("    temperature: 0.5\n", f"    hooks: {{PreToolUse: [{hook}]}}\n")
+    agent = "- {id: plan, persona: builder, exec: {type: prompt, source: x}}\n"
+    project(place, command("a", "true", sandbox="read-only") + command("b") + agent, manifest=manifest)
+    files = [str(place / name) for name in ("p.yaml", "wave.yaml")]
+    out = said(place, "pipeline", "validate", *files)[1]
+    assert [line.strip() for line in out.splitlines() if "sandbox" in line] == [
+        "a: sandbox read-only", "plan: sandbox workspace", "adapter own: sandbox workspace",
+        "hook PreToolUse Bash(*) of builder: sandbox read-only",
+    ]  # fmt: skip
+    found = json.loads(said(place, "pipeline", "validate", files[0], "--json")[1])
+    assert found["sandbox"] == {"a": "read-only", "plan": "workspace"}
+    plan = json.loads(said(place, "pipeline", "run", "p.yaml", "--dry-run", "--json")[1])
+    assert [step["sandbox"] for step in plan["steps"]] == ["read-only", None, "workspace"]
+    assert (
+        "sandbox workspace  hooks sandbox read-only"
+        in said(place, "pipeline", "run", "p.yaml", "--dry-run")[1]
+    )
+
+
 def test_validate_and_graph_take_the_name_of_a_pipeline_too(place):
     (place / "pipelines").mkdir()
     (place / "pipelines" / "night.yaml").write_text(

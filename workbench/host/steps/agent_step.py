@@ -7,6 +7,7 @@ import asyncio
 import os
 from typing import Literal, cast
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from workbench.agents.compaction import session_transcript
@@ -58,7 +59,7 @@ def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> Step
     persona = spec.persona
     allowed = cast("list[list[str]]", persona.get("allowed") or [])
     deny = cast("list[list[str]]", persona.get("deny") or [])
-    hooks = cast("list[list[str]]", persona.get("hooks") or [])
+    hooks = convert(persona.get("hooks") or [], tuple[HookRule, ...])
     name = str(persona.get("name", ""))
     return StepConstraints(
         run_id=spec.id.run, step=spec.title, project=project, most_tokens=most_tokens,
@@ -67,13 +68,7 @@ def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> Step
             PermissionPattern(text=text, origin=f"persona {name}, {origin}") for text, origin in allowed
         )
         or None,
-        hooks=tuple(
-            HookRule(
-                event="PreToolUse" if event == "PreToolUse" else "PostToolUse", matcher=matcher,
-                command=command, origin=origin, folder=project,
-            )
-            for event, matcher, command, origin in hooks
-        ),
+        hooks=tuple(replace(hook, folder=project) for hook in hooks),
     )  # fmt: skip
 
 

@@ -213,8 +213,9 @@ async def run_command_step(
         if spec.sandbox not in (None, "outside"):
             closed = files_named_by_hooks(context, context.recall_settings().config)
             boxed = await asyncio.to_thread(
-                box_program, context, spec.id.run, spec.sandbox, spec.workspace, argv, variables, closed
-            )
+                box_program, context, spec.id.run, spec.sandbox, spec.workspace, argv, variables, closed,
+                can_nest=bool(spec.adapter),
+            )  # fmt: skip
             argv, variables = boxed.argv, boxed.environment
         command = prepare_command(
             argv, spec.workspace, variables, mark, is_apart=_has_separate_stdout(spec), stdin=stdin,
