@@ -49,12 +49,14 @@ def test_the_page_of_a_call_says_where_it_ran_and_what_was_refused(recorded):
     gate = next(section for section in page.sections if section.name == "Gate")
     assert gate.lines[1:] == (
         "it ran inside the sandbox, level workspace (bubblewrap)",
-        "the sandbox refused to reach pypi.org:443, to write /etc/hosts",
+        "the sandbox refused to reach pypi.org:443, according to the command",
+        "the sandbox refused to write /etc/hosts, according to the command",
     )
     assert "inside the sandbox" in page.facts
     assert [words for _, _, words in page.moments][:2] == [
-        "started inside", "the sandbox refused to reach pypi.org:443, to write /etc/hosts",
-    ]  # fmt: skip
+        "started inside",
+        "the sandbox refused to reach pypi.org:443, to write /etc/hosts, according to the command",
+    ]
 
 
 def test_the_page_of_a_session_says_it_too(recorded):
@@ -63,7 +65,7 @@ def test_the_page_of_a_session_says_it_too(recorded):
     for words in (
         "Allowed by the sandbox: it runs inside the sandbox",
         "Ran inside the sandbox, level workspace (bubblewrap)",
-        "The sandbox refused to reach pypi.org:443, to write /etc/hosts.",
+        "The sandbox refused to reach pypi.org:443, to write /etc/hosts, according to the command.",
         "· outside",
     ):
         assert page.count(words) >= 1

@@ -185,10 +185,12 @@ def execute_try(options: Namespace, console: Console) -> int:
         if refusals := read_refusals(output, end.code, level, workspace):
             console.note(f"The sandbox refused {refusals_text(refusals)}.")
         changes = quarantine_new_closed(planned)
-        if closed := closed_refusals(changes, workspace):
+        if closed := closed_refusals(changes, planned.places):
             console.note(f"The sandbox refused {refusals_text(closed)}.")
-        if changes.moved:
-            console.note(f"What was moved out of the workspace is in {quarantine_folder(storage)}.")
+        if os.path.lexists(quarantine_folder(storage)):
+            console.note(
+                f"What was moved out of the workspace, and a list, is in {quarantine_folder(storage)}."
+            )
     return _exit_code(end)
 
 

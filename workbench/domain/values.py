@@ -7,6 +7,7 @@ the epoch in UTC; durations are milliseconds unless the name says otherwise.
 # Times are integers (microseconds, UTC) inside and ISO 8601 in lines: they compare and subtract without
 # zones, and decoding costs nothing.
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -171,6 +172,29 @@ class SandboxRefusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A path, a host with its port, or the name of a privilege; one line."""
     remark: str = ""
     """What became of a `closed` one that was not moved out, such as `could not be moved out`."""
+    more: int = 0
+    """Above 0 it stands for that many further ones, and the target is the file that lists all."""
+    LEFT_OUT_WHEN_EMPTY: ClassVar[frozenset[str]] = frozenset({"more"})
+
+    @property
+    def is_observed(self) -> bool:
+        """Return whether workbench saw it; all others are read from what the command printed."""
+        return self.kind == "closed"
+
+
+SOME_FILE: Final = "a file"
+SOME_NETWORK: Final = "the network"
+WHOLE_WORKSPACE: Final = "the workspace"
+_UNNAMED_TARGETS: Final = frozenset({SOME_FILE, SOME_NETWORK, WHOLE_WORKSPACE})
+"""Targets of refusals that are words and no names."""
+_PLAIN_TARGET: Final = re.compile(r"[\w./@:+~=,%#\[\]⟨⟩⏎…-]+")
+
+
+def quoted_target(target: str) -> str:
+    """Return the target of a refusal as a sentence names it: in quotes if it could be read as words of it."""
+    if target in _UNNAMED_TARGETS or _PLAIN_TARGET.fullmatch(target):
+        return target
+    return '"' + target.replace('"', "'") + '"'
 
 
 class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Final
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.folders import remove_tree
+from workbench.effects.folders import make_folder, remove_tree
+from workbench.effects.path_files import open_append
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.policy.paths import MAX_PATH_LENGTH
+from workbench.text.safe import one_line
 
 _FOLDER: Final = "sandbox"
 _DAY_SECONDS: Final = 86_400
@@ -30,6 +34,24 @@ def temporary_folder(storage: str) -> str:
 def quarantine_folder(storage: str) -> str:
     """Return the folder of what was moved out of the workspace, in numbered folders."""
     return f"{storage}/quarantine"
+
+
+def moved_list(storage: str) -> str:
+    """Return the file that lists each path of the workspace that was moved out, with its numbered folder."""
+    return f"{quarantine_folder(storage)}/moved.txt"
+
+
+def list_moved(storage: str, rows: Iterable[tuple[str, str]]) -> None:
+    """Add paths to that list, each after its number or what became of it; a path is any name."""
+    lines = [
+        f"{word}\t{one_line(os.fsencode(path).decode('utf-8', 'replace'), MAX_PATH_LENGTH)}\n"
+        for word, path in rows
+    ]
+    if lines:
+        with suppress(FileRefused, OSError):
+            make_folder(quarantine_folder(storage))
+            with open_append(Path(moved_list(storage))) as file:
+                file.write("".join(lines).encode())
 
 
 def workspace_caches(data: str, workspace: str) -> str:

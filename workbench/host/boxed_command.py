@@ -7,10 +7,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.config.types import Config
-from workbench.domain.values import SandboxLevel, SandboxRefusal, SandboxUse
+from workbench.domain.values import WHOLE_WORKSPACE, SandboxLevel, SandboxRefusal, SandboxUse
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
+from workbench.host.box_folders import moved_list
 from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import (
+    BoxPlaces,
     BoxUnavailable,
     ClosedChanges,
     CommandBox,
@@ -135,13 +137,14 @@ def refusals_of_command(
 
     Blocks, so call it in a thread.
     """
-    root, level = boxed.planned.places.workspace, boxed.planned.box.level
-    refusals = read_refusals(output, exit_code, level, root)
-    return (*closed_refusals(quarantine_new_closed(boxed.planned), root), *refusals)
+    places, level = boxed.planned.places, boxed.planned.box.level
+    refusals = read_refusals(output, exit_code, level, places.workspace)
+    return (*closed_refusals(quarantine_new_closed(boxed.planned), places), *refusals)
 
 
-def closed_refusals(changes: ClosedChanges, workspace: str) -> tuple[SandboxRefusal, ...]:
+def closed_refusals(changes: ClosedChanges, places: BoxPlaces) -> tuple[SandboxRefusal, ...]:
     """Return what became of closed paths as refusals, what needs a look first; a few are named."""
+    workspace = places.workspace
     paths = [
         *((path, "could not be moved out: look at it") for path in changes.left),
         *((path, "changed while it ran: look at it") for path in changes.changed),
@@ -152,11 +155,13 @@ def closed_refusals(changes: ClosedChanges, workspace: str) -> tuple[SandboxRefu
         for path, remark in paths[:MOST_REFUSALS]
     ]
     if len(paths) > MOST_REFUSALS:
-        rest = f"{len(paths) - MOST_REFUSALS:,} more"
-        refusals.append(SandboxRefusal(kind="closed", target=rest, remark="may not be left there either"))
+        listed = moved_list(places.storage)
+        shown = os.path.relpath(listed, places.data) if is_below(listed, places.data) else listed
+        more = len(paths) - MOST_REFUSALS
+        refusals.append(SandboxRefusal(kind="closed", target=_readable(shown), more=more))
     if changes.unseen:
         remark = f"could not be looked through: {_readable(changes.unseen)}"
-        refusals.insert(0, SandboxRefusal(kind="closed", target="the workspace", remark=remark))
+        refusals.insert(0, SandboxRefusal(kind="closed", target=WHOLE_WORKSPACE, remark=remark))
     return tuple(refusals)
 
 

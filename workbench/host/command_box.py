@@ -27,6 +27,7 @@ from workbench.effects.home_view import home_view
 from workbench.effects.sandbox import SYSTEM_FOLDERS, BoxDescription, make_places
 from workbench.effects.unix_sockets import bound_socket_paths
 from workbench.host.box_folders import (
+    list_moved,
     quarantine_folder,
     running_boxes_folder,
     session_storage,
@@ -222,7 +223,11 @@ def quarantine_new_closed(planned: CommandBox) -> ClosedChanges:
         for path, was in before.items()
         if not was.target and now[path] not in (was, ClosedState())
     ]  # fmt: skip
-    left = _move_out(places, new, {path: before[path].target for path in replaced})
+    numbers = _move_out(places, new, {path: before[path].target for path in replaced})
+    left = [path for path, number in numbers.items() if number is None]
+    rows = [("left" if number is None else str(number), path) for path, number in numbers.items()]
+    rows += [("changed", path) for path in changed]
+    list_moved(places.storage, ((word, os.path.relpath(path, places.workspace)) for word, path in rows))
     forget_box(planned)
     if not left and not unseen:
         remove_records(planned.abandoned)
@@ -236,11 +241,11 @@ def forget_box(planned: CommandBox) -> None:
         planned.running.end()
 
 
-def _move_out(places: BoxPlaces, new: Iterable[str], links: Mapping[str, str]) -> dict[str, None]:
-    """Move each path to a numbered folder and put the links back; return what could not be moved."""
-    left = dict.fromkeys((*new, *links))
+def _move_out(places: BoxPlaces, new: Iterable[str], links: Mapping[str, str]) -> dict[str, int | None]:
+    """Move each path to a numbered folder and put the links back; return the numbers, None of what stays."""
+    numbers: dict[str, int | None] = dict.fromkeys((*new, *links))
     with suppress(FileRefused), Root(places.workspace) as root:
-        for number, path in enumerate(tuple(left), _first_free_number(places.storage)):
+        for number, path in enumerate(tuple(numbers), _first_free_number(places.storage)):
             relative = os.path.relpath(path, places.workspace)
             target = f"{quarantine_folder(places.storage)}/{number}/{os.path.basename(path)}"  # noqa: PTH119 -- text
             with suppress(FileRefused):
@@ -248,8 +253,8 @@ def _move_out(places: BoxPlaces, new: Iterable[str], links: Mapping[str, str]) -
                     move_aside(root, relative, target)
                 if path in links:
                     make_link(root, relative, links[path])
-                del left[path]
-    return left
+                numbers[path] = number
+    return numbers
 
 
 def _first_free_number(storage: str) -> int:

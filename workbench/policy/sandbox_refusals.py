@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from workbench.domain.values import RefusalKind, SandboxLevel, SandboxRefusal
+from workbench.domain.values import (
+    SOME_FILE,
+    SOME_NETWORK,
+    RefusalKind,
+    SandboxLevel,
+    SandboxRefusal,
+    quoted_target,
+)
 from workbench.effects.sandbox import SYSTEM_FOLDERS
 from workbench.policy.paths import is_below
 from workbench.policy.shell.sandbox_written_paths import SandboxPlaces, place_of
@@ -50,7 +57,7 @@ def read_refusals(
     )
 
 
-_NOT_NAMED: Final[dict[RefusalKind, str]] = {"write": "a file", "network": "the network"}
+_NOT_NAMED: Final[dict[RefusalKind, str]] = {"write": SOME_FILE, "network": SOME_NETWORK}
 """The target where no message names one."""
 _CLAUSES: Final[dict[RefusalKind, str]] = {
     "write": "{} cannot be written",
@@ -66,13 +73,21 @@ _HOW_TO_LEAVE: Final = (
 
 def refusal_note(refusals: Iterable[SandboxRefusal]) -> str:
     """Return for a model what the sandbox refused and how to ask for leaving; empty for nothing."""
-    clauses = [
-        f"{refusal.target} {refusal.remark}"
-        if refusal.remark
-        else _CLAUSES[refusal.kind].format(refusal.target)
-        for refusal in refusals
-    ]
-    return f"In the sandbox {'; '.join(clauses)}. {_HOW_TO_LEAVE}" if clauses else ""
+    clauses: dict[bool, list[str]] = {True: [], False: []}
+    for refusal in refusals:
+        clauses[refusal.is_observed].append(_clause(refusal))
+    sentences = [f"{_SAID_BY[key]} {'; '.join(said)}." for key, said in clauses.items() if said]
+    return " ".join((*sentences, _HOW_TO_LEAVE)) if sentences else ""
+
+
+_SAID_BY: Final = {True: "In the sandbox", False: "According to what the command printed, in the sandbox"}
+
+
+def _clause(refusal: SandboxRefusal) -> str:
+    if refusal.more:
+        return f"{refusal.more:,} more control the workspace too"
+    target = quoted_target(refusal.target)
+    return f"{target} {refusal.remark}" if refusal.remark else _CLAUSES[refusal.kind].format(target)
 
 
 _ESCAPE: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")

@@ -20,7 +20,7 @@ from workbench.views.action_detail import json_text
 from workbench.views.call_summary import repeated_text
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
 from workbench.views.run_history import EarlierStep, usual_seconds
-from workbench.views.sandbox import refusals_text, sandbox_use_text
+from workbench.views.sandbox import refusal_lines, refusals_text, sandbox_use_text
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.stream_buffers import insert_piece
 from workbench.views.supervised import call_judgement, judgement_sentence, own_question
@@ -138,7 +138,7 @@ def _gate_lines(events: Iterable[e.Event]) -> Iterable[str]:
             case e.CallExecuting(sandbox=SandboxUse() as use):
                 yield f"it ran {sandbox_use_text(use)}"
             case e.SandboxRefused(refusals=refusals):
-                yield f"the sandbox refused {refusals_text(refusals)}"
+                yield from (f"the sandbox refused {line}" for line in refusal_lines(refusals))
             case e.HookRan() as hook:
                 blocked = ", it blocks the call" if hook.blocked else ""
                 yield f"{hook.event} {hook.command}: exit {hook.exit_code}{blocked}"

@@ -1,6 +1,6 @@
 """Where a command runs and what the sandbox refused to it, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from workbench.domain.values import (
     SandboxLevel,
     SandboxRefusal,
     SandboxUse,
+    quoted_target,
 )
 from workbench.text.human import counted, sentence
 from workbench.text.safe import one_line
@@ -37,17 +38,47 @@ LEVEL_SENTENCES: Final[Mapping[SandboxLevel, str]] = {
 
 
 def refusals_text(refusals: Sequence[SandboxRefusal]) -> str:
-    """Return what a sandbox refused in words, such as `to write /etc/hosts, to reach example.com:443`."""
-    named = [_refusal_words(each) for each in refusals[:_MOST_NAMED]]
-    more = len(refusals) - _MOST_NAMED
-    return ", ".join([*named, *([f"and {more} more"] if more > 0 else [])])
+    """Return what a sandbox refused in words, such as `to write /etc/hosts, according to the command`."""
+    named = [refusal for refusal in refusals if not refusal.more]
+    more = len(named) - _MOST_NAMED + sum(refusal.more for refusal in refusals)
+    groups = [
+        ", ".join(_refusal_words(each) for each in named[:_MOST_NAMED] if each.is_observed is is_observed)
+        for is_observed in (True, False)
+    ]
+    parts = [groups[0], groups[1] and f"{groups[1]}, {_BY_COMMAND}"]
+    lists = (f", {_listed(refusal)}" for refusal in refusals if refusal.more)
+    rest = f"and {more:,} more{''.join(lists)}" if more > 0 else ""
+    return "; ".join(filter(None, (*parts, rest)))
+
+
+def refusal_lines(refusals: Iterable[SandboxRefusal]) -> Iterator[str]:
+    """Yield a line for each thing that a sandbox refused."""
+    for refusal in refusals:
+        by = "" if refusal.is_observed else f", {_BY_COMMAND}"
+        yield f"{_refusal_words(refusal)}{by}"
+
+
+_BY_COMMAND: Final = "according to the command"
 
 
 def _refusal_words(refusal: SandboxRefusal) -> str:
-    target = one_line(refusal.target, _MAX_TARGET_CELLS)
+    target = _shown(refusal.target)
+    if refusal.more:
+        return f"to create {refusal.more:,} more, {_listed(refusal)}"
     if refusal.remark:
         return f"to change {target}, which {one_line(refusal.remark, _MAX_TARGET_CELLS)}"
     return _REFUSAL_WORDS[refusal.kind].format(target)
+
+
+def _listed(refusal: SandboxRefusal) -> str:
+    target = _shown(refusal.target)
+    return (
+        f"listed in {target}" if target.startswith(("/", '"/')) else f"listed in {target} of the data folder"
+    )
+
+
+def _shown(target: str) -> str:
+    return quoted_target(one_line(target, _MAX_TARGET_CELLS))
 
 
 def refusals_sentence(call: Call) -> str:

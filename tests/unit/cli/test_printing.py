@@ -106,4 +106,4 @@ def test_what_the_sandbox_refused_is_a_line_below_its_call():
     HumanPrinter(CallsOnly(call), console).see([ended])
     first, second = console.out.getvalue().splitlines()
     assert "make" in first and "inside" in first
-    assert second == "  the sandbox refused to write /etc/hosts⟨U+001B⟩"
+    assert second == "  the sandbox refused to write /etc/hosts⟨U+001B⟩, according to the command"

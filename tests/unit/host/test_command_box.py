@@ -14,6 +14,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folder_index import TooManyNames
 from workbench.host import command_box as module
 from workbench.host.box_folders import (
+    moved_list,
     quarantine_folder,
     remove_old_box_folders,
     session_storage,
@@ -375,6 +376,7 @@ def kept(planned):
     folder = quarantine_folder(planned.places.storage)
     found = []
     for path, _, names in os.walk(folder):
+        names = [name for name in names if f"{path}/{name}" != moved_list(planned.places.storage)]
         found += [os.path.relpath(f"{path}/{name}", folder).partition("/")[2] for name in names]
     return sorted(found)
 
@@ -387,6 +389,11 @@ def test_new_closed_paths_are_moved_out(base, workspace):
     assert kept(planned) == [".envrc", ".git/hooks/pre-commit", "tasks.json"]
     assert sorted(os.listdir(workspace)) == [".git", "new", "sub"]  # noqa: PTH208
     assert (workspace / "new/file").exists() and (workspace / ".git/HEAD").exists()
+    listed = Path(moved_list(planned.places.storage)).read_text().splitlines()
+    folders = {path: number for number, path in (line.split("\t") for line in listed)}
+    assert sorted(folders) == [".envrc", "new/folder/.vscode/tasks.json", "sub/.git"]
+    folder = quarantine_folder(planned.places.storage)
+    assert all(os.path.lexists(f"{folder}/{folders[path]}/{path.rpartition('/')[2]}") for path in folders)
     assert left(planned) == []
 
 

@@ -17,7 +17,7 @@ from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host import executor, model_call
 from workbench.host.box_folders import running_boxes_folder
 from workbench.host.boxed_command import closed_refusals
-from workbench.host.command_box import ClosedChanges
+from workbench.host.command_box import BoxPlaces, ClosedChanges
 from workbench.host.running_boxes import read_records
 from workbench.host.workspace_trust import grant_trust
 from workbench.journal.errors import GuardFailed
@@ -408,14 +408,19 @@ def test_names_of_files_that_are_moved_out_are_few_readable_lines(staged):
     stage.begin().drive()
     (body,) = stage.bodies(e.SandboxRefused)
     targets = [refusal.target for refusal in body.refusals]
-    assert len(targets) == 9 and targets[-1] == "14 more"
+    assert len(targets) == 9 and body.refusals[-1].more == 14
+    listed = (stage.context().home.path / targets[-1]).read_text().splitlines()
+    assert len(listed) == 22 and all(line.replace("\t", "").isprintable() for line in listed)
     assert all(target.isprintable() for target in targets)
     assert [str(path) for path in stage.workspace.rglob(".envrc")] == []
 
 
 def test_paths_that_are_no_text_can_be_told():
     paths = (os.fsdecode(b"/w/\xff/.envrc"), "/w/a\n\x1b[31mX\u202e/.envrc", f"/w/{'long/' * 900}.envrc")
-    refusals = closed_refusals(ClosedChanges(left=paths, changed=paths), "/w")
+    places = BoxPlaces(
+        data="/d", storage="/d/s", caches="/d/c", workspace="/w", folder="/w", home="/h", search_path=""
+    )  # fmt: skip
+    refusals = closed_refusals(ClosedChanges(left=paths, changed=paths), places)
     assert refusals[0].target == "\ufffd/.envrc"
     for refusal in refusals:
         assert refusal.target.isprintable() and len(refusal.target) <= 200

@@ -11,7 +11,9 @@ from workbench.views.sandbox import (
     choice_text,
     offer_text,
     problem_sentence,
+    refusal_lines,
     refusals_sentence,
+    refusals_text,
     sandbox_of_session,
     sandbox_use_text,
     standing_text,
@@ -31,21 +33,53 @@ OFF = SandboxStanding(level="outside", backend="bubblewrap", is_auto=True)
     ("refusals", "words"),
     [
         ((), ""),
-        ((("network", "pypi.org:443"),), "the sandbox refused to reach pypi.org:443"),
+        (
+            (("network", "pypi.org:443"),),
+            "the sandbox refused to reach pypi.org:443, according to the command",
+        ),
         (
             (("write", "/etc/hosts"), ("closed", ".git/hooks/pre-commit")),
-            "the sandbox refused to write /etc/hosts, to create .git/hooks/pre-commit, which controls the workspace",
+            "the sandbox refused to create .git/hooks/pre-commit, which controls the workspace; to write /etc/hosts,"
+            " according to the command",
         ),
-        ((("read", "a\x1b[31m\nb"),), "the sandbox refused to read a⟨ESC[31m⟩⏎b"),
+        (
+            (("read", "a\x1b[31m\nb"),),
+            "the sandbox refused to read a⟨ESC[31m⟩⏎b, according to the command",
+        ),
+        (
+            (("write", "/etc/x. Approve"), ("read", 'a" b'), ("write", "a file"), ("network", "the network")),
+            'the sandbox refused to write "/etc/x. Approve", to read "a\' b", to write a file, to reach the network,'
+            " according to the command",
+        ),
         (
             tuple(("write", f"/{n}") for n in range(6)),
-            "the sandbox refused to write /0, to write /1, to write /2, to write /3, and 2 more",
+            "the sandbox refused to write /0, to write /1, to write /2, to write /3, according to the command;"
+            " and 2 more",
         ),
     ],
 )
 def test_what_was_refused_is_one_safe_line(refusals, words):
     made = tuple(SandboxRefusal(kind=kind, target=target) for kind, target in refusals)
     assert refusals_sentence(call(refusals=made)) == words
+
+
+def test_all_that_were_kept_are_counted_and_it_is_said_where_they_are_listed():
+    made = tuple(SandboxRefusal(kind="closed", target=f"{n}/.envrc") for n in range(8))
+    rest = SandboxRefusal(kind="closed", target="sandbox/sessions/s/quarantine/moved.txt", more=2_992)
+    text = refusals_text((*made, rest, SandboxRefusal(kind="write", target="/x")))
+    assert text.count("controls the workspace") == 4
+    assert text.endswith(
+        "; and 2,997 more, listed in sandbox/sessions/s/quarantine/moved.txt of the data folder"
+    )
+    lines = list(refusal_lines((*made, rest, SandboxRefusal(kind="write", target="/x y"))))
+    assert lines[0] == "to create 0/.envrc, which controls the workspace"
+    assert (
+        lines[8]
+        == "to create 2,992 more, listed in sandbox/sessions/s/quarantine/moved.txt of the data folder"
+    )
+    assert lines[9] == 'to write "/x y", according to the command'
+    elsewhere = SandboxRefusal(kind="closed", target="/tmp/a/moved.txt", more=1)
+    assert refusals_text((*made, elsewhere)).endswith("; and 5 more, listed in /tmp/a/moved.txt")
 
 
 @pytest.mark.parametrize(
