@@ -412,3 +412,5 @@ class StepPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Working time that one attempt may take; 0 is no limit."""
     has_links: bool = False
     """It may end with links (outcomes), or the pipeline below it may."""
+    sandbox: SandboxLevel | None = None
+    """What its program may touch; None runs a program as the user, and an agent as sessions run."""

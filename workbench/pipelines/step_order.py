@@ -255,5 +255,5 @@ def _step_plan(step: Step, manifest: Manifest | None, needs: StepNeeds) -> StepP
         attempts=step.failing.attempts, contract=contract, is_matrix=step.matrix is not None,
         item_count=len(step.matrix.items or ()) if step.matrix else 0,
         returns=tuple(dict.fromkeys(returns)), timeout_ms=step.timeout_seconds(manifest) * 1000,
-        has_links=bool(step.outcomes) or step.kind == "pipeline",
+        has_links=bool(step.outcomes) or step.kind == "pipeline", sandbox=step.level(manifest),
     )  # fmt: skip

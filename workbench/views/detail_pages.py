@@ -20,7 +20,7 @@ from workbench.views.action_detail import json_text
 from workbench.views.call_summary import repeated_text
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
 from workbench.views.run_history import EarlierStep, usual_seconds
-from workbench.views.sandbox import refusal_lines, refusals_text, sandbox_use_text
+from workbench.views.sandbox import refusal_lines, refusals_text, sandbox_use_text, step_place_text
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.stream_buffers import insert_piece
 from workbench.views.supervised import call_judgement, judgement_sentence, own_question
@@ -59,7 +59,8 @@ class DetailPage(Struct, frozen=True, kw_only=True):
     sign: StatusName
     title: str
     """`run_in_terminal × exit 1` without the sign: tool and how it ended."""
-    facts: str = ""
+    facts: tuple[str, ...] = ()
+    """Where there is not room for all, the first ones are shown."""
     sections: tuple[PageSection, ...] = ()
     moments: tuple[PageMoment, ...] = ()
     """(when, sign, words): asked, approved by you after 1.9 s, started, exit 1."""
@@ -102,14 +103,14 @@ def _read_path(call: Call) -> str:
     return path if has_text and isinstance(path, str) else ""
 
 
-def _call_facts(call: Call) -> str:
+def _call_facts(call: Call) -> tuple[str, ...]:
     name = one_line(call.provider_call_id, 24)
-    parts = [f"call {name}"] if name else []
+    parts = [f"{call.place} the sandbox"] if call.place else []
+    parts += [f"call {name}"] if name else []
     parts += [size_text(call.output_bytes)] if call.output_bytes else []
-    parts += [f"{call.place} the sandbox"] if call.place else []
     parts += [repeated_text(call.repeats)] if call.repeats else []
     parts += ["stdout and stderr, in order"] if call.output_bytes and call.exit_code is not None else []
-    return "   ".join(parts)
+    return tuple(parts)
 
 
 def _output_lines(events: Iterable[e.Event], finished: e.CallFinished | None, whole: str | None) -> list[str]:
@@ -304,10 +305,10 @@ def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -
     return ", ".join(words)
 
 
-def _step_facts(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
+def _step_facts(step: PipelineStep, subject: PipelineStep | PipelineItem) -> tuple[str, ...]:
     cost = money_text(step.cost) if step.cost and subject is step else ""
-    words = [step.persona, f"{subject.tokens:,} tok" if subject.tokens else "", cost]
-    return "   ".join(word for word in words if word)
+    tokens = f"{subject.tokens:,} tok" if subject.tokens else ""
+    return tuple(filter(None, (step_place_text(step.sandbox), step.persona, tokens, cost)))
 
 
 def _history_lines(earlier: Sequence[EarlierStep]) -> Iterator[str | PageLine]:

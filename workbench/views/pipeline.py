@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title, step_key
-from workbench.domain.values import RunLink, StepKind, StepPlan, Usage
+from workbench.domain.values import RunLink, SandboxLevel, StepKind, StepPlan, Usage
 from workbench.text.human import SECOND_MICROS
 from workbench.text.safe import one_line, reason_line
 from workbench.views.status_icons import STEP_STATUSES, Status, StepStatus, step_status_name
@@ -117,6 +117,7 @@ class PipelineStep(Struct, frozen=True, kw_only=True):
     counts: MatrixCounts | None
     place: str = ""
     """That it waits for a place among the steps of all runs, and how many stand before its run."""
+    sandbox: SandboxLevel | None = None
 
     @property
     def status(self) -> Status:
@@ -278,7 +279,7 @@ def _pipeline_step(
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
         tokens=spent.total_tokens, cost=spent.cost_microdollars, is_matrix=plan.is_matrix,
         item_count=len(below) or plan.item_count,
-        items=below, counts=_matrix_counts(below) if below else None,
+        items=below, counts=_matrix_counts(below) if below else None, sandbox=plan.sandbox,
     )  # fmt: skip
 
 

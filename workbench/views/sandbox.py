@@ -98,6 +98,13 @@ def sandbox_use_text(use: SandboxUse) -> str:
     return f"inside the sandbox, level {use.level} ({use.backend})"
 
 
+def step_place_text(level: SandboxLevel | None) -> str:
+    """Return where a step's program runs: `runs inside (workspace)`; empty where no level is named."""
+    if level is None:
+        return ""
+    return "runs outside" if level == "outside" else f"runs inside ({level})"
+
+
 def place_fact(place: Place, level: SandboxLevel | None) -> str:
     """Return where a command would run, and what it can do there."""
     if place == "inside" and level is not None:

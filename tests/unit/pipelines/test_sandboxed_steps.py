@@ -9,10 +9,14 @@ import pytest
 from tests.support.boxes import limit_names
 from tests.support.stage import exchange, text
 from tests.unit.pipelines.projects import MANIFEST, command, project
+from workbench.domain.rows import PipelineState
 from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.step_notes import step_notes
+from workbench.pipelines.step_order import step_plans
+from workbench.views.pipeline import pipeline_run
 
+QUEUED = PipelineState(pipeline_id="p", pipeline_name="p", status="queued", created_at=0, updated_at=0)
 LEVELS = ("read-only", "workspace")
 SYSTEM_PYTHON = "/usr/bin/env python3"
 NAMESPACE = """
@@ -285,3 +289,7 @@ def test_a_plan_says_the_level_of_each_step_and_of_hooks(tmp_path):
         ["30 min"],
         ["sandbox workspace", "hooks sandbox read-only", "30 min"],
     ]
+    plans = step_plans(loaded.pipeline, loaded.manifest)
+    assert [step.sandbox for step in pipeline_run(QUEUED, plans, (), (), 0).steps] == [
+        "workspace", None, "workspace",
+    ]  # fmt: skip

@@ -1,5 +1,7 @@
 """A step in full: what its contract found, what happened in its attempts, what can be done next."""
 
+from msgspec.structs import replace
+
 from tests.support.tables import each_row
 from tests.unit.views.making import event
 from tests.unit.views.test_pipeline import row, shown
@@ -12,8 +14,6 @@ from workbench.views.tools import output_tones
 def page(step, *bodies, rows=(), actions=(), is_over=False):
     run, steps = shown(*rows, actions=actions)
     if is_over:
-        from msgspec.structs import replace
-
         run = replace(run, finished_at=1)
     events = [event(body, step=step) for body in bodies]
     return step_detail(run, steps[step], events, [], [], lambda _: None)
@@ -27,6 +27,21 @@ def checked(*problems, attempt=1, contract="json_schema"):
     return ContractChecked(
         contract=contract, outcome="failed", source="out.json", problems=problems, attempt=attempt
     )
+
+
+@each_row(
+    ("level", "fact"),
+    [
+        ("workspace", "runs inside (workspace)"),
+        ("read-only", "runs inside (read-only)"),
+        ("outside", "runs outside"),
+    ],
+)
+def test_a_step_whose_file_names_a_level_says_where_it_runs(level, fact):
+    run, steps = shown(row("api", "completed"))
+    found = step_detail(run, replace(steps["api"], sandbox=level), [], [], [], lambda _: None)
+    assert found.facts[0] == fact
+    assert not [part for part in page("api").facts if "runs" in part]
 
 
 @each_row(

@@ -248,9 +248,40 @@ class CallView(LineView):
         is_asking = detail.sign == "waiting" and bool(detail.keys) and not self.is_past
         hints = (("[ ]", "part"), *(detail.keys if is_asking else (("/", "find"), ("y", "copy"))))
         right = Content("   ").join(key_hint(keys, words, ink) for keys, words in hints)
+        if not self._has_facts_below(detail, width):
+            right = self._with_facts(right, detail, width - left.cell_length - 7, needs_keys=is_asking)
         return cells.title_strip(left, right, width, ink, glyphs=glyphs)
 
+    def _with_facts(self, keys: Content, detail: DetailPage, room: int, *, needs_keys: bool) -> Content:
+        """Return the keys of a title with as many facts as have room, or facts alone, or the keys alone."""
+        facts = [self._facts(detail, count) for count in range(len(detail.facts), 0, -1)]
+        choices = [line + Content("   ") + keys for line in facts]
+        choices += [] if needs_keys else facts
+        return next((line for line in choices if line.cell_length <= room), keys)
+
+    def _facts(self, detail: DetailPage, count: int) -> Content:
+        ink = render_context.ink(self)
+        return cells.safe_content("   ".join(detail.facts[:count]), ink.of("muted"), ink)
+
     def _parts(self, detail: DetailPage, width: int) -> Content:
+        """Return the names of the parts, the facts if all have room, and how far the part goes."""
+        left, right = (
+            self._part_names(detail),
+            Content.styled(self._more(), render_context.ink(self).of("muted")),
+        )
+        if self._has_facts_below(detail, width):
+            gap = Content("   ") if right else Content("")
+            right = self._facts(detail, len(detail.facts)) + gap + right
+        room = width - left.cell_length - right.cell_length - 1
+        return Content.assemble(left, " " * room, right) if room > 1 and right else left
+
+    def _has_facts_below(self, detail: DetailPage, width: int) -> bool:
+        """Return whether all facts have room next to the names of the parts."""
+        facts, more = self._facts(detail, len(detail.facts)).cell_length, len(self._more())
+        gap = 3 if facts and more else 0
+        return self._part_names(detail).cell_length + facts + gap + more + 2 < width
+
+    def _part_names(self, detail: DetailPage) -> Content:
         ink = render_context.ink(self)
         names = [
             Content.styled(f" {part.name} ", ink.reverse("info"))
@@ -258,15 +289,7 @@ class CallView(LineView):
             else Content.styled(f" {part.name} ", ink.of("faint" if part.is_empty else "foreground"))
             for part in detail.sections
         ]
-        left = Content.assemble(" ", Content(" ").join(names))
-        facts = cells.safe_content(detail.facts, ink.of("muted"), ink)
-        more = Content.styled(self._more(), ink.of("muted"))
-        gap = Content("   ") if facts and more else Content("")
-        for right in (facts + gap + more, more):
-            room = width - left.cell_length - right.cell_length - 1
-            if room > 1 and right:
-                return Content.assemble(left, " " * room, right)
-        return left
+        return Content.assemble(" ", Content(" ").join(names))
 
     def _more(self) -> str:
         """Return how far the part goes and where there is more of it, as the titles of lists say it."""
