@@ -30,7 +30,7 @@ from workbench.effects.folders import remove_tree, temporary_folder
 from workbench.effects.process_environment import agent_environment
 from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
-from workbench.effects.sandbox_proof import bubblewrap_version, prove_sandbox
+from workbench.effects.sandbox_proof import bubblewrap_version
 from workbench.host.box_folders import quarantine_folder
 from workbench.host.boxed_command import closed_refusals
 from workbench.host.command_box import (
@@ -41,6 +41,7 @@ from workbench.host.command_box import (
     plan_box,
     quarantine_new_closed,
 )
+from workbench.host.session_sandbox import prove_sandbox_once
 from workbench.journal.home import default_home_path
 from workbench.policy.levels import SandboxStrength
 from workbench.policy.sandbox_refusals import read_refusals
@@ -102,7 +103,7 @@ def execute_status(options: Namespace, console: Console) -> int:
 
 def _status(workspace: str, console: Console) -> SandboxStatus:
     settings = _settings(workspace, console)
-    sandbox = prove_sandbox(settings.backend)
+    sandbox = prove_sandbox_once(settings.backend)
     status = SandboxStatus(
         backend=sandbox.backend, version=bubblewrap_version(sandbox), strength=sandbox.strength,
         problem=sandbox.problem, remedy=sandbox.remedy, level=settings.level, workspace=workspace,
@@ -163,7 +164,7 @@ def execute_try(options: Namespace, console: Console) -> int:
     workspace = workspace_path(options.directory)
     settings = _settings(workspace, console)
     level: SandboxLevel = options.level or settings.level
-    sandbox = prove_sandbox(settings.backend)
+    sandbox = prove_sandbox_once(settings.backend)
     if level == "outside":
         raise UsageError(_NOT_RUN, "sandbox.level is outside", "choose a level with --level")
     if sandbox.strength == "none":

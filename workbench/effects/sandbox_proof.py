@@ -1,7 +1,10 @@
 """Find out what commands can be boxed with on this machine, by boxing a program that tries to get out."""
 
+# That there is no sandbox is only certain where something is known to be in the way, and only that is kept.
+# Whatever else ended a proof may pass: a full disk, a lack of memory, a probe that was killed. Commands that a
+# rule allows inside would run outside without a question if that counted as a machine without a sandbox.
+
 import contextlib
-import errno
 import os
 import platform
 import re
@@ -11,7 +14,6 @@ import stat
 import sys
 import tempfile
 from collections.abc import Generator
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -22,7 +24,9 @@ from workbench.effects import sandbox_probe
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.landlock_start import LEAST_VERSION, landlock_version
 from workbench.effects.own_processes import bare_interpreter
+from workbench.effects.file_primitives import FileRefused
 from workbench.effects.sandbox import BoxDescription, Sandbox, boxed_argv, boxed_environment, make_places
+from workbench.effects.syscall_filter import syscall_filter
 
 _PROGRAMS: Final = (
     "/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap",
@@ -39,25 +43,30 @@ class Missing(Struct, frozen=True, kw_only=True):
     remedy: str
 
 
-def prove_sandbox(choice: Literal["auto", "landlock", "none"]) -> Sandbox:
+def prove_sandbox(choice: Literal["auto", "landlock", "none"], folder: str | None = None) -> Sandbox:
     """Return what works here of what is chosen, each proven once by this process; blocks while it is.
 
-    A proof that does not come to its end says nothing, so it is tried again at the next call.
+    A proof that ends unexpectedly says nothing, so it is tried again at the next call. `folder`: where the
+    files of the proof are made, and nobody else may write; else in a new temporary folder.
     """
     try:
-        return _working_sandbox(choice)
+        return _working_sandbox(choice, folder)
     except ProofUnfinished as error:
         return Sandbox(
             backend="none", is_unsure=True, problem=f"the sandbox could not be tried: {error}",
-            remedy="try again when the machine has less to do",
+            remedy="it is tried again at the next command",
         )  # fmt: skip
 
 
 class ProofUnfinished(Exception):
-    """A proof that neither succeeded nor failed; the message says why."""
+    """A proof that neither succeeded nor failed for a known reason; the message says why."""
 
 
-def _working_sandbox(choice: Literal["auto", "landlock", "none"]) -> Sandbox:
+_PROVEN: Final[dict[tuple[str, ...], "Sandbox | Missing"]] = {}
+"""What is certain, by what was proven."""
+
+
+def _working_sandbox(choice: Literal["auto", "landlock", "none"], folder: str | None) -> Sandbox:
     if choice == "none":
         return Sandbox(
             backend="none", problem="the sandbox is switched off by sandbox.backend",
@@ -66,10 +75,10 @@ def _working_sandbox(choice: Literal["auto", "landlock", "none"]) -> Sandbox:
     if choice == "landlock":
         full = Missing(problem="sandbox.backend is landlock, which hides nothing", remedy="set it to auto")
     else:
-        full = _bubblewrap()
+        full = _bubblewrap(folder)
         if isinstance(full, Sandbox):
             return full
-    files = _landlock()
+    files = _landlock(folder)
     if isinstance(files, Sandbox):
         return replace(files, problem=full.problem, remedy=full.remedy)
     problem = files if choice == "landlock" else full
@@ -89,7 +98,7 @@ def bubblewrap_version(sandbox: Sandbox) -> str:
 # --- bubblewrap -----------------------------------------------------------------------------------
 
 
-def _bubblewrap() -> Sandbox | Missing:
+def _bubblewrap(folder: str | None) -> Sandbox | Missing:
     if sys.platform != "linux":
         return Missing(
             problem=f"there is no sandbox for {platform.system()} yet", remedy="run workbench in Linux"
@@ -100,10 +109,13 @@ def _bubblewrap() -> Sandbox | Missing:
         return problem or Missing(
             problem="bubblewrap is not installed", remedy="install the package bubblewrap"
         )
+    try:
+        syscall_filter("command")
+    except LookupError as error:
+        return Missing(problem=str(error), remedy="use an x86_64, aarch64 or riscv64 machine")
     for path in there:
         if not _changeable_part(path):
-            status = Path(path).stat()
-            return _proven_bubblewrap(path, status.st_ino, status.st_mtime_ns)
+            return _proven_bubblewrap(path, folder)
     return Missing(
         problem=f"{there[0]} could be changed by other users than root: {_changeable_part(there[0])}",
         remedy="install the package bubblewrap of your system again",
@@ -125,12 +137,14 @@ def _changeable_part(program: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=4)
-def _proven_bubblewrap(program: str, *stamp: int) -> Sandbox | Missing:
-    del stamp
-    sandbox = Sandbox(backend="bubblewrap", program=program)
-    failure = _failure_of(sandbox)
-    return sandbox if not failure else _kernel_problem() or _named_failure(program, failure)
+def _proven_bubblewrap(program: str, folder: str | None) -> Sandbox | Missing:
+    status = Path(program).stat()
+    key = (program, str(status.st_ino), str(status.st_mtime_ns))
+    if key not in _PROVEN:
+        sandbox = Sandbox(backend="bubblewrap", program=program)
+        failure = _failure_of(sandbox, folder)
+        _PROVEN[key] = _named_failure(program, failure) if failure else sandbox
+    return _PROVEN[key]
 
 
 def _kernel_problem() -> Missing | None:
@@ -144,9 +158,10 @@ def _kernel_problem() -> Missing | None:
     return None
 
 
+_MOST_NAMESPACES: Final = "user/max_user_namespaces"
 _APPARMOR: Final = "kernel/apparmor_restrict_unprivileged_userns"
 _KERNEL_SETTINGS: Final = (
-    ("user/max_user_namespaces", "0", "user.max_user_namespaces is 0, so no namespaces can be made",
+    (_MOST_NAMESPACES, "0", "user.max_user_namespaces is 0, so no namespaces can be made",
      "run `sysctl user.max_user_namespaces=15000` as root"),
     ("kernel/unprivileged_userns_clone", "0",
      "kernel.unprivileged_userns_clone is 0, so only root can make namespaces",
@@ -164,38 +179,55 @@ def _setting(name: str) -> str:
         return ""
 
 
-_TOO_OLD: Final = re.compile(r"Unknown option|seccomp|Invalid fd", re.IGNORECASE)
+_TOO_OLD: Final = re.compile(r"Unknown option")
+_NO_FILTERS: Final = re.compile(r"PR_SET_SECCOMP.*(EINVAL|Invalid argument)")
 _GAP_FOUND: Final = "it could "
 """How the probe begins to say what it could do."""
-_NO_NAMESPACES: Final = re.compile(r"namespace|uid map|No permissions|Operation not permitted", re.IGNORECASE)
+_FORBIDDEN: Final = re.compile(
+    r"^bwrap: .*(No permissions to create|kernel does not support user namespaces|Operation not permitted"
+    r"|(namespace|id map|loopback|mount|pivot_root|make / ).*Permission denied)"
+)
+_NONE_LEFT: Final = re.compile(r"^bwrap: .*namespaces exceeded")
+"""Of a user who may have none, or who has used up all of them for now."""
 
 
 def _named_failure(program: str, failure: str) -> Missing:
+    """Return what is known to be in the way. Raises ProofUnfinished where that is not known."""
+    if failure.startswith(_GAP_FOUND):
+        return Missing(
+            problem=f"bubblewrap does not hold here: {failure}", remedy="run `workbench sandbox try -- true`"
+        )
     if _TOO_OLD.search(failure):
         return Missing(
             problem=f"{program} is too old ({failure})", remedy="install bubblewrap 0.5 or a newer one"
         )
-    if _NO_NAMESPACES.search(failure) and not failure.startswith(_GAP_FOUND):
+    if _NO_FILTERS.search(failure):
         return Missing(
-            problem=f"namespaces cannot be made here ({failure})",
-            remedy="in a container, start it so that it may make user namespaces",
+            problem=f"this kernel cannot refuse system calls ({failure})",
+            remedy="use a kernel with CONFIG_SECCOMP_FILTER",
         )
-    return Missing(
-        problem=f"bubblewrap does not hold here: {failure}", remedy="run `workbench sandbox try -- true`"
+    is_never_left = _NONE_LEFT.search(failure) and _setting(_MOST_NAMESPACES) == "0"
+    if not (_FORBIDDEN.search(failure) or is_never_left):
+        raise ProofUnfinished(failure)
+    return _kernel_problem() or Missing(
+        problem=f"namespaces cannot be made here ({failure})",
+        remedy="in a container, start it so that it may make user namespaces",
     )
 
 
 # --- Landlock -------------------------------------------------------------------------------------
 
 
-def _landlock() -> Sandbox | Missing:
+def _landlock(folder: str | None) -> Sandbox | Missing:
     if sys.platform != "linux":
         return Missing(problem="there is no Landlock outside of Linux", remedy="run workbench in Linux")
-    return _proven_landlock()
+    key = ("landlock",)
+    if key not in _PROVEN:
+        _PROVEN[key] = _proven_landlock(folder)
+    return _PROVEN[key]
 
 
-@lru_cache(maxsize=1)
-def _proven_landlock() -> Sandbox | Missing:
+def _proven_landlock(folder: str | None) -> Sandbox | Missing:
     version = landlock_version()
     if version < LEAST_VERSION:
         return Missing(
@@ -203,7 +235,9 @@ def _proven_landlock() -> Sandbox | Missing:
             remedy="use Linux 6.2 or newer, with landlock among its security modules",
         )
     sandbox = Sandbox(backend="landlock")
-    failure = _failure_of(sandbox)
+    failure = _failure_of(sandbox, folder)
+    if failure and not failure.startswith(_GAP_FOUND):
+        raise ProofUnfinished(failure)
     if failure:
         return Missing(problem=f"Landlock does not hold here: {failure}", remedy="use another kernel")
     return sandbox
@@ -212,34 +246,25 @@ def _proven_landlock() -> Sandbox | Missing:
 # --- the proof ------------------------------------------------------------------------------------
 
 
-def _failure_of(sandbox: Sandbox) -> str:
+def _failure_of(sandbox: Sandbox, folder: str | None = None) -> str:
     """Return why a sandbox is not proven: what it did not refuse, or what it said; empty if it is.
 
-    Raises ProofUnfinished.
+    Raises ProofUnfinished where the probe did not run to its end.
     """
     word = secrets.token_hex(16)
     try:
-        with _probe_box() as box, _listener() as port:
+        with _probe_box(folder) as box, _listener() as port:
             done = _run_probe(sandbox, box, word, port)
-    except (OSError, ProcessNotStarted, LookupError) as error:
-        why, cause = getattr(error, "why", "") or str(error), error.__cause__ or error
-        if isinstance(cause, OSError) and cause.errno in _SHORTAGES:
-            raise ProofUnfinished(why) from error
-        return _certain(why)
+    except ProcessNotStarted as error:  # it may be what bubblewrap said
+        return error.why
+    except (OSError, FileRefused) as error:
+        raise ProofUnfinished(str(error)) from error
     if done.timed_out:
         raise ProofUnfinished(f"it took longer than {_PROOF_SECONDS:g} s")
+    if done.code is None:
+        raise ProofUnfinished("a signal ended it")
     printed = done.output.decode("utf-8", "replace").strip()
-    return "" if printed == word else _certain(printed.rpartition("\n")[2] or "it printed nothing")
-
-
-_SHORTAGES: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC)
-
-
-def _certain(failure: str) -> str:
-    """Return why a proof failed. Raises ProofUnfinished where the machine lacked something for a time."""
-    if any(os.strerror(shortage) in failure for shortage in _SHORTAGES):
-        raise ProofUnfinished(failure)
-    return failure
+    return "" if printed == word else printed.rpartition("\n")[2] or "it printed nothing"
 
 
 def _run_probe(sandbox: Sandbox, box: BoxDescription, word: str, port: int) -> HookExit:
@@ -252,8 +277,10 @@ def _run_probe(sandbox: Sandbox, box: BoxDescription, word: str, port: int) -> H
 
 
 @contextlib.contextmanager
-def _probe_box() -> Generator[BoxDescription]:
-    with tempfile.TemporaryDirectory(prefix="workbench-sandbox-") as name:
+def _probe_box(parent: str | None) -> Generator[BoxDescription]:
+    if parent is not None:
+        os.makedirs(parent, mode=0o700, exist_ok=True)  # noqa: PTH103 -- text
+    with tempfile.TemporaryDirectory(prefix="workbench-sandbox-", dir=parent) as name:
         folder = Path(name).resolve()
         for part in ("workspace", "outside", "home"):
             (folder / part).mkdir()

@@ -18,6 +18,7 @@ from workbench.policy.paths import MAX_PATH_LENGTH
 from workbench.text.safe import one_line
 
 _FOLDER: Final = "sandbox"
+_PROOFS: Final = "proofs"
 _DAY_SECONDS: Final = 86_400
 
 
@@ -64,8 +65,16 @@ def running_boxes_folder(data: str) -> str:
     return f"{data}/{_FOLDER}/running"
 
 
+def proof_folder(home: Path) -> str | None:
+    """Return the folder in which a sandbox is proven; None where there is no data folder yet."""
+    return os.path.realpath(home / _FOLDER / _PROOFS) if home.is_dir() else None
+
+
 def remove_old_box_folders(home: Home, journal: Journal, days: int) -> None:
-    """Remove what is kept of deleted sessions, /tmp of ended ones, and caches that were not used for days."""
+    """Remove what is kept of deleted sessions, /tmp of ended ones, and caches that were not used for days.
+
+    Also what a killed process left of a proof.
+    """
     folder = home.path / _FOLDER
     for path in _folders_in(folder / "sessions"):
         session = journal.session(path.name)
@@ -75,6 +84,9 @@ def remove_old_box_folders(home: Home, journal: Journal, days: int) -> None:
             _remove(Path(temporary_folder(str(path))))
     for path in _folders_in(folder / "caches"):
         if _days_since_use(path) > days:
+            _remove(path)
+    for path in _folders_in(folder / _PROOFS):
+        if _days_since_use(path) > 1:
             _remove(path)
 
 

@@ -4,6 +4,7 @@ A sandbox is proven by running it, once a process and only before a command is j
 """
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -11,6 +12,7 @@ from workbench.config.types import Config
 from workbench.domain.rows import Session
 from workbench.domain.values import SandboxLevel
 from workbench.host.governed_settings import GovernedSettings
+from workbench.journal.home import default_home_path
 from workbench.policy.levels import SandboxState
 from workbench.text.human import sentence
 
@@ -26,8 +28,9 @@ _RUNS_NOTHING_HERE: Final = frozenset({"supervised", "ask", "import"})
 def prove_sandbox_once(choice: SandboxChoice) -> "Sandbox":
     """Return what this machine can hold commands with; the first time that runs some processes."""
     from workbench.effects.sandbox_proof import prove_sandbox  # not on the way to the first frame
+    from workbench.host.box_folders import proof_folder
 
-    return prove_sandbox(choice)
+    return prove_sandbox(choice, proof_folder(default_home_path(os.environ)))
 
 
 def has_full_sandbox(config: Config, prove: SandboxProof) -> bool:

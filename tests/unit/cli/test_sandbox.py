@@ -45,7 +45,7 @@ def test_asking_for_the_status_leaves_no_box_that_never_ended(here):
 
 def test_the_status_of_a_machine_without_one_says_what_to_do(shell, monkeypatch):
     found = Sandbox(backend="landlock", problem="bubblewrap is not installed", remedy="install it")
-    monkeypatch.setattr(module, "prove_sandbox", lambda choice: found)
+    monkeypatch.setattr(module, "prove_sandbox_once", lambda choice: found)
     monkeypatch.chdir(shell.workspace)
     shell("sandbox", "status")
     assert "Why not more: bubblewrap is not installed." in shell.out

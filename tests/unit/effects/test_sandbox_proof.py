@@ -4,6 +4,7 @@ import errno
 import os
 import platform
 import sys
+import tempfile
 
 import pytest
 
@@ -24,16 +25,13 @@ exec "$@"
 @pytest.fixture
 def machine(monkeypatch):
     """Another machine: no setting of the kernel, no program, no Landlock, nothing proven."""
-    for proven in (sandbox_proof._proven_bubblewrap, sandbox_proof._proven_landlock):
-        proven.cache_clear()
+    monkeypatch.setattr(sandbox_proof, "_PROVEN", {})
     settings = {}
     monkeypatch.setattr(sandbox_proof, "_setting", lambda name: settings.get(name, ""))
     monkeypatch.setattr(sandbox_proof, "_PROGRAMS", ())
     monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 0)
     monkeypatch.setattr(platform, "release", lambda: "6.1.0-test")
-    yield settings
-    for proven in (sandbox_proof._proven_bubblewrap, sandbox_proof._proven_landlock):
-        proven.cache_clear()
+    return settings
 
 
 @pytest.fixture
@@ -56,7 +54,7 @@ def program(monkeypatch, tmp_path):
 
 def test_what_is_here_is_proven_once(monkeypatch):
     first = boxes.sandbox()
-    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda sandbox: pytest.fail("it is known already"))
+    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: pytest.fail("it is known already"))
     assert prove_sandbox("auto") is first
     assert (first.strength, first.problem, first.remedy) == ("full", "", "")
     assert bubblewrap_version(first)[0].isdigit()
@@ -73,8 +71,25 @@ def not_started(number):
     [
         (HookExit(code=None, output=b"", timed_out=True), "longer than 30 s"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "Cannot allocate memory"),
+        (FileNotFoundError(errno.ENOENT, "No usable temporary directory found"), "No usable temporary"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), "Disk quota exceeded"),
         (not_started(errno.EAGAIN), "this user has too many processes"),
+        (ProcessNotStarted("the sandbox", "it took longer than 20 s", "run it again"), "longer than 20 s"),
+        (ProcessNotStarted("the sandbox", "it ended before its command", "run it again"), "ended before"),
         (HookExit(code=1, output=b"bwrap: No space left on device", timed_out=False), "No space left"),
+        (
+            HookExit(
+                code=1,
+                output=b"bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/"
+                b"max_*_namespaces exceeded (ENOSPC)",
+                timed_out=False,
+            ),
+            "exceeded",
+        ),
+        (HookExit(code=None, output=b"", timed_out=False), "a signal ended it"),
+        (HookExit(code=137, output=b"Killed", timed_out=False), "Killed"),
+        (HookExit(code=1, output=b"MemoryError", timed_out=False), "MemoryError"),
+        (HookExit(code=0, output=b"", timed_out=False), "it printed nothing"),
     ],
 )
 def test_a_proof_that_does_not_end_is_tried_again(machine, program, monkeypatch, end, why):
@@ -96,6 +111,18 @@ def test_a_proof_that_does_not_end_is_tried_again(machine, program, monkeypatch,
     assert "it could write outside" in certain.problem
 
 
+def test_files_of_a_proof_are_where_they_are_asked_for(monkeypatch, tmp_path):
+    boxes.sandbox()
+    monkeypatch.setattr(sandbox_proof, "_PROVEN", {})
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/none")
+    folder = tmp_path / "data" / "proofs"
+    assert prove_sandbox("auto", str(folder)).strength == "full"
+    assert list(folder.iterdir()) == []
+    monkeypatch.setattr(sandbox_proof, "_PROVEN", {})
+    assert prove_sandbox("auto", "/proc/none/proofs").is_unsure
+    assert prove_sandbox("auto", str(folder)).strength == "full"
+
+
 def test_landlock_alone_says_what_it_lacks():
     found = boxes.sandbox("landlock")
     assert (found.strength, found.problem) == ("files", "sandbox.backend is landlock, which hides nothing")
@@ -109,7 +136,7 @@ def test_none_is_a_choice():
 
 def test_a_program_of_path_is_not_taken(monkeypatch, tmp_path):
     boxes.sandbox()
-    sandbox_proof._proven_bubblewrap.cache_clear()
+    monkeypatch.setattr(sandbox_proof, "_PROVEN", {})
     (tmp_path / "bwrap").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n{UNBOXED}")
     (tmp_path / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -123,8 +150,8 @@ def test_a_program_of_path_is_not_taken(monkeypatch, tmp_path):
 def test_a_program_that_boxes_nothing_is_noticed(machine, program):
     program(UNBOXED)
     found = prove_sandbox("auto")
-    assert found.backend == "none"
-    assert found.problem.startswith("bubblewrap does not hold here: ")
+    assert (found.backend, found.is_unsure) == ("none", True)
+    assert "its first process is not known" in found.problem
 
 
 @pytest.mark.parametrize(
@@ -221,8 +248,8 @@ def test_settings_of_the_kernel(machine, monkeypatch, program, name, value, prob
     machine[name] = value
     found = prove_sandbox("auto")
     assert problem in found.problem and remedy in found.remedy
-    sandbox_proof._proven_bubblewrap.cache_clear()
-    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda sandbox: "")
+    sandbox_proof._PROVEN.clear()
+    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: "")
     assert prove_sandbox("auto").backend == "bubblewrap", "what works all the same is taken"
 
 
@@ -231,13 +258,21 @@ def test_settings_of_the_kernel(machine, monkeypatch, program, name, value, prob
     [
         ("bwrap: Unknown option --perms", "is too old (bwrap: Unknown option --perms)", "0.5 or a newer"),
         ("bwrap: No permissions to create new namespace", "namespaces cannot be made here", "container"),
-        ("bwrap: something else", "bubblewrap does not hold here: bwrap: something else", "sandbox try"),
+        ("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", "namespaces cannot", "container"),
+        ("bwrap: prctl(PR_SET_SECCOMP): Invalid argument", "cannot refuse system calls", "SECCOMP_FILTER"),
     ],
 )
 def test_what_bubblewrap_says(machine, program, said, problem, remedy):
     program(f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
     found = prove_sandbox("auto")
-    assert problem in found.problem and remedy in found.remedy
+    assert problem in found.problem and remedy in found.remedy and not found.is_unsure
+
+
+def test_other_processors_have_no_filter(machine, monkeypatch, program):
+    program("#!/bin/sh\n")
+    monkeypatch.setattr(platform, "machine", lambda: "mips")
+    found = prove_sandbox("auto")
+    assert (found.problem, found.is_unsure) == ("system calls of mips are not known", False)
 
 
 def test_wsl_1(machine, monkeypatch, program):
@@ -257,7 +292,7 @@ def test_another_system(machine, monkeypatch):
 
 def test_landlock_takes_over_and_says_why(machine, monkeypatch):
     monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 5)
-    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda sandbox: "")
+    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: "")
     assert prove_sandbox("auto") == Sandbox(
         backend="landlock", problem="bubblewrap is not installed", remedy="install the package bubblewrap"
     )
@@ -270,7 +305,7 @@ def test_an_old_landlock_is_not_taken(machine):
 
 def test_a_landlock_that_does_not_hold_is_not_taken(machine, monkeypatch):
     monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 5)
-    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda sandbox: "it could write outside")
+    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: "it could write outside")
     assert "does not hold here: it could write outside" in prove_sandbox("landlock").problem
 
 
@@ -323,7 +358,7 @@ def test_only_a_program_that_root_alone_can_change_is_taken(
     else:
         (base / "bin/bwrap").write_text(UNBOXED)
     monkeypatch.setattr(sandbox_proof, "_PROGRAMS", (f"{base}/bin/bwrap",))
-    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda sandbox: "")
+    monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: "")
     change_owner(monkeypatch, base / part, **facts)
     found = prove_sandbox("auto")
     assert (found.backend == "bubblewrap") == is_taken
