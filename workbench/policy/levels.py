@@ -64,11 +64,18 @@ def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) 
     if sandbox.strength != "full" and sandbox.is_required:
         return _refused_without_sandbox(sandbox.problem)
     if sandbox.strength == "none":
-        is_asked = sandbox.is_unsure and verdict.outcome == "allowed"
-        return _ask_to_leave(verdict, sandbox.problem) if is_asked else replace(verdict, place="outside")
+        return _place_without_sandbox(verdict, sandbox)
     if _is_answered_by_sandbox(verdict, line, sandbox):
         return _allowed_inside(sandbox.level)
     return replace(verdict, place="inside")
+
+
+def _place_without_sandbox(verdict: GateVerdict, sandbox: SandboxState) -> GateVerdict:
+    if verdict.outcome == "allowed" and sandbox.is_unsure:
+        return _ask_to_leave(verdict, sandbox.problem)
+    outside = replace(verdict, place="outside")
+    is_change = verdict.outcome == "allowed" and sandbox.level == "read-only"
+    return ask_in_read_only(outside) if is_change else outside
 
 
 def ask_in_read_only(granted: GateVerdict) -> GateVerdict:

@@ -58,6 +58,10 @@ ROWS = (
     (ALLOWED, FITS, state(strength="files"), ("allowed", "inside")),
     (ALLOWED, FITS, state(strength="none"), ("allowed", "outside")),
     (ALLOWED, FITS, state(strength="none", unsure=True), ("ask", "outside")),
+    (ALLOWED, FITS, state("read-only", "none"), ("ask", "outside")),
+    (ALLOWED_INSIDE, LEAVES, state("read-only", "none"), ("ask", "outside")),
+    (ASKED, FITS, state("read-only", "none"), ("ask", "outside")),
+    (DENIED, FITS, state("read-only", "none"), ("denied", None)),
     (ALLOWED_OUTSIDE, FITS, state(strength="none", unsure=True), ("allowed", "outside")),
     (ASKED, FITS, state(strength="none", auto=True, unsure=True), ("ask", "outside")),
     (ALLOWED, FITS, state(strength="none", required=True), ("denied", None)),
@@ -115,7 +119,9 @@ def test_laws_of_every_verdict_and_sandbox(verdict, line):
             said = verdict.place == "outside" or sandbox.level == "outside"
             assert said or (sandbox.strength == "none" and not sandbox.is_required)
         if sandbox.strength == "none" and not sandbox.is_required and verdict.place != "outside":
-            assert now == replace(verdict, place="outside"), "without a sandbox all asks as before"
+            is_kept = sandbox.level != "read-only" or verdict.outcome != "allowed"
+            assert now.place == "outside"
+            assert now == replace(verdict, place="outside") if is_kept else now.outcome == "ask"
         if sandbox.is_required and sandbox.strength != "full" and sandbox.level != "outside":
             assert now.place != "inside"
         if now.outcome == "denied":
@@ -196,7 +202,9 @@ MUTATIONS = (
         'if sandbox.strength == "none" and sandbox.is_required:',
     ),
     ('if sandbox.strength == "none":', "if False:"),
-    ('sandbox.is_unsure and verdict.outcome == "allowed"', 'verdict.outcome == "allowed"'),
+    ('verdict.outcome == "allowed" and sandbox.is_unsure', 'verdict.outcome == "allowed"'),
+    ('verdict.outcome == "allowed" and sandbox.level == "read-only"', "False"),
+    ('verdict.outcome == "allowed" and sandbox.level == "read-only"', 'verdict.outcome == "allowed"'),
     ('if sandbox.strength == "none":', 'if sandbox.strength != "full":'),
     ("return sandbox.is_auto and ", "return "),
     ('sandbox.is_auto and sandbox.strength == "full" and', "sandbox.is_auto and"),
