@@ -18,7 +18,7 @@ from tests.golden.still import StillLines, stopped_clock
 from workbench.effects.command_execution import Command, prepare_command
 from workbench.host import command_output
 from workbench.host.command_output import CommandOutput
-from workbench.host.steps import pipeline_tool, run_driver, step_executor
+from workbench.host.steps import local_processes, pipeline_tool, run_driver, step_program
 from workbench.pipelines.coordinator import Coordinator
 
 COMMAND = 2.4
@@ -194,8 +194,8 @@ def run_stillness(clock):
             # It looks at the clock whenever something rang, and a look takes time here.
             (pipeline_tool._RunWatch, "ends", lambda watch, coordinator: False),
             (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile(), *parts)),
-            (step_executor, "prepare_command", prepared),
-            (step_executor, "CommandOutput", StillOutput),
+            (local_processes, "prepare_command", prepared),
+            (step_program, "CommandOutput", StillOutput),
             (command_output, "DeltaWriter", lambda write: StillLines(clock, write)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))

@@ -32,7 +32,7 @@ def main(words):
     with DriverLock(journal, driver):
         options = RunDriverOptions(context=context, driver=driver)
         if elsewhere:
-            options = replace(options, executor=lambda here: Elsewhere(here, elsewhere, dies=True))
+            options = replace(options, machine=lambda here: Elsewhere(here, elsewhere, dies=True).machine)
         row = asyncio.run(drive_run(options, run))
     journal.close()
     print(row.status)

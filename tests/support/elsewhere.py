@@ -6,19 +6,18 @@ What runs there outlives the driver that started it. A job is known by its attem
 import asyncio
 import contextlib
 import hashlib
-import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from workbench.domain.step_messages import StepEvent, StepOutcome
-from workbench.formats.agent_output import agent_answer
-from workbench.host.steps.step_executor import adapter_command_line, adapter_stdin
-from workbench.pipelines.step_files import StepFiles
+from workbench.domain.step_messages import StepEvent
+from workbench.pipelines.executor import AttemptNotReady, StepMachine
+from workbench.pipelines.step_process import ProcessEnd, ProcessLost
 
 NOBODY = 65534
 JOB = """\
@@ -35,31 +34,34 @@ def user():
 
 
 class Elsewhere:
-    """Runs commands and adapters there; agents of this program and pipelines stay here."""
+    """Has the workspaces of a run there, and runs its programs there."""
 
     def __init__(self, here, folder, *, dies=False):
-        self.here, self.folder, self.dies = here, str(folder), dies
-        self.answers, self.attached = [], []
-        self.files = StepFiles(
-            journal=here.journal, workspaces=replace(here.workspaces, base=f"{folder}/w"), files=here.files
-        )
+        self.folder, self.dies, self.found = str(folder), dies, []
+        self.files, self.base = here.workspaces, here.workspaces.workspaces.base
+        self.files = replace(self.files, workspaces=replace(self.files.workspaces, base=f"{folder}/w"))
+        self.machine = StepMachine(workspaces=self, processes=self)
 
     def there(self, path):
         """Return what a workspace is called there; the project itself is only here."""
-        base = self.here.workspaces.base
-        return f"{self.folder}/w{path.removeprefix(base)}" if path.startswith(base) else path
+        return f"{self.folder}/w{path.removeprefix(self.base)}" if path.startswith(self.base) else path
 
     def sent(self, plan):
         return replace(plan, path=self.there(plan.path), folder=self.there(plan.folder))
 
-    def sent_spec(self, spec):
-        return replace(spec, workspace=self.there(spec.workspace))
+    # --- workspaces ---------------------------------------------------------------------------------
 
     async def prepare(self, plan):
         notes = await self.files.prepare(self.sent(plan))
         if self.there(plan.path) != plan.path:
             hand_over(self.there(plan.path))
         return notes
+
+    def local_folder(self, path):
+        return self.there(path)
+
+    async def write_aggregate(self, spec):
+        return await self.files.write_aggregate(replace(spec, workspace=self.there(spec.workspace)))
 
     async def collect(self, plan, outcome):
         return await self.files.collect(self.sent(plan), outcome)
@@ -70,83 +72,78 @@ class Elsewhere:
     async def read_reviewed(self, plan, contract):
         return await self.files.read_reviewed(self.sent(plan), contract)
 
-    def is_mine(self, spec):
-        return spec.kind == "command" or bool(spec.adapter)
+    # --- processes ----------------------------------------------------------------------------------
 
-    def opening(self, spec):
-        return () if self.is_mine(spec) else self.here.opening(self.sent_spec(spec))
+    def place(self, step):
+        return Path(self.folder, "jobs", hashlib.sha256(str(step).encode()).hexdigest()[:16])
 
-    async def answer(self, step, action_id, decision):
-        self.answers.append((str(step), action_id, decision.verdict, decision.reason))
-        await self.here.answer(step, action_id, decision)
-
-    async def cancel(self, step):
-        for job in self.jobs(step):
-            end(job)
-        await self.here.cancel(step)
-
-    async def reattach(self, step, process, session_id):
-        jobs = self.jobs(step)
-        if any((job / "code").exists() or runs(job) for job in jobs):
-            self.attached.append(str(step))
-            return True
-        for job in jobs:
-            end(job)
-        return await self.here.reattach(step, process, session_id)
-
-    async def run(self, spec, on_event):
-        if not self.is_mine(spec):
-            return await self.here.run(self.sent_spec(spec), on_event)
-        job = self.job(spec)
-        if not job.exists():
-            start(job, spec, self.there(spec.workspace))
-        await on_event(StepEvent(kind="progress"))
-        if self.dies:
-            os._exit(137)
-        return await self.ended(spec, job)
-
-    def jobs(self, step):
-        return sorted(Path(self.folder, "jobs").glob(f"{_digest(str(step))}.*"))
-
-    def job(self, spec):
-        """An attempt has several where contracts run commands or ask a reviewer."""
-        return Path(self.folder, "jobs", f"{_digest(str(spec.id))}.{_digest(spec.title + spec.part)}")
-
-    async def ended(self, spec, job):
-        await process_end(int((job / "pid").read_text()))
-        if not (job / "code").exists():
-            log = (job / "log").read_text()[-300:]
-            return StepOutcome(state="failed", reason=f"it was lost there: {log}")
-        code, said = int((job / "code").read_text()), (job / "out").read_bytes()
-        outcome = StepOutcome(
-            state="failed" if code else "completed", exit_code=code, output=said.decode()[-2000:],
-            reason=f"it ended with exit code {code}: {(job / 'err').read_text()[-300:]}" if code else "",
+    async def start(self, job):
+        if job.sandbox not in (None, "outside"):
+            raise AttemptNotReady("there is no sandbox there")
+        place = self.place(job.id)
+        place.mkdir(parents=True)
+        (place / "in").write_bytes(job.stdin)
+        (place / "script").write_text(
+            JOB.format(
+                folder=shlex.quote(self.there(job.folder)), command=shlex.join(job.argv),
+                job=shlex.quote(str(place)),
+            )
         )  # fmt: skip
-        if spec.adapter and not code:
-            answer = agent_answer([json.loads(said)])
-            said = answer.reply.encode()
-            outcome = replace(outcome, usage=answer.usage, reply=answer.reply)
-        ref = self.here.journal.seal(said) if spec.keeps_output else None
-        return replace(outcome, stdout_ref=ref, stdout_bytes=len(said))
+        hand_over(place)
+        return ThereProcess(place, job, dies=self.dies)
+
+    async def find(self, step, started):
+        place = self.place(step)
+        if not (place / "pid").exists():
+            shutil.rmtree(place, ignore_errors=True)
+            return None
+        self.found.append(str(step))
+        return ThereProcess(place)
 
 
-def start(job, spec, folder):
+class ThereProcess:
+    """A process that is known by its folder."""
+
+    started = StepEvent(kind="progress")
+
+    def __init__(self, place, job=None, *, dies=False):
+        self.place, self.job, self.dies = place, job, dies
+
+    def abandon(self):
+        shutil.rmtree(self.place)
+
+    async def follow(self, on_output, on_stdout, stop):
+        if self.job is not None:
+            begin(self.place, self.job.environment)
+            if self.dies:
+                os._exit(137)
+        await self.ended(stop)
+        on_output((self.place / "err").read_bytes())
+        (on_stdout or on_output)((self.place / "out").read_bytes())
+        if (self.place / "code").exists():
+            return ProcessEnd(code=int((self.place / "code").read_text()), stopped=stop.is_set())
+        if stop.is_set():
+            return ProcessEnd(stopped=True)
+        raise ProcessLost(f"it was lost there: {(self.place / 'log').read_text()[-300:]}")
+
+    async def ended(self, stop):
+        stopping = asyncio.create_task(stop.wait())
+        stopping.add_done_callback(lambda task: task.cancelled() or end(self.place))
+        try:
+            await process_end(int((self.place / "pid").read_text()))
+        finally:
+            stopping.cancel()
+
+
+def begin(place, variables):
     """Begin a job in a session of its own, which nobody here has to be there for."""
-    job.mkdir(parents=True)
-    words = adapter_command_line(spec) if spec.adapter else ["/bin/sh", "-c", spec.source]
-    (job / "in").write_bytes(adapter_stdin(spec) if spec.adapter else b"")
-    (job / "script").write_text(
-        JOB.format(folder=shlex.quote(folder), command=shlex.join(words), job=shlex.quote(str(job)))
-    )
-    hand_over(job)
-    environment = {**os.environ, **({} if spec.adapter else spec.environment)}
-    with (job / "log").open("w") as log:
+    with (place / "log").open("w") as log:
         begun = subprocess.Popen(
-            ["/bin/sh", str(job / "script")],
+            ["/bin/sh", str(place / "script")],
             start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=log, env=environment, user=user(), cwd="/",
+            stderr=log, env={**os.environ, **variables}, user=user(), cwd="/",
         )  # fmt: skip
-    (job / "pid").write_text(str(begun.pid))
+    (place / "pid").write_text(str(begun.pid))
     begun.returncode = 0  # reaped in `process_end`, or by whoever takes it over
 
 
@@ -190,7 +187,3 @@ def runs(job):
 def end(job):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(int((job / "pid").read_text()), signal.SIGKILL)
-
-
-def _digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()[:16]

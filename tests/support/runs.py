@@ -71,7 +71,7 @@ class Runs:
         can_ask=True,
         seconds=PATIENCE,
         see=lambda events: None,
-        executor=None,
+        machine=None,
     ):
         self.drivers += 1
         driver = DriverIdentity(host_id=f"d{self.drivers}", pid=self.drivers, driver="run")
@@ -88,7 +88,7 @@ class Runs:
         async def go():
             async with asyncio.timeout(seconds):
                 options = RunDriverOptions(context=context, driver=driver, until=until, on_events=see)
-                return await drive_run(replace(options, executor=executor) if executor else options, run)
+                return await drive_run(replace(options, machine=machine) if machine else options, run)
 
         try:
             with DriverLock(self.journal, driver):
@@ -96,13 +96,13 @@ class Runs:
         finally:
             context.root.close()
 
-    def run(self, steps, executor=None, **wish):
+    def run(self, steps, machine=None, **wish):
         """Write a pipeline, run it, and return its row."""
-        return self.drive(self.request(self.pipeline(steps), **wish), executor=executor)
+        return self.drive(self.request(self.pipeline(steps), **wish), machine=machine)
 
-    def resume(self, run, step="", reads_files=None, executor=None):
+    def resume(self, run, step="", reads_files=None, machine=None):
         run_requests.resume_run(self.journal, run, USER, step, reads_files=reads_files)
-        return self.drive(run, executor=executor)
+        return self.drive(run, machine=machine)
 
     def states(self, run):
         return {row.step_id: row.state for row in self.journal.step_states(run)}

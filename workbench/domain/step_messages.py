@@ -9,14 +9,20 @@ from workbench.domain.values import BlobRef, Count, Json, JsonObject, RunLink, S
 
 
 class StepId(Struct, frozen=True, kw_only=True):
-    """The id of one attempt at a step; running the same id again resumes it."""
+    """The id of one attempt at a step, or of a part of it; running the same id again resumes it."""
 
     run: str
     step: str
     attempt: Annotated[int, Meta(ge=1)] = 1
+    part: str = ""
+    """A conversation or a command of the attempt besides its own: `checkpoint`, `relay-1`, `contract-1`."""
 
     def __str__(self) -> str:
-        return f"{self.run}/{self.step}/{self.attempt}"
+        whole = f"{self.run}/{self.step}/{self.attempt}"
+        return f"{whole}/{self.part}" if self.part else whole
+
+    def with_part(self, part: str) -> "StepId":
+        return StepId(run=self.run, step=self.step, attempt=self.attempt, part=part)
 
 
 class StepSpec(Struct, frozen=True, kw_only=True):
@@ -51,8 +57,6 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     """The conversation that it belongs to: what its agent says is kept for the steps after it."""
     sandbox: SandboxLevel | None = None
     """What its program may touch; None runs it as the user."""
-    part: str = ""
-    """Which conversation of the attempt it is, where there are several: `checkpoint`, `relay-1`."""
 
 
 class StepEvent(Struct, frozen=True, kw_only=True):
@@ -69,9 +73,12 @@ class StepEvent(Struct, frozen=True, kw_only=True):
 
 
 class StepOutcome(Struct, frozen=True, kw_only=True):
-    """How a call of `run` ended: completed, failed, parked (it asks and holds no slot) or cancelled."""
+    """How a call of `run` ended: completed, failed, cancelled, parked (it asks and holds no slot) or lost.
 
-    state: Literal["completed", "failed", "parked", "cancelled"]
+    Of one that is lost it is not known how it ended: only a human says what becomes of it.
+    """
+
+    state: Literal["completed", "failed", "parked", "cancelled", "lost"]
     reason: str = ""
     is_retryable: bool = True
     action_ids: tuple[str, ...] = ()

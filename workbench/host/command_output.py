@@ -3,8 +3,8 @@
 import codecs
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Protocol
 
-from workbench.effects.command_execution import Command
 from workbench.host import redaction
 from workbench.host.stream_scrubber import DeltaWriter
 
@@ -17,8 +17,14 @@ LATER_LINE_SECONDS = 1.0
 _MAX_LATER_LINE = 200
 
 
+class Prepared(Protocol):
+    """A process that waits behind its gate."""
+
+    def abandon(self) -> None: ...
+
+
 @contextmanager
-def abandoned_on_error(command: Command) -> Generator[None]:
+def abandoned_on_error(command: Prepared) -> Generator[None]:
     """Abandon a prepared command where its process could not be recorded: it never runs then."""
     try:
         yield

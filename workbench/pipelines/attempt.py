@@ -82,7 +82,7 @@ class Attempt:
             plan = self.plan = await self._filled(lambda: plan_workspace(self.values, is_resumed=is_resumed))
             self.workspace = plan.path
             if self.step.kind in PREPARED_KINDS and not is_resumed:
-                self._mount_notes = await self.context.executor.prepare(plan)
+                self._mount_notes = await self.context.workspaces.prepare(plan)
             return await self._filled(lambda: self._spec(plan, spent_ms))
         except (
             templates.UnresolvedTemplate, template_values.AggregateError, WorkspaceFailed,
@@ -182,14 +182,13 @@ class Attempt:
         """Collect and check what a completed attempt left."""
         fault_point("step.ended")
         assert self.plan is not None
-        executor = self.context.executor
-        results = await executor.collect(self.plan, outcome)
+        results = await self.context.workspaces.collect(self.plan, outcome)
         if results.missing:
             return AttemptResult(outcome=outcome, failure="; ".join(results.missing))
         stored = list(results.stored)
         checks: list[ContractChecked] = []
-        for contract in self.step.contracts:
-            checked = await self._checked(self.plan, contract, on_event, stored)
+        for number, contract in enumerate(self.step.contracts, 1):
+            checked = await self._checked(self.plan, contract, number, on_event, stored)
             check = checked.event
             checks.append(check)
             outcome = replace(outcome, usage=outcome.usage.plus(check.usage))
@@ -219,26 +218,28 @@ class Attempt:
         self,
         plan: WorkspacePlan,
         contract: model.Contract,
+        number: int,
         on_event: OnStepEvent,
         stored: Sequence[ArtifactStored],
     ) -> CheckedContract:
-        values = self.values
+        values, part = self.values, f"contract-{number}"
         if contract.type == "test_suite":
-            return CheckedContract(event=await self._suite(contract, values, on_event))
+            return CheckedContract(event=await self._suite(contract, values, part, on_event))
         contract = replace(contract, source=values.fill(contract.source))
         if contract.type not in model.REVIEW_TYPES:
-            return await self.context.executor.check(plan, contract)
+            return await self.context.workspaces.check(plan, contract)
         reviewed = ReviewedAttempt(values=values, plan=plan, title=self._title, stored=stored)
         return await check_review(reviewed, contract, on_event)
 
     async def _suite(
-        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
+        self, contract: model.Contract, values: TemplateValues, part: str, on_event: OnStepEvent
     ) -> ContractChecked:
         source, variables = templates.shell_command(contract.command, values.of, values.own_text)
         folder = self.context.definition.root if contract.dir == "project_root" else self.workspace
         spec = StepSpec(
-            id=self.id, kind="command", title=f"{self.step_run.id} contract", source=source, workspace=folder,
-            environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS, sandbox=self._level(),
+            id=self.id.with_part(part), kind="command", title=f"{self.step_run.id} contract", source=source,
+            workspace=folder, environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS,
+            sandbox=self._level(),
         )  # fmt: skip
         outcome = await self.context.executor.run(spec, on_event)
         code = outcome.exit_code if outcome.exit_code is not None or outcome.state != "completed" else 0

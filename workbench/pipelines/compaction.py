@@ -42,7 +42,7 @@ def _summary_spec(attempt: Attempt, spec: StepSpec, transcript: str) -> StepSpec
     )
     facts = cast("dict[str, Json]", agent_facts(values, name)["persona"])
     return replace(
-        spec, source=summary_prompt(transcript), part=CHECKPOINT_NAME, session_id=None,
+        spec, source=summary_prompt(transcript), id=spec.id.with_part(CHECKPOINT_NAME), session_id=None,
         keeps_output=True, title=f"{spec.title} · {CHECKPOINT_NAME}", relay_percent=0,
         persona={**facts, "deny": [["*", "a checkpoint needs no tools"]], "hooks": []},
     )  # fmt: skip
@@ -67,7 +67,7 @@ async def continue_after_compaction(
             spec = replace(
                 _spec_with_time_left(context, spec, deadline),
                 source=text,
-                part=f"{RELAY_PART}{number}",
+                id=spec.id.with_part(f"{RELAY_PART}{number}"),
                 session_id=None,
             )
             spec = await _record_continuation(

@@ -1,13 +1,13 @@
-"""The protocol below the coordinator that runs steps (`StepExecutor`), and what it is given and returns.
+"""The protocols below the coordinator: what runs steps (`StepExecutor`), what has workspaces (`StepMachine`).
 
 Nothing above may assume that a step runs on this machine, or that its workspace lies on this machine's disk.
 """
 
-# DESIGN section 10 has `run`, `answer` and `cancel`. Beside them stand those that touch a step's workspace
-# (`prepare`, `collect`, `check`, `read_reviewed`), for above them nobody opens a file of it, and `reattach`:
-# `run` alone cannot tell "continue" from "start again", and running a step twice is the worse mistake. What
-# they are given is data with nothing left to fill in, so that it can be sent; bytes are passed as references
-# to sealed blobs.
+# DESIGN section 10 has `run`, `answer` and `cancel`; `reattach` is needed besides: `run` alone cannot tell
+# "continue" from "start again", and running a step twice is the worse mistake. There is one executor. It runs
+# programs on a machine, which also has the workspaces (`StepWorkspaces`): above that nobody opens a file of
+# them. What machines are given is data with nothing left to fill in, so that it can be sent; bytes are passed
+# as references to sealed blobs.
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -24,6 +24,7 @@ from workbench.pipelines.model import (
     ValidationRule,
     WorkspaceSpec,
 )
+from workbench.pipelines.step_process import StepProcesses
 
 OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
@@ -113,8 +114,8 @@ class ReviewedFiles(Struct, frozen=True, kw_only=True):
     """What changed since the last commit, once for each context that asks for it."""
 
 
-class StepExecutor(Protocol):
-    """Runs attempts at steps, and is alone in touching their workspaces."""
+class StepWorkspaces(Protocol):
+    """Makes and reads the workspaces of a run on the machine that has them."""
 
     async def prepare(self, plan: WorkspacePlan) -> tuple[str, ...]:
         """Make a workspace ready; what is there already stays. Return what is to be said of its mounts.
@@ -122,6 +123,37 @@ class StepExecutor(Protocol):
         Raises AttemptNotReady.
         """
         ...
+
+    def local_folder(self, path: str) -> str | None:
+        """Return where a workspace is on this machine's disk; None where only another machine has it."""
+        ...
+
+    async def write_aggregate(self, spec: StepSpec) -> StepOutcome:
+        """Write what several steps left, put together, into the workspace of an aggregate."""
+        ...
+
+    async def collect(self, plan: WorkspacePlan, outcome: StepOutcome) -> StepResults:
+        """Give back what a completed attempt changed in the project, and seal what it left."""
+        ...
+
+    async def check(self, plan: WorkspacePlan, contract: Contract) -> CheckedContract:
+        """Check a contract that looks at a file."""
+        ...
+
+    async def read_reviewed(self, plan: WorkspacePlan, contract: Contract) -> ReviewedFiles:
+        """Return what a reviewer is shown of the workspace."""
+        ...
+
+
+class StepMachine(Struct, frozen=True, kw_only=True):
+    """A machine that runs programs of steps, and has the workspaces in which they work."""
+
+    workspaces: StepWorkspaces
+    processes: StepProcesses
+
+
+class StepExecutor(Protocol):
+    """Runs attempts at steps."""
 
     def opening(self, spec: StepSpec) -> Sequence[Event]:
         """Return what belongs into the transaction that moves the step to running: its child session."""
@@ -143,17 +175,5 @@ class StepExecutor(Protocol):
         ...
 
     async def cancel(self, step: StepId) -> None:
-        """End the whole process group, or the child session, of an attempt."""
-        ...
-
-    async def collect(self, plan: WorkspacePlan, outcome: StepOutcome) -> StepResults:
-        """Give back what a completed attempt changed in the project, and seal what it left."""
-        ...
-
-    async def check(self, plan: WorkspacePlan, contract: Contract) -> CheckedContract:
-        """Check a contract that looks at a file."""
-        ...
-
-    async def read_reviewed(self, plan: WorkspacePlan, contract: Contract) -> ReviewedFiles:
-        """Return what a reviewer is shown of the workspace."""
+        """End the processes, or the child session, of a part of an attempt; without a part, of all of it."""
         ...

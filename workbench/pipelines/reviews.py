@@ -93,7 +93,7 @@ async def check_review(
     """Ask the model and return what came of it as a checked contract."""
     review = contract.review or Review()
     outcome, session = StepOutcome(state="failed"), None
-    files = await attempt.run.executor.read_reviewed(attempt.plan, contract)
+    files = await attempt.run.workspaces.read_reviewed(attempt.plan, contract)
     try:
         prompt = await asyncio.to_thread(review_prompt, attempt, contract, review, files)
         spec = await _opened(attempt, contract, review, prompt)
@@ -126,7 +126,7 @@ async def _opened(attempt: ReviewedAttempt, contract: Contract, review: Review, 
     persona = {**persona, **changed}
     part = REVIEW_PARTS[contract.type]
     spec = StepSpec(
-        id=attempt.plan.id, kind="prompt", title=f"{attempt.title} · {part}", source=prompt, part=part,
+        id=attempt.plan.id.with_part(part), kind="prompt", title=f"{attempt.title} · {part}", source=prompt,
         workspace=attempt.plan.path, keeps_output=True, timeout_seconds=review.timeout_seconds,
         grants=attempt.run.definition.grants, persona=persona,
         adapter=cast("JsonObject", facts.get("adapter") or {}),

@@ -22,7 +22,7 @@ from workbench.effects.path_files import read_bounded
 from workbench.pipelines.documents import (
     FrozenFiles,
 )
-from workbench.pipelines.executor import OnStepEvent, StepExecutor
+from workbench.pipelines.executor import OnStepEvent, StepExecutor, StepWorkspaces
 from workbench.pipelines.load import LoadedPipeline, load_from_texts
 from workbench.pipelines.model import Manifest, Pipeline, Step
 from workbench.pipelines.run_journal import EVENT_PAGE_SIZE, RunJournal
@@ -126,6 +126,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
     pipeline: Pipeline
     manifest: Manifest | None
     executor: StepExecutor
+    workspaces: StepWorkspaces
     workspace_base: str
     """Names the folder of the run's workspaces."""
     state: RunState

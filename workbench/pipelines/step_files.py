@@ -1,7 +1,4 @@
-"""The half of an executor that touches workspaces: prepared, collected and checked on its machine's disk.
-
-An executor that runs steps here is one of these; one that runs them elsewhere has one there.
-"""
+"""The workspaces of a run on the machine that has them: prepared, collected and checked on its disk."""
 
 import asyncio
 import contextlib
@@ -13,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.step_messages import StepId, StepOutcome, StepSpec
-from workbench.domain.values import Decision
+from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import put_file
@@ -102,9 +98,8 @@ class StepFiles(Struct, kw_only=True):
         how = "took too long" if done.timed_out else f"ended with {done.code}"
         return f"{requirement.rule.target} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
 
-    async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
-        """Do nothing: agents on the machine of the journal read decisions there."""
-        del step, action_id, decision
+    def local_folder(self, path: str) -> str | None:
+        return path
 
     async def write_aggregate(self, spec: StepSpec) -> StepOutcome:
         """Write what several steps left, put together, into the workspace of an aggregate."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.step_messages import StepId, StepSpec
-from workbench.host.steps.step_executor import adapter_command_line, adapter_stdin
+from workbench.host.steps.adapter_step import adapter_command_line, adapter_stdin
 from workbench.journal.usage_queries import UsageScope, row_tops, usage_facts
 from workbench.pipelines.model import Adapter, Runtime, model_of_tier
 from workbench.views.usage import usage_table

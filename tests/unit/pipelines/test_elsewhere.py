@@ -16,6 +16,7 @@ from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.values import Decision
 from workbench.host.steps.run_requests import cancel_run, resume_run
+from workbench.host.steps.step_executor import EmbeddedExecutor
 from workbench.journal.decisions import decide_action
 
 DRIVE = Path(__file__).resolve().parents[2] / "support" / "drive_a_run.py"
@@ -34,22 +35,18 @@ def there():
 
 
 class Machines:
-    """The executors that the drivers of a run made."""
+    """The machines that the drivers of a run were given."""
 
     def __init__(self, there):
         self.there, self.made = there, []
 
     def __call__(self, here):
         self.made.append(Elsewhere(here, self.there))
-        return self.made[-1]
+        return self.made[-1].machine
 
     @property
-    def answers(self):
-        return [one for machine in self.made for one in machine.answers]
-
-    @property
-    def attached(self):
-        return [one for machine in self.made for one in machine.attached]
+    def found(self):
+        return [one for machine in self.made for one in machine.found]
 
 
 AGENT = """#!/bin/sh
@@ -105,7 +102,7 @@ def test_a_run_whose_workspaces_are_elsewhere_comes_to_the_same(runs, there):
         files={"src/a.txt": "old\n", ".wave/pipelines/low.yaml": LOW},
     )
     machines = Machines(there)
-    row = here.run(STEPS, executor=machines)
+    row = here.run(STEPS, machine=machines)
     changes = here.bodies(row.pipeline_id, "step.changed")
     assert {step: body.detail for step, body in changes if body.state == "failed"} == {}
     assert (row.status, row.error_message) == ("completed", "")
@@ -140,7 +137,7 @@ def test_a_run_whose_workspaces_are_elsewhere_comes_to_the_same(runs, there):
 )  # fmt: skip
 def test_what_fails_elsewhere_fails_here_in_the_same_words(runs, there, step, why):
     here = runs()
-    rows = [here.run(f"\n  - id: a\n    {step}\n", executor=executor) for executor in (None, Machines(there))]
+    rows = [here.run(f"\n  - id: a\n    {step}\n", machine=machine) for machine in (None, Machines(there))]
     assert [row.status for row in rows] == ["failed", "failed"]
     assert all(why in row.error_message for row in rows)
 
@@ -189,11 +186,11 @@ def opened(there):
 def test_an_attempt_that_outlived_its_driver_is_gone_on_with(left, there):
     here, run = left
     machines = Machines(there)
-    assert here.drive(run, executor=machines).status != "completed"  # not without a human's word
+    assert here.drive(run, machine=machines).status != "completed"  # not without a human's word
     with opened(there):
-        row = here.resume(run, executor=machines)
+        row = here.resume(run, machine=machines)
     assert (row.status, row.error_message) == ("completed", "")
-    assert machines.attached == [f"{run}/a/1"]
+    assert machines.found == [f"{run}/a/1"]
     assert (there / "count").read_text() == "begun\nafter\n"
     assert here.step(run, "a").attempt == 1
     (stored,) = [body for _, body in here.bodies(run, "artifact.stored")]
@@ -201,16 +198,15 @@ def test_an_attempt_that_outlived_its_driver_is_gone_on_with(left, there):
 
 
 @pytest.mark.campaign
-def test_one_that_was_lost_there_too_is_done_again(left, there):
+def test_one_that_was_lost_there_too_is_not_done_again(left, there):
     here, run = left
     machines = Machines(there)
     for job in (there / "jobs").glob("*"):
         elsewhere.end(job)
     with opened(there):
-        row = here.resume(run, executor=machines)
-    assert row.status == "completed" and machines.attached == []
-    assert (there / "count").read_text() == "begun\nbegun\nafter\n"
-    assert here.step(run, "a").attempt == 2
+        row = here.resume(run, machine=machines)
+    assert row.status == "failed" and "it was lost there" in row.error_message
+    assert (there / "count").read_text() == "begun\n"
 
 
 @pytest.mark.campaign
@@ -221,7 +217,7 @@ def test_one_that_nobody_wants_any_more_is_ended_there(left, there, said):
     machines = Machines(there)
     if said == "cancel":
         cancel_run(here.journal, run, USER)
-        assert here.drive(run, executor=machines).status == "cancelled"
+        assert here.drive(run, machine=machines).status == "cancelled"
         assert not elsewhere.runs(job)
         return
     if said == "files":
@@ -230,7 +226,7 @@ def test_one_that_nobody_wants_any_more_is_ended_there(left, there, said):
     else:
         resume_run(here.journal, run, USER, "a")
     with opened(there):
-        row = here.drive(run, executor=machines)
+        row = here.drive(run, machine=machines)
     assert row.status == "completed" and not elsewhere.runs(job)
     assert here.step(run, "a").attempt == 2
 
@@ -239,17 +235,25 @@ def test_one_that_nobody_wants_any_more_is_ended_there(left, there, said):
 
 
 @pytest.mark.parametrize("verdict", ["approve", "reject"])
-def test_an_executor_is_told_what_a_human_decided_before_the_attempt_goes_on(runs, there, verdict):
+def test_an_executor_is_told_what_a_human_decided_before_the_attempt_goes_on(
+    runs, there, monkeypatch, verdict
+):
+    answers = []
+
+    async def answer(_executor, step, action_id, decision):
+        answers.append((str(step), action_id, decision.verdict, decision.reason))
+
+    monkeypatch.setattr(EmbeddedExecutor, "answer", answer)
     here = runs()
     asks = {"id": "c1", "name": "create_file", "arguments": {"path": "plan.md", "content": "do it\n"}}
     here.record("a", {"reply": [{"tool_call": asks}]}, {"reply": [{"text": "done"}]})
     machines = Machines(there)
     run = here.request(here.pipeline("\n  - {id: a, persona: builder, exec: {type: prompt, source: go}}\n"))
-    assert here.drive(run, executor=machines).status == "waiting"
-    assert machines.answers == []
+    assert here.drive(run, machine=machines).status == "waiting"
+    assert answers == []
     child = here.step(run, "a").session_id
     (action,) = here.journal.actions(child)
     said = Decision(action_id=action.id, verdict=verdict, reason="so it is")
     assert decide_action(here.journal, said, action.digest, USER).ok
-    assert here.drive(run, executor=machines).status == "completed"
-    assert machines.answers == [(f"{run}/a/1", action.id, verdict, "so it is")]
+    assert here.drive(run, machine=machines).status == "completed"
+    assert answers == [(f"{run}/a/1", action.id, verdict, "so it is")]

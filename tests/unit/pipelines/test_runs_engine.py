@@ -421,7 +421,7 @@ def test_what_is_handed_on_of_a_standard_output_has_no_warnings_in_it(runs):
 
 @pytest.mark.spec(108)
 def test_a_standard_output_that_is_too_long_is_not_handed_on_in_part(runs, monkeypatch):
-    for module in ("pipelines.artifacts", "host.steps.step_executor"):
+    for module in ("pipelines.artifacts", "host.steps.step_program"):
         monkeypatch.setattr(f"workbench.{module}.MOST_STDOUT", 1024)
     here = runs()
     assert here.run(NOISY.replace("echo '[1]'", "yes | head -c 1024")).error_message.endswith(

@@ -36,6 +36,7 @@ from workbench.effects.folders import make_folder
 from workbench.effects.path_files import open_append
 from workbench.host.workspace_digests import WorkspaceDigests
 from workbench.journal.journal import Journal
+from workbench.pipelines.executor import StepWorkspaces
 from workbench.pipelines.model import Manifest
 from workbench.secrets.scrubber import scrub
 from workbench.text.human import iso_time
@@ -65,16 +66,17 @@ class AuditTrace:
             self._write(_event_fields(event) for event in events if isinstance(event.body, self._kinds))
 
     @contextlib.asynccontextmanager
-    async def command_files(self, spec: StepSpec) -> AsyncGenerator[None]:
+    async def command_files(self, spec: StepSpec, workspaces: StepWorkspaces) -> AsyncGenerator[None]:
         """Write a line for each file of a step's workspace that changed while its command ran."""
-        if not self._logs_files:
+        folder = workspaces.local_folder(spec.workspace) if self._logs_files else None
+        if folder is None:
             yield
             return
-        before = await asyncio.to_thread(self._digests, spec.workspace)
+        before = await asyncio.to_thread(self._digests, folder)
         try:
             yield
         finally:
-            after = await asyncio.to_thread(self._digests, spec.workspace)
+            after = await asyncio.to_thread(self._digests, folder)
             self._write(self._file_fields(spec, path, kind) for path, kind in _changes(before, after))
 
     def _digests(self, workspace: str) -> Mapping[str, str]:

@@ -43,6 +43,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, ho
 from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, session_log_name, set_on_change
 from workbench.host.steps.audit_trace import AuditTrace
+from workbench.host.steps.local_processes import LocalProcesses
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -50,19 +51,20 @@ from workbench.host.steps.run_requests import (
     require_runnable_pipeline,
 )
 from workbench.host.steps.run_start import StartedRun, start_run, take_over_steps, worker_limit
-from workbench.host.steps.step_executor import EmbeddedExecutor, ExecutorFactory
+from workbench.host.steps.step_executor import EmbeddedExecutor, MachineOf
 from workbench.host.workspace_trust import is_governed_file
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines import artifacts
 from workbench.pipelines.coordinator import Coordinator
-from workbench.pipelines.executor import AttemptNotReady, StepExecutor
+from workbench.pipelines.executor import AttemptNotReady, StepMachine
 from workbench.pipelines.model import Manifest, MetaLimits
 from workbench.pipelines.outcomes import MOST_LINKS
 from workbench.pipelines.run_context import RunContext, RunDefinition
 from workbench.pipelines.schedule import OpenSteps, StepTimers
 from workbench.pipelines.state import fold_run
+from workbench.pipelines.step_files import StepFiles
 from workbench.pipelines.step_order import repeated_step_sets
 from workbench.pipelines.step_slots import StepSlots
 from workbench.pipelines.workspaces import Workspaces
@@ -121,8 +123,8 @@ class RunDriverOptions(Struct, frozen=True, kw_only=True):
     """What the runs below the topmost one came to; None for the topmost one itself."""
     path: RunPath = ()
     """How this run is reached from the topmost one."""
-    executor: ExecutorFactory = field(default=lambda embedded: embedded)
-    """Makes what runs the steps of this run and of those below it."""
+    machine: MachineOf = field(default=lambda here: here)
+    """Names the machine that runs the programs of this run and of those below it."""
 
 
 async def drive_run(options: RunDriverOptions, run_id: str) -> PipelineState:
@@ -157,7 +159,7 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
         options, slots=options.slots or _new_slots(context, writer.run_id, started_run.manifest),
         on_events=_traced(options, trace),
     )  # fmt: skip
-    executor = options.executor(_embedded_executor(options, writer, started_run, trace))
+    executor = _make_executor(options, writer, started_run, trace)
     await take_over_steps(context, writer, options.driver, started_run, executor)
     hand_on(context.journal.events(writer.run_id, after=cursor))
     coordinator = _make_coordinator(options, writer, started_run, executor, changed)
@@ -189,20 +191,22 @@ def _trace_of(started_run: StartedRun) -> str:
     return started.trace if started else ""
 
 
-def _embedded_executor(
+def _make_executor(
     options: RunDriverOptions, writer: RunWriter, started_run: StartedRun, trace: AuditTrace
 ) -> EmbeddedExecutor:
     context, definition = options.context, started_run.definition
     meta = started_run.manifest.runtime.meta if started_run.manifest else MetaLimits()
+    workspaces = Workspaces(
+        project=definition.root, base=started_run.base, environment=context.environment,
+        trace_folder=str(Path(trace.path).parent) if trace.path else "",
+        is_over=lambda run_id: _is_over(context.journal, run_id),
+    )  # fmt: skip
+    files = StepFiles(journal=writer, files=definition.files(), workspaces=workspaces)
+    here = StepMachine(workspaces=files, processes=LocalProcesses(context))
     return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
-        nested=_NestedRuns(options, writer, started_run, meta),
-        on_events=options.on_events, journal=writer, files=definition.files(), trace=trace,
-        workspaces=Workspaces(
-            project=definition.root, base=started_run.base, environment=context.environment,
-            trace_folder=str(Path(trace.path).parent) if trace.path else "",
-            is_over=lambda run_id: _is_over(context.journal, run_id),
-        ),
+        nested=_NestedRuns(options, writer, started_run, meta), on_events=options.on_events, trace=trace,
+        machine=options.machine(here),
     )  # fmt: skip
 
 
@@ -210,15 +214,16 @@ def _make_coordinator(
     options: RunDriverOptions,
     writer: RunWriter,
     started_run: StartedRun,
-    executor: StepExecutor,
+    executor: EmbeddedExecutor,
     changed: asyncio.Event,
 ) -> Coordinator:
     context, definition = options.context, started_run.definition
     assert options.slots is not None
     parts = RunContext(
         journal=writer, definition=definition, pipeline=started_run.pipeline, manifest=started_run.manifest,
-        executor=executor, state=started_run.state, row=_run_row(context, writer.run_id),
-        workspace_base=started_run.base, timers=StepTimers(context.sleep), wake=changed,
+        executor=executor, workspaces=executor.machine.workspaces, state=started_run.state,
+        row=_run_row(context, writer.run_id), workspace_base=started_run.base,
+        timers=StepTimers(context.sleep), wake=changed,
         repeated_sets=repeated_step_sets(started_run.pipeline.steps),
         open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=options.on_events,
         can_ask=context.can_ask,

@@ -93,9 +93,9 @@ def _provider_and_model(
 def _recording_path(folder: str, spec: StepSpec) -> Path:
     step = spec.id.step
     names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
-    if spec.part:
-        own = (f"{step}.{spec.id.attempt}.{spec.part}", f"{step}.{spec.part}")
-        names = (*own, *names) if spec.part.startswith(RELAY_PART) else own
+    if part := spec.id.part:
+        own = (f"{step}.{spec.id.attempt}.{part}", f"{step}.{part}")
+        names = (*own, *names) if part.startswith(RELAY_PART) else own
     for name in names:
         path = Path(folder) / f"{name}.json"
         if path.is_file():
