@@ -1,8 +1,8 @@
 """Find out what commands can be boxed with on this machine, by boxing a program that tries to get out."""
 
 # That there is no sandbox is only certain where something is known to be in the way, and only that is kept.
-# Whatever else ended a proof may pass: a full disk, a lack of memory, a probe that was killed. Commands that a
-# rule allows inside would run outside without a question if that counted as a machine without a sandbox.
+# Whatever else ended a proof may pass: a full disk, a lack of memory, a probe that was killed. Commands that
+# a rule allows inside would run outside without a question if that counted as a machine without a sandbox.
 
 import contextlib
 import os
@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from workbench.effects import sandbox_probe
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
+from workbench.effects.file_primitives import FileRefused
 from workbench.effects.landlock_start import LEAST_VERSION, landlock_version
 from workbench.effects.own_processes import bare_interpreter
-from workbench.effects.file_primitives import FileRefused
 from workbench.effects.sandbox import BoxDescription, Sandbox, boxed_argv, boxed_environment, make_places
 from workbench.effects.syscall_filter import syscall_filter
 

@@ -97,6 +97,6 @@ def _forget(boxed: BoxedCommand | None) -> None:
 
 def _with_refusals(end: ProcessEnd, boxed: BoxedCommand) -> ProcessEnd:
     """Move out of the workspace what a program in the sandbox may not leave there, and name it."""
-    folder = boxed.planned.places.workspace
-    refusals = closed_refusals(quarantine_new_closed(boxed.planned), folder)
-    return replace(end, boxed_folder=folder, refusals=refusals)
+    places = boxed.planned.places
+    refusals = closed_refusals(quarantine_new_closed(boxed.planned), places)
+    return replace(end, boxed_folder=places.workspace, refusals=refusals)
