@@ -50,8 +50,8 @@ def program_job(spec: StepSpec, argv: Sequence[str]) -> StepJob:
     """Return the program of a step."""
     return StepJob(
         id=spec.id, argv=tuple(argv), folder=spec.workspace, is_apart=spec.keeps_output,
-        environment=cast("dict[str, str]", spec.environment), sandbox=spec.sandbox, can_nest=bool(spec.adapter),
-        timeout_seconds=spec.timeout_seconds, outlives=not spec.id.part,
+        environment=cast("dict[str, str]", spec.environment), sandbox=spec.sandbox,
+        can_nest=bool(spec.adapter), timeout_seconds=spec.timeout_seconds, outlives=not spec.id.part,
     )  # fmt: skip
 
 
