@@ -158,7 +158,7 @@ RULE = {"id": "r1", "tool_name": "create_file", "param_pattern": "n\\.txt", "des
 def _adopt(stage):
     context = stage.context()
     driver_context.sync_config_rules(
-        stage.journal, context.read_settings().loaded, context.tools.descriptors()
+        stage.journal, context.read_settings().loaded, context.tools.descriptors(), str(stage.workspace)
     )
 
 

@@ -232,7 +232,7 @@ def _open_context(journal: Journal, workspace: str, options: Namespace, console:
     require_valid_config(loaded, console)
     options.output_format = options.output_format or loaded.config.output_format
     register_secrets(loaded.config)
-    driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
+    driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors(), workspace)
     ask_trust(journal, workspace, loaded.config, console)
     record = getattr(options, "record", None)
     provider = recording_provider_maker(record, _NOTHING, has_sessions=True) if record else provider_of

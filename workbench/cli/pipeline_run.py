@@ -124,7 +124,7 @@ def execute_run(options: Namespace, console: Console) -> int:
         with open_journal(human_only="no run was started", expires_due=True) as journal:
             loaded = load_workspace_config(journal, workspace)
             require_valid_config(loaded, console)
-            driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
+            driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors(), workspace)
             requested = load_requested_pipeline(workspace, request)
             _require_input(requested, request, options, console)
             request = _with_accepted_commands(journal, requested, request, options, console)

@@ -184,7 +184,7 @@ def execute(options: Namespace, console: Console) -> int:
         if plan and plan.note and not options.quiet:
             console.note(plan.note)
         register_secrets(loaded.config)
-        driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
+        driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors(), workspace)
         with session_place(journal, workspace, options.prompt or "", is_worktree=options.worktree) as place:
             if options.worktree and not options.quiet:
                 console.note(f"Works in a git worktree of its own: {one_line(place.workspace, 300)}")

@@ -95,6 +95,8 @@ ONLY_OF_USER: Final[Mapping[str, str]] = {
     "notify.command": "Only your own configuration names the command that carries notices.",
 }
 """Settings that no workspace has, trusted or not, and why."""
+_RULES: Final = "auto_approval_rules"
+_ONLY_INSIDE: Final = "only your own configuration lets commands run outside."
 NARROWED_BY_WORKSPACE: Final = frozenset({"sandbox.level", "sandbox.required", "approvals.sandboxed"})
 """Settings that a workspace only narrows, trusted or not."""
 
@@ -155,7 +157,7 @@ class _LayerFold:
 
     def add(self, read: LayerRead) -> None:
         replaced: set[str] = set()
-        for path, layer_value in read.values.items():
+        for path, layer_value in self._kept_inside(read).items():
             reason = self._refusal(read.layer, path, layer_value)
             if reason is not None:
                 line = layer_value.origin.line
@@ -164,6 +166,19 @@ class _LayerFold:
                 self._add_provider(read.layer, path, layer_value, replaced)
             else:
                 self._add_value(KEYS_BY_PATH[path], layer_value)
+
+    def _kept_inside(self, read: LayerRead) -> Mapping[str, LayerValue]:
+        """Return the values of a layer; the rules of a workspace let no command outside the sandbox."""
+        rules = read.values.get(_RULES)
+        if rules is None or read.layer != "workspace":
+            return read.values
+        own = cast("tuple[AutoApprovalRule, ...]", rules.value)
+        for rule in own:
+            if rule.where == "outside":
+                message = f"The rule {rule.id} runs commands inside the sandbox: {_ONLY_INSIDE}"
+                self.problems.append(rule.origin.problem(_RULES, message, 'Take "where" out.'))
+        inside = tuple(replace(rule, where=None) for rule in own)
+        return {**read.values, _RULES: LayerValue(value=inside, origin=rules.origin)}
 
     def _refusal(self, layer: LayerName, path: str, layer_value: LayerValue) -> str | None:
         if layer != "workspace":
@@ -244,18 +259,14 @@ class _LayerFold:
         self.problems.append(default.origin.problem("default_provider", message, f"There are: {names}."))
 
     def _drop_repeated_rules(self) -> None:
-        rules = self.values["auto_approval_rules"]
+        rules = self.values[_RULES]
         rules_by_id: dict[str, AutoApprovalRule] = {}
         for rule in cast("tuple[AutoApprovalRule, ...]", rules.value):
             if rule.id in rules_by_id:
                 message = f"The rule {rule.id} is there twice; the second is not used."
-                self.problems.append(
-                    rule.origin.problem("auto_approval_rules", message, "Give it another id.")
-                )
+                self.problems.append(rule.origin.problem(_RULES, message, "Give it another id."))
             rules_by_id.setdefault(rule.id, rule)
-        self.values["auto_approval_rules"] = LayerValue(
-            value=tuple(rules_by_id.values()), origin=rules.origin
-        )
+        self.values[_RULES] = LayerValue(value=tuple(rules_by_id.values()), origin=rules.origin)
 
     def _completed(self, problem: Problem) -> Problem:
         """Add what holds instead of a value that was not taken, where nobody said anything better."""

@@ -496,7 +496,8 @@ class Config(Struct, frozen=True, kw_only=True):
         setting("Form of what commands print; what ask, watch and replay show stays text without --json."),
     ] = "human"
     auto_approval_rules: Annotated[
-        tuple[AutoApprovalRule, ...], setting("Rules that approve calls.", kind=list_kind(_RULE, "rules"))
+        tuple[AutoApprovalRule, ...],
+        setting("Rules that approve calls.", kind=list_kind(_RULE, "rules"), is_united=True),
     ] = ()
     prices: Annotated[
         Mapping[str, TokenPrices],

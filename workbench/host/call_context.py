@@ -449,6 +449,7 @@ def gate_context(
         allow=_patterns_as_globs(approvals.allow), ceiling=context.constraints.ceiling,
         rules=tuple(context.journal.rules()),
         session_id=writer.session_id, run_id=context.constraints.run_id or None, now=context.journal.now(),
+        settings_of=context.constraints.project,
         turn_id=session.open_turn,
         read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=context.can_ask,
         reads=session.reads, ended=trust.ended, are_agents_held=context.journal.are_agents_held,

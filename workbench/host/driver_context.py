@@ -5,7 +5,7 @@ The writers append under a lease: whoever lost it cannot write.
 
 # Rules of a config file are adopted, not consulted. They become rows of the journal under their own id when
 # a driver starts; one that S0 forbids is named and left out, one that says something else now is revoked
-# and added again.
+# and added again. Those of a workspace's own file hold in that workspace alone.
 
 import asyncio
 import logging
@@ -202,30 +202,40 @@ def host_actor() -> Actor:
 ToolDescriptors = Mapping[str, ToolDescriptor]
 
 
-def sync_config_rules(journal: Journal, loaded: LoadedConfig, tools: ToolDescriptors) -> None:
-    """Make the journal's rules of origin `config` those of the configuration that may be saved."""
-    configured = {
-        rule.id: rule for rule in loaded.config.auto_approval_rules if not _forbidden_reasons(rule, tools)
-    }
-    recorded = {rule.external_id: rule for rule in journal.rules() if rule.origin == "config"}
-    for external_id, row in recorded.items():
-        rule = configured.get(external_id or "")
+def sync_config_rules(journal: Journal, loaded: LoadedConfig, tools: ToolDescriptors, workspace: str) -> None:
+    """Make the journal's rules of origin `config` those that may be saved of a workspace's configuration.
+
+    Rules of other workspaces' own files stay as they are.
+    """
+    own = [rule for rule in loaded.config.auto_approval_rules if not _forbidden_reasons(rule, tools)]
+    configured = {(rule.id, _config_scope_id(rule, workspace)): rule for rule in own}
+    for row in journal.rules():
+        if row.origin != "config" or row.scope_id not in (None, workspace):
+            continue
+        key = (row.external_id or "", row.scope_id)
+        rule = configured.get(key)
         if rule is None or _rule_meaning(rule) != (row.tool, row.pattern, row.place or "inside"):
             revoke_rule(journal, row.id, SYSTEM_ACTOR)
         else:
-            configured.pop(rule.id)
-    for rule in configured.values():
-        add_rule(journal, _rule_added_body(rule), SYSTEM_ACTOR)
+            configured.pop(key)
+    for (_, scope_id), rule in configured.items():
+        add_rule(journal, _rule_added_body(rule, scope_id), SYSTEM_ACTOR)
+
+
+def _config_scope_id(rule: AutoApprovalRule, workspace: str) -> str | None:
+    """Return the one workspace in which a rule holds; None of a rule of the user, which holds in all."""
+    return workspace if rule.origin.layer == "workspace" else None
 
 
 def _rule_meaning(rule: AutoApprovalRule) -> tuple[str, str, Place]:
     return rule.tool_name, rule.param_pattern, rule.where or "inside"
 
 
-def _rule_added_body(rule: AutoApprovalRule) -> RuleAdded:
+def _rule_added_body(rule: AutoApprovalRule, scope_id: str | None) -> RuleAdded:
     return RuleAdded(
-        rule="", effect="allow", origin="config", scope="always", tool=rule.tool_name, pattern_kind="regex",
-        pattern=rule.param_pattern, description=rule.description, external_id=rule.id, place=rule.where,
+        rule="", effect="allow", origin="config", scope="always" if scope_id is None else "workspace",
+        scope_id=scope_id, tool=rule.tool_name, pattern_kind="regex", pattern=rule.param_pattern,
+        description=rule.description, external_id=rule.id, place=rule.where,
     )  # fmt: skip
 
 
@@ -318,7 +328,8 @@ def apply_config_changes(context: DriverContext) -> None:
         if reloaded.words:
             LOG.info("%s", reloaded.words)
         _withhold_keys(context, reloaded.loaded.config)
-        sync_config_rules(context.journal, reloaded.loaded, context.tools.descriptors())
+        tools, workspace = context.tools.descriptors(), context.governing_workspace
+        sync_config_rules(context.journal, reloaded.loaded, tools, workspace)
     except JournalError as error:
         LOG.warning("the changed configuration is not used: %s", error)
 

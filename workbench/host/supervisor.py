@@ -337,7 +337,8 @@ def serve_workspace(
         with DriverLock(journal, driver):
             fault_point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
-            driver_context.sync_config_rules(journal, settings.loaded, context.tools.descriptors())
+            tools = context.tools.descriptors()
+            driver_context.sync_config_rules(journal, settings.loaded, tools, workspace)
             _open_trust_question(context, settings.config)
             open_rules_question(journal, workspace, settings.config, context.prove_sandbox)
             asyncio.run(_supervise(context, driver, linger))

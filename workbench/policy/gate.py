@@ -119,6 +119,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     run_id: str | None = None
     turn_id: str | None = None
     """The session's turn that is not over; rules for a turn hold in that one only."""
+    settings_of: str = ""
+    """The workspace whose settings hold, if it is another one, as for a step of a pipeline."""
     read_only: Literal["ask", "auto"] = "ask"
     read_grant: bool = False
     reads: Literal["every", "reads"] | None = None
@@ -985,7 +987,7 @@ def _grant_subject(passed: ScreenedCall) -> rules.RuleSubject:
 def _rule_moment(context: GateContext) -> rules.RuleMoment:
     return rules.RuleMoment(
         session_id=context.session_id, workspace=context.workspace, run_id=context.run_id, now=context.now,
-        turn_id=context.turn_id,
+        turn_id=context.turn_id, settings_of=context.settings_of,
     )  # fmt: skip
 
 

@@ -50,6 +50,8 @@ class RuleMoment(Struct, frozen=True, kw_only=True):
     now: int
     turn_id: str | None = None
     """The turn of the session that is not over; None between turns."""
+    settings_of: str = ""
+    """The workspace whose settings hold, if it is another one, as for a step of a pipeline."""
 
 
 def with_files(
@@ -87,9 +89,10 @@ def is_rule_in_force(rule: Rule, moment: RuleMoment) -> bool:
         return False
     if rule.scope == "always":
         return True
+    is_setting = rule.origin == "config" and moment.settings_of
+    workspace = moment.settings_of if is_setting else moment.workspace
     scope_id = {
-        "turn": moment.turn_id, "session": moment.session_id, "workspace": moment.workspace,
-        "run": moment.run_id,
+        "turn": moment.turn_id, "session": moment.session_id, "workspace": workspace, "run": moment.run_id,
     }[rule.scope]  # fmt: skip
     return scope_id is not None and rule.scope_id == scope_id
 

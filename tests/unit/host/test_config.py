@@ -4,10 +4,13 @@ import json
 import os
 
 import pytest
+from msgspec.structs import replace
 
-from tests.support.stage import call, exchange, recording, result, text
+from tests.support.stage import USER, call, exchange, recording, result, text
+from workbench.domain.events import RuleAdded
 from workbench.host import driver_context
 from workbench.host.driver_context import ConfigUnusable
+from workbench.journal.decisions import add_rule
 
 READ = {
     "id": "r1",
@@ -22,7 +25,7 @@ def ruled(staged, *rules, **more):
     stage = staged(script, files={"a.txt": "hello\n"}, config={"auto_approval_rules": list(rules), **more})
     context = stage.context()
     driver_context.sync_config_rules(
-        stage.journal, context.read_settings().loaded, context.tools.descriptors()
+        stage.journal, context.read_settings().loaded, context.tools.descriptors(), str(stage.workspace)
     )
     return stage, context
 
@@ -64,12 +67,15 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
     fresh = stage.context()
     for _ in range(2):
         driver_context.sync_config_rules(
-            stage.journal, fresh.read_settings().loaded, context.tools.descriptors()
+            stage.journal, fresh.read_settings().loaded, context.tools.descriptors(), str(stage.workspace)
         )
     assert [(rule.id, rule.pattern) for rule in stage.journal.rules()] == [("R2", '"path":"b')]
     (stage.home.path / "config.json").write_text('{"config_version": 1}')
     driver_context.sync_config_rules(
-        stage.journal, stage.context().read_settings().loaded, context.tools.descriptors()
+        stage.journal,
+        stage.context().read_settings().loaded,
+        context.tools.descriptors(),
+        str(stage.workspace),
     )
     assert stage.journal.rules() == []
 
@@ -82,9 +88,68 @@ def test_a_rule_of_the_configuration_says_where_its_commands_run(staged):
         content = {"config_version": 1, "auto_approval_rules": [placed]}
         (stage.home.path / "config.json").write_text(json.dumps(content))
         loaded = stage.context().read_settings().loaded
-        driver_context.sync_config_rules(stage.journal, loaded, context.tools.descriptors())
+        driver_context.sync_config_rules(
+            stage.journal, loaded, context.tools.descriptors(), str(stage.workspace)
+        )
         loaded_rules += [(rule.id, rule.place) for rule in stage.journal.rules()]
     assert loaded_rules == [("R1", "inside"), ("R2", "outside"), ("R2", "outside"), ("R3", "inside")]
+
+
+COMMAND = {
+    "id": "x", "tool_name": "run_in_terminal", "param_pattern": "touch made", "description": "makes a file",
+}  # fmt: skip
+
+
+def adopt(stage):
+    context = stage.context()
+    loaded, tools = context.read_settings().loaded, context.tools.descriptors()
+    driver_context.sync_config_rules(stage.journal, loaded, tools, str(stage.workspace))
+    return context, loaded
+
+
+def of_workspace(staged, *rules, script=None, **more):
+    own = json.dumps({"config_version": 1, "auto_approval_rules": list(rules)})
+    stage = staged(script or recording(exchange(text("ok"))), files={".workbench.json": own}, **more)
+    stage.trust()
+    return stage
+
+
+def test_a_rule_of_a_workspace_holds_there_alone(staged):
+    stage = of_workspace(staged, COMMAND, config={"auto_approval_rules": [READ]})
+    for _ in range(2):
+        context, loaded = adopt(stage)
+    scopes = {rule.external_id: (rule.scope, rule.scope_id) for rule in stage.journal.rules()}
+    assert scopes == {"r1": ("always", None), "x": ("workspace", str(stage.workspace))}
+    users = replace(
+        loaded, config=replace(loaded.config, auto_approval_rules=loaded.config.auto_approval_rules[:1])
+    )
+    driver_context.sync_config_rules(stage.journal, users, context.tools.descriptors(), "/elsewhere")
+    assert {rule.external_id for rule in stage.journal.rules()} == {"r1", "x"}, "opened elsewhere"
+    (stage.workspace / ".workbench.json").write_text('{"config_version": 1}')
+    adopt(stage)
+    assert [rule.external_id for rule in stage.journal.rules()] == ["r1"]
+
+
+def test_a_rule_that_an_older_version_took_from_a_workspace_is_narrowed(staged):
+    stage = of_workspace(staged, COMMAND)
+    body = RuleAdded(
+        rule="", effect="allow", origin="config", scope="always", tool="run_in_terminal",
+        pattern_kind="regex", pattern="touch made", description="makes a file", external_id="x",
+    )  # fmt: skip
+    add_rule(stage.journal, body, USER)
+    adopt(stage)
+    assert [(rule.id, rule.scope_id) for rule in stage.journal.rules()] == [("R2", str(stage.workspace))]
+
+
+def test_a_rule_of_a_workspace_lets_no_command_outside(staged):
+    line = call("c1", "run_in_terminal", command="touch made")
+    script = recording(exchange(line), exchange(text("ok")))
+    stage = of_workspace(staged, {**COMMAND, "where": "outside"}, script=script)
+    _, loaded = adopt(stage)
+    assert [(rule.external_id, rule.place) for rule in stage.journal.rules()] == [("x", "inside")]
+    (problem,) = loaded.problems
+    assert problem.message.startswith("The rule x runs commands inside the sandbox") and not problem.fatal
+    assert loaded.is_usable
 
 
 @pytest.mark.spec(26)

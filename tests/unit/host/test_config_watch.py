@@ -68,7 +68,9 @@ def put(path, text):
 def test_a_driver_takes_over_limits_and_lost_rules_but_no_new_grant(staged):
     stage = staged(recording(exchange(text("ok"))), config={"auto_approval_rules": [RULE]})
     context = stage.context()
-    sync_config_rules(stage.journal, context.read_settings().loaded, context.tools.descriptors())
+    sync_config_rules(
+        stage.journal, context.read_settings().loaded, context.tools.descriptors(), str(stage.workspace)
+    )
     assert len(stage.journal.rules()) == 1
     write(
         stage, limits={"max_turns": 3}, auto_approval_rules=[{**RULE, "id": "2"}], approvals={"allow": ["*"]}

@@ -34,7 +34,7 @@ def test_a_rule_is_named_by_exactly_the_calls_it_let_pass_also_after_it_is_gone(
     stage = staged(script, files={"a.txt": "b"}, config={"auto_approval_rules": [RULE]})
     context = stage.context()
     driver_context.sync_config_rules(
-        stage.journal, context.read_settings().loaded, context.tools.descriptors()
+        stage.journal, context.read_settings().loaded, context.tools.descriptors(), str(stage.workspace)
     )
     stage.begin().drive()
     assert {key: (row.rule, row.approval_method) for key, row in stage.calls().items()} == {

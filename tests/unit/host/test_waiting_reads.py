@@ -162,7 +162,10 @@ def test_a_setting_that_lets_agents_read_releases_them(staged):
         '{"config_version": 1, "approvals": {"read_only": "auto"}}'
     )
     sync_config_rules(
-        stage.journal, stage.context().read_settings().loaded, stage.context().tools.descriptors()
+        stage.journal,
+        stage.context().read_settings().loaded,
+        stage.context().tools.descriptors(),
+        str(stage.workspace),
     )
     stage.drive(lambda progress: progress.is_idle)
     assert stage.calls()["c1"].state == "succeeded"

@@ -337,6 +337,10 @@ def test_a_rule_of_another_tool_or_scope_covers_nothing(tmp_path):
     for scope, name in scopes.items():
         assert rules.is_rule_in_force(rule(scope=scope, scope_id=name), run)
         assert not rules.is_rule_in_force(rule(scope=scope, scope_id="other"), run)
+    setting = rule(scope="workspace", scope_id="/project", origin="config")
+    step = replace(run, workspace="/home/data/step", settings_of="/project")
+    assert rules.is_rule_in_force(setting, step) and not rules.is_rule_in_force(setting, run)
+    assert not rules.is_rule_in_force(replace(setting, origin="user"), step)
     assert not rules.is_rule_in_force(rule(revoked_at=1), run)
     assert not rules.is_rule_in_force(rule(expires_at=5), run)
 
