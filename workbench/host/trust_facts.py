@@ -1,4 +1,4 @@
-"""What the files of a workspace do once it is trusted: its hooks, commands, programs and model servers.
+"""What the files of a workspace do once it is trusted: hooks, rules, commands, programs, model servers.
 
 Every text is scrubbed, bounded and safe to draw. Nothing here runs anything or asks a server.
 """
@@ -62,6 +62,22 @@ class HookFact(Struct, frozen=True, kw_only=True):
     event: str
     matcher: str
     command: str
+
+
+class RuleFact(Struct, frozen=True, kw_only=True):
+    """A rule of the workspace that lets calls pass without asking."""
+
+    tool: str
+    pattern: str
+    description: str
+
+    def text(self, cells: int) -> str:
+        cut = f" … ({len(self.pattern)} characters)" if len(self.pattern) > cells else ""
+        about = f" ({one_line(self.description, 80)})" if self.description else ""
+        return f"{one_line(self.tool, 80)} {one_line(self.pattern[:cells], cells * 8)}{cut}{about}"
+
+    def fact(self) -> JsonObject:
+        return {"tool": self.tool, "pattern": self.pattern, "description": self.description}
 
 
 class ServerFact(Struct, frozen=True, kw_only=True):
@@ -133,6 +149,7 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
     hooks: tuple[HookFact, ...] = ()
     key_commands: tuple[HookFact, ...] = ()
     """Commands that print the keys of its providers; `matcher` is the provider."""
+    rules: tuple[RuleFact, ...] = ()
     denials: int = 0
     servers: tuple[ServerFact, ...] = ()
     pipelines: PipelineFacts = PipelineFacts()
@@ -151,6 +168,9 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
             yield f"Its hooks would run:{_hooks_in_words(self.hooks, layout)}"
         if self.key_commands:
             yield f"To get keys of providers it would run:{_hooks_in_words(self.key_commands, layout)}"
+        if self.rules:
+            rules = [rule.text(layout.command_cells) for rule in self.rules]
+            yield f"Its rules would let pass without asking:{layout.list(rules)}"
         if self.checker:
             yield f"Findings would be checked by: {one_line(self.checker, layout.command_cells)}."
         yield from self._server_sentences(layout)
@@ -168,10 +188,12 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
     def facts(self) -> JsonObject:
         servers: list[Json] = [server.fact() for server in self.servers[:MAX_LISTED_FACTS]]
         keys = _hook_objects(self.key_commands)
+        rules: list[Json] = [rule.fact() for rule in self.rules[:MAX_LISTED_FACTS]]
         return {
             "hooks": _hook_objects(self.hooks), "hook_count": len(self.hooks), "servers": servers,
             **self.pipelines.facts(), "denials": self.denials,
             **({"key_commands": keys} if keys else {}), **({"checker": self.checker} if self.checker else {}),
+            **({"rules": rules, "rule_count": len(self.rules)} if rules else {}),
         }  # fmt: skip
 
 
@@ -186,7 +208,7 @@ def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
             *_hook_facts("PostToolUse", config.hooks.post_tool_use),
             *(HookFact(event="manifest", matcher="", command=_scrubbed_fact(line)) for line in manifest),
         ),
-        key_commands=tuple(_key_commands(loaded)),
+        key_commands=tuple(_key_commands(loaded)), rules=tuple(_rule_facts(config)),
         denials=sum(pattern.origin.layer == "workspace" for pattern in config.approvals.deny),
         servers=tuple(_server_facts(loaded, _pipeline_providers(config, pipelines))), pipelines=pipelines,
         checker=_scrubbed_fact(config.incidents.checker or "")
@@ -206,6 +228,15 @@ def _hook_facts(event: str, hooks: tuple[ToolHook, ...]) -> Iterator[HookFact]:
             yield HookFact(
                 event=event, matcher=_scrubbed_fact(hook.matcher), command=_scrubbed_fact(hook.command)
             )
+
+
+def _rule_facts(config: Config) -> Iterator[RuleFact]:
+    for rule in config.auto_approval_rules:
+        if rule.origin.layer == "workspace":
+            yield RuleFact(
+                tool=_scrubbed_fact(rule.tool_name), pattern=_scrubbed_fact(rule.param_pattern),
+                description=_scrubbed_fact(rule.description),
+            )  # fmt: skip
 
 
 def _key_commands(loaded: LoadedConfig) -> Iterator[HookFact]:

@@ -116,10 +116,15 @@ def has_trust_facts(subject: JsonObject) -> bool:
 
 
 def trust_acts(subject: JsonObject) -> tuple[NamedList, ...]:
-    """Return what would run and where words would go."""
+    """Return what would run, what would pass without asking, and where words would go."""
     return tuple(
         part
-        for part in (_trust_hooks(subject), _model_servers(subject), _pipeline_commands(subject))
+        for part in (
+            _trust_hooks(subject),
+            _trust_rules(subject),
+            _model_servers(subject),
+            _pipeline_commands(subject),
+        )
         if part.rows
     )
 
@@ -153,6 +158,19 @@ def _trust_hooks(subject: JsonObject) -> NamedList:
     if isinstance(checker, str) and checker:
         rows.append(("to check findings", checker[:MAX_COMMAND_CHARACTERS]))
     return NamedList(heading="would run", rows=tuple(rows))
+
+
+def _trust_rules(subject: JsonObject) -> NamedList:
+    rows = [
+        (_joined_texts(rule, "tool", "description"), _pattern_text(rule.get("pattern")))
+        for rule in _object_items(subject.get("rules"))
+    ]
+    rows = [*_with_rest(rows, subject.get("rule_count"))]
+    return NamedList(heading="would pass without asking", rows=tuple(rows))
+
+
+def _pattern_text(pattern: object) -> str:
+    return pattern[:MAX_COMMAND_CHARACTERS] if isinstance(pattern, str) else ""
 
 
 def _model_servers(subject: JsonObject) -> NamedList:

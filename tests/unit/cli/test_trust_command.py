@@ -19,6 +19,9 @@ CONFIG = {
     },
     "hooks": {"PreToolUse": [{"matcher": "*", "command": "touch X"}]},
     "incidents": {"checker": "make lint"},
+    "auto_approval_rules": [
+        {"id": "x", "tool_name": "run_in_terminal", "param_pattern": "touch made", "description": "harmless"}
+    ],
 }  # fmt: skip
 
 
@@ -65,7 +68,7 @@ def test_all_of_it_is_printed_before_the_answer_which_decides(shell, asked, answ
     question = out[: out.index("Trust it? [y/N]")]
     for words in (
         "touch X", "http://evil.example/v1 (model m)", "cat ~/.netrc", "(key of evil)", "make lint",
-        ".workbench.json",
+        ".workbench.json", "run_in_terminal touch made (harmless)",
     ):  # fmt: skip
         assert words in question, words
 

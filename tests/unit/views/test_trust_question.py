@@ -28,7 +28,8 @@ def made(subject, **row):
 
 
 def test_what_would_run_stands_in_lists_before_the_choices_and_nothing_is_left_out():
-    detail = made({**SUBJECT, "checker": "make lint"})
+    rule = {"tool": "run_in_terminal", "pattern": "make", "description": "builds"}
+    detail = made({**SUBJECT, "checker": "make lint", "rules": [rule], "rule_count": 3})
     assert [(part.heading, part.rows) for part in detail.acts] == [
         (
             "would run",
@@ -38,6 +39,7 @@ def test_what_would_run_stands_in_lists_before_the_choices_and_nothing_is_left_o
                 ("to check findings", "make lint"),
             ),
         ),
+        ("would pass without asking", (("run_in_terminal builds", "make"), ("and", "2 more"))),
         (
             "model servers",
             (("conversation goes to", "https://used/v1 big"), ("also names", "http://other/v1")),
