@@ -160,6 +160,11 @@ def test_refusals(still, size):
     assert still(stills.boxed, *TALK, size=SIZES[size])
 
 
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
+def test_compact_sandbox(still, size):
+    assert still(stills.boxed, *TALK, size=SIZES[size], ui=stills.compact())
+
+
 @pytest.mark.parametrize("size", stills.ONE_SIZE)
 def test_sandbox_in_ascii(still, size):
     assert still(stills.boxed, size=SIZES[size], then=BOXED["leaves"], glyphs=ASCII_GLYPHS)

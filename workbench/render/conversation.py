@@ -30,6 +30,7 @@ from workbench.views.conversation_blocks import (
     CallBlock,
     CallGroupBlock,
     ErrorBlock,
+    GroupPlace,
     NoticeBlock,
     OutputBlock,
     ProgressBlock,
@@ -111,7 +112,7 @@ def running_command_lines(
         Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=REPLY_INDENT),
         Column(content=styled("run", ink.of("foreground")), width=4),
         Column(content=safe_content(glyphs.target(block.target), ink.of("muted"), ink), grows=True, least=12),
-        _place_column(block, width, ink),
+        _place_column(block.place, width, ink),
         Column(content=measured_bar(elapsed / limit, room, ink, glyphs), width=room, drop=1, gap=2),
         Column(content=clock, align="right", gap=2),
         END_COLUMN,
@@ -247,7 +248,7 @@ def _call_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[
             content=safe_content(glyphs.target(block.target), ink.of("muted"), ink), grows=True,
             cut="path" if reads_as_path(block.target) else "end", least=8,
         ),
-        _place_column(block, width, ink),
+        _place_column(block.place, width, ink),
         Column(content=right, align="right"),
         END_COLUMN,
     ]  # fmt: skip
@@ -258,9 +259,9 @@ def _call_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[
     ]
 
 
-def _place_column(block: CallBlock, width: int, ink: Ink) -> Column:
-    """Return the column that says where a command runs; it takes no room for other calls."""
-    return Column(content=place_content(block.place, ink, is_short=width < _LONG_TOOL_MIN_CELLS))
+def _place_column(place: GroupPlace | None, width: int, ink: Ink) -> Column:
+    """Return the column that says where commands run; it takes no room for other calls."""
+    return Column(content=place_content(place, ink, is_short=width < _LONG_TOOL_MIN_CELLS))
 
 
 def _refusal_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
@@ -278,6 +279,7 @@ def _call_group_line(block: CallGroupBlock, width: int, ink: Ink, glyphs: Glyphs
     columns = [
         Column(content=sign, width=1, gap=REPLY_INDENT),
         Column(content=styled(f"{len(block.call_ids)} calls", ink.of("muted")), grows=True, least=8),
+        _place_column(block.place, width, ink),
         Column(content=styled(duration_text(block.seconds), ink.of("muted")), align="right"),
         END_COLUMN,
     ]  # fmt: skip

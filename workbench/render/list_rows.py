@@ -21,7 +21,7 @@ from workbench.render.theme import Ink
 from workbench.text import human
 from workbench.text.human import duration_text
 from workbench.text.safe import LINE_END_SYMBOL
-from workbench.views.conversation_blocks import TurnSummary
+from workbench.views.conversation_blocks import GroupPlace, TurnSummary
 from workbench.views.sessions import ChangedFile, SessionRow
 from workbench.views.status_icons import GlyphName, StatusName
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
@@ -55,15 +55,17 @@ def line_counts(added: int, removed: int, ink: Ink, glyphs: Glyphs) -> Content:
 
 PLACE_CELLS: Final = 8
 SHORT_PLACE_CELLS: Final = 4
-_PLACE_WORDS: Final[dict[Place, str]] = {"inside": "[inside]", "outside": "outside"}
-_SHORT_PLACE_WORDS: Final[dict[Place, str]] = {"inside": "[in]", "outside": "out"}
+_PLACE_WORDS: Final[dict[GroupPlace, str]] = {
+    "inside": "[inside]", "outside": "outside", "mixed": "mixed",
+}  # fmt: skip
+_SHORT_PLACE_WORDS: Final[dict[GroupPlace, str]] = {"inside": "[in]", "outside": "out", "mixed": "mix"}
 """The brackets are the box, also without colours."""
 
 
 def place_content(
-    place: Place | None, ink: Ink, *, is_short: bool = False, leaves: bool = False, is_over: bool = False
+    place: GroupPlace | None, ink: Ink, *, is_short: bool = False, leaves: bool = False, is_over: bool = False
 ) -> Content:
-    """Return where a command runs; empty for what is no command of ours.
+    """Return where a command runs, or commands run; empty for what is no command of ours.
 
     `leaves`: it waits for an answer that lets it leave a sandbox in which it could run; `is_over`: it was
     decided, and nothing can be done about it.

@@ -6,7 +6,7 @@ Texts are raw unless a field says that it is one safe line.
 # A compact conversation takes all calls of a turn together that went well, where the first of them stood:
 # in between stand sentences and what needs a look, in their order. Opened, each call stands where it stood.
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -102,6 +102,10 @@ class CallBlock(Struct, frozen=True, kw_only=True):
     """What the sandbox refused to it, one safe line under the others."""
 
 
+GroupPlace = Place | Literal["mixed"]
+"""Where the commands of a group ran: all at one place, or some inside and some outside."""
+
+
 class CallGroupBlock(Struct, frozen=True, kw_only=True):
     """Calls that went well, one below the other: `✓ 6 calls  0.4 s`."""
 
@@ -110,6 +114,8 @@ class CallGroupBlock(Struct, frozen=True, kw_only=True):
     call_ids: tuple[str, ...]
     seconds: float = 0.0
     is_folded: bool = True
+    place: GroupPlace | None = None
+    """Where its commands ran; None without commands."""
 
 
 class StepBlock(Struct, frozen=True, kw_only=True):
@@ -439,7 +445,13 @@ class CompactView:
         return CallGroupBlock(
             id=key, at=calls[-1].at, call_ids=tuple(call.call_id for call in calls),
             seconds=sum(call.ran_ms for call in calls) / 1000, is_folded=key not in self._open,
+            place=_common_place(calls),
         )  # fmt: skip
+
+
+def _common_place(calls: Iterable[CallBlock]) -> GroupPlace | None:
+    places: set[Place] = {call.place for call in calls if call.place is not None}
+    return "mixed" if len(places) > 1 else min(places, default=None)
 
 
 def _blocks_by_turn(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:

@@ -54,6 +54,21 @@ def test_what_is_taken_together(blocks, shown):
     assert CompactView().fold(blocks, None) == (shown, None)
 
 
+@each_row(
+    ("places", "place"),
+    [
+        ((None, None), None),
+        (("inside", "inside"), "inside"),
+        ((None, "outside", None), "outside"),
+        (("inside", None, "outside"), "mixed"),
+    ],
+)
+def test_a_run_says_where_its_commands_ran_if_they_agree(places, place):
+    calls = [call(number, place=each) for number, each in enumerate(places)]
+    (group,), _ = CompactView().fold(calls, None)
+    assert group.place == place
+
+
 def test_a_run_opens_and_folds_again():
     blocks, folding = [call(1), output(1), call(2)], CompactView()
     folding.fold(blocks, None)
