@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import Final
 
 from msgspec import Struct
@@ -161,6 +162,22 @@ class StopRequest:
         is_first, self.is_wanted = not self.is_wanted, True
         self._journal.notifier.wake()
         return is_first
+
+    @contextmanager
+    def hearing(self) -> Generator[None, None, None]:
+        """Take the signals that stop a run, also outside of an event loop; ignored ones stay ignored."""
+        before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+        try:
+            for number, handler in before.items():
+                if handler is not signal.SIG_IGN:
+                    signal.signal(number, self._note)
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        self.is_wanted = True
 
 
 @contextmanager

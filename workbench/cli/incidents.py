@@ -344,7 +344,7 @@ def execute_resume(options: Namespace, console: Console) -> int:
         context = _open_context(journal, session.workspace, options, console)
         identity = driver_identity(journal, session.workspace, "run")
         with closing(context.root), DriverLock(journal, identity) as lock:
-            continue_incidents(journal, session.id, user_actor())
+            continue_incidents(journal, session.id, user_actor(), lock.driver)
             return _drive(journal, context, lock.driver, session.id, options, console)
 
 
@@ -431,36 +431,34 @@ def _drive(
             await drive_incidents(driver_options, list_id)
 
     start = journal.last_position()
-    try:
-        asyncio.run(run())
-    except SessionDriven as driven:
-        console.note(f"Another process (pid {driven.pid}) works on it; what it does is printed here.")
-        if getattr(options, "record", None):
-            console.note("Nothing is recorded: only the process that asks the models can.")
-        stop.is_wanted = _follow(journal, list_id, see, start, parks=options.on_approval == "park")
-    finally:
-        console.clear_status()
+    with stop.hearing():
+        try:
+            asyncio.run(run())
+        except SessionDriven as driven:
+            console.note(f"Another process (pid {driven.pid}) works on it; what it does is printed here.")
+            if getattr(options, "record", None):
+                console.note("Nothing is recorded: only the process that asks the models can.")
+            _follow(journal, list_id, see, start, stop, parks=options.on_approval == "park")
+        finally:
+            console.clear_status()
     if isinstance(printer, MessagePrinter):
         printer.end()
     return _print_end(journal, console, list_id, options, is_interrupted=stop.is_wanted)
 
 
 def _follow(
-    journal: Journal, list_id: str, see: Callable[[Sequence[Event]], None], cursor: int, *,
+    journal: Journal, list_id: str, see: Callable[[Sequence[Event]], None], cursor: int, stop: StopRequest, *,
     parks: bool,
-) -> bool:  # fmt: skip
-    """Print what another driver does until it gives the list back; return whether that was interrupted."""
-    try:
-        while True:
-            is_driven = is_lease_live(journal.home, journal.lease(list_id))
-            if events := journal.events(list_id, after=cursor):
-                cursor = events[-1].position
-                see(events)
-            if not is_driven or (parks and _waits(journal, list_id)):
-                return False
-            journal.wait(journal.last_position(), 1.0)
-    except KeyboardInterrupt:
-        return True
+) -> None:  # fmt: skip
+    """Print what another driver does until it gives the list back, or a signal comes."""
+    while not stop.is_wanted:
+        is_driven = is_lease_live(journal.home, journal.lease(list_id))
+        if events := journal.events(list_id, after=cursor):
+            cursor = events[-1].position
+            see(events)
+        if not is_driven or (parks and _waits(journal, list_id)):
+            return
+        journal.wait(journal.last_position(), 0.5)
 
 
 def _print_end(

@@ -22,3 +22,8 @@ def read_named_file(path: Path, most: int, *, nothing: str, remedy: str) -> byte
     if data is None:
         raise Refusal(nothing, f"there is no file {named}", remedy)
     return data
+
+
+def named_pipeline(name: str) -> str:
+    """Return a typed name of a pipeline; that of a file, which is relative to here, as an absolute path."""
+    return str(Path(name).absolute()) if Path(name).is_file() else name

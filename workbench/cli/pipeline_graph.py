@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.cli.journal_access import open_journal
+from workbench.cli.named_file import named_pipeline
 from workbench.cli.pipeline_output import find_run
 from workbench.effects.files import workspace_path
 from workbench.pipelines import load
@@ -98,7 +99,8 @@ def _graph_input(options: Namespace) -> "tuple[Sequence[GraphStep], Mapping[str,
     workspace = workspace_path(options.directory)
     if "#" not in options.name:
         try:
-            return _input_of_pipeline(load_requested_pipeline(workspace, RunRequest(name=options.name)))
+            request = RunRequest(name=named_pipeline(options.name))
+            return _input_of_pipeline(load_requested_pipeline(workspace, request))
         except RunRefused as error:
             if Path(options.name).suffix in (".yaml", ".yml"):
                 raise Refusal("nothing was drawn", error.why, error.remedy) from None

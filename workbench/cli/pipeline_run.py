@@ -1,9 +1,6 @@
 """`workbench pipeline run, resume, status, cancel`: begin or follow a run, show its state, end it."""
 
-import asyncio
-import sys
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,23 +9,14 @@ from msgspec.structs import replace
 from workbench.cli.arguments import add_json_option, add_run_argument, confirm
 from workbench.cli.console import Console
 from workbench.cli.context import user_actor
-from workbench.cli.errors import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EXIT_PARKED,
-    EXIT_UNANSWERED,
-    Refusal,
-    UsageError,
-)
-from workbench.cli.headless_run import STOP_SIGNALS, StopRequest, add_output_options, signal_handlers
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.headless_run import add_output_options
 from workbench.cli.journal_access import open_journal
-from workbench.cli.output_format import prefers_json
+from workbench.cli.named_file import named_pipeline
+from workbench.cli.pipeline_driving import drive_or_follow_run
 from workbench.cli.pipeline_output import (
-    RunPrinter,
     find_run,
     outcome_lines,
-    pipeline_printer,
     place_json,
     place_limit_words,
     run_json,
@@ -36,14 +24,12 @@ from workbench.cli.pipeline_output import (
     run_report_json,
     step_line,
 )
-from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import PipelineState, run_title
 from workbench.effects.files import workspace_path
 from workbench.host.steps.run_requests import read_run_input
 from workbench.host.workspace_config import load_workspace_config
-from workbench.journal.errors import SessionDriven
 from workbench.journal.journal import Journal
-from workbench.journal.leases import DriverLock, is_lease_live
+from workbench.journal.leases import is_lease_live
 from workbench.journal.place_queue import wait_of_run
 from workbench.journal.session_queries import pending_action_ids
 from workbench.text.human import sentence
@@ -53,9 +39,9 @@ from workbench.views.pipeline import used_by_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from workbench.host.steps.run_requests import RunRequest
+    from workbench.host.steps.run_requests import AskedRun, RunRequest
+    from workbench.journal.leases import DriverIdentity
     from workbench.pipelines.accepted_commands import AcceptedCommand
-    from workbench.pipelines.coordinator import Coordinator
     from workbench.pipelines.load import LoadedPipeline
 
 RUN_EXAMPLE = """workbench pipeline run nightly --input "the login page"
@@ -113,7 +99,12 @@ def execute_run(options: Namespace, console: Console) -> int:
     from workbench.cli.config import require_valid_config
     from workbench.cli.pipeline_plan import print_plan
     from workbench.host import driver_context
-    from workbench.host.steps.run_requests import RunRefused, load_requested_pipeline, request_run
+    from workbench.host.steps.run_requests import (
+        AskedRun,
+        RunRefused,
+        load_requested_pipeline,
+        request_run,
+    )
     from workbench.tools.registry import tool_registry
 
     workspace = workspace_path(options.directory)
@@ -128,8 +119,12 @@ def execute_run(options: Namespace, console: Console) -> int:
             requested = load_requested_pipeline(workspace, request)
             _require_input(requested, request, options, console)
             request = _with_accepted_commands(journal, requested, request, options, console)
-            run_id = request_run(journal, workspace, request, user_actor())
-            return drive_or_follow_run(journal, workspace, run_id, options, console)
+
+            def ask(driver: "DriverIdentity | None") -> AskedRun:
+                run_id = request_run(journal, workspace, request, user_actor(), driver=driver)
+                return AskedRun(run_id=run_id, position=journal.last_position())
+
+            return drive_or_follow_run(journal, workspace, options, console, ask)
     except RunRefused as error:
         console.note_lines(map(str, error.problems[1:]))
         raise
@@ -192,7 +187,7 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
                 "no run was started", f"{options.recording} is not a folder", "name one with STEP.json files"
             )
     request = RunRequest(
-        name=options.name, input=read_run_input(options.input), manifest=options.manifest,
+        name=named_pipeline(options.name), input=read_run_input(options.input), manifest=options.manifest,
         grants=tuple(options.grant), from_step=options.from_step, recordings=recordings,
     )  # fmt: skip
     if options.grant_personas:
@@ -202,157 +197,6 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
         granted = (*request.grants, *granted_patterns(loaded))
         return replace(request, grants=tuple(dict.fromkeys(granted)))
     return request
-
-
-def drive_or_follow_run(
-    journal: Journal,
-    workspace: str,
-    run_id: str,
-    options: Namespace,
-    console: Console,
-    after: int = 0,
-) -> int:
-    """Drive a run as the options say, print its events after a position, and return the exit code."""
-    from workbench.host.host_start import ensure_host
-
-    if options.output_format is None and prefers_json(options):
-        options.output_format = "json"
-    printer = pipeline_printer(journal, run_id, options, console)
-    if getattr(options, "detach", False):
-        ensure_host(journal.home, journal, workspace)
-        printer.see(journal.events(run_id))
-        printer.end(_run_row(journal, run_id), (), EXIT_OK)
-        return EXIT_OK
-    is_interrupted = False
-    try:
-        is_interrupted = _drive_here(journal, workspace, run_id, options, printer, console)
-    except SessionDriven as driven:
-        console.note(f"Another process (pid {driven.pid}) runs it; its events are printed here.")
-        is_interrupted = _follow_host(journal, run_id, options, printer, after)
-    row = _run_row(journal, run_id)
-    waiting = pending_action_ids(journal, run_id)
-    code = pipeline_exit_code(row, waiting, is_interrupted=is_interrupted)
-    printer.end(row, waiting, code)
-    console.note_lines(pipeline_closing_lines(row, waiting, code))
-    return code
-
-
-def _run_row(journal: Journal, run_id: str) -> PipelineState:
-    row = journal.pipeline_state(run_id)
-    if row is None:
-        raise LookupError(f"run {run_id} is gone")
-    return row
-
-
-def pipeline_exit_code(row: PipelineState, waiting: tuple[str, ...], *, is_interrupted: bool) -> int:
-    """Return the exit code for how a run stands."""
-    if is_interrupted:
-        return EXIT_INTERRUPTED
-    if row.status == "completed":
-        return EXIT_OK
-    if row.status == "waiting" and waiting:
-        return EXIT_PARKED
-    is_unanswered = "expired" in row.error_message or "nobody" in row.error_message
-    return EXIT_UNANSWERED if row.status == "failed" and is_unanswered else EXIT_FAILED
-
-
-def pipeline_closing_lines(row: PipelineState, waiting: tuple[str, ...], code: int) -> list[str]:
-    """Return what a person should know about the end, for stderr."""
-    again = f"workbench pipeline resume {row.pipeline_id[:8]} continues with what is not completed."
-    if code == EXIT_PARKED:
-        return [
-            f"Parked: {len(waiting)} waiting. It continues after your last answer, or with pipeline resume."
-        ]
-    if code == EXIT_INTERRUPTED:
-        return [f"Interrupted. {again}"]
-    return [] if code == EXIT_OK else [again]
-
-
-def _drive_here(
-    journal: Journal,
-    workspace: str,
-    run_id: str,
-    options: Namespace,
-    printer: RunPrinter,
-    console: Console,
-) -> bool:
-    """Drive the run here; return whether it was interrupted."""
-    from workbench.host.driver_context import open_driver_context
-    from workbench.host.host_locks import driver_identity
-    from workbench.host.session_provider import provider_of
-    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
-    from workbench.host.steps.run_driver import RunDriverOptions, drive_run
-
-    context = open_driver_context(
-        journal.home,
-        journal,
-        workspace,
-        provider=provider_of,
-        pipelines=SessionPipelineStarter,
-        can_ask=options.on_approval != "deny",
-    )
-    driver = driver_identity(journal, workspace, "run")
-    stop, waiting = StopRequest(journal), _WaitingNotice(console, journal, run_id, options)
-
-    def until(coordinator: "Coordinator") -> bool:
-        if coordinator.is_waiting:
-            waiting.say()
-        return stop.is_wanted or (options.on_approval == "park" and coordinator.is_waiting)
-
-    async def run() -> None:
-        with signal_handlers(STOP_SIGNALS, stop.hear), suppress(asyncio.CancelledError):
-            await drive_run(
-                RunDriverOptions(context=context, driver=driver, until=until, on_events=printer.see), run_id
-            )
-
-    try:
-        with DriverLock(journal, driver):
-            asyncio.run(run())
-    except KeyboardInterrupt:
-        return True
-    finally:
-        context.root.close()
-    return stop.is_wanted
-
-
-class _WaitingNotice:
-    """Says once, where nobody sits at a terminal, what a run waits for and how not to wait."""
-
-    def __init__(self, console: Console, journal: Journal, run_id: str, options: Namespace) -> None:
-        self._console, self._journal, self._run = console, journal, run_id
-        self._is_said = options.on_approval != "wait" or sys.stdin.isatty()
-
-    def say(self) -> None:
-        ids = () if self._is_said else pending_action_ids(self._journal, self._run)
-        if ids:
-            self._is_said = True
-            self._console.note(
-                f"Waits for an answer: workbench approvals show {ids[0]}. "
-                "With --on-approval park it ends here instead, and continues after the answer."
-            )
-
-
-def _follow_host(journal: Journal, run_id: str, options: Namespace, printer: RunPrinter, after: int) -> bool:
-    """Print what another process does with a run until it is over; return whether that was interrupted.
-
-    A run that was asked to continue is not over by how it ended before, unless that process refuses.
-    """
-    from workbench.pipelines.state import RunState
-
-    state = RunState()
-    try:
-        while True:
-            events = journal.events(run_id, after=state.cursor)
-            for event in events:
-                state.take(event)
-            printer.see([event for event in events if event.position > after])
-            row = _run_row(journal, run_id)
-            is_parked = options.on_approval != "wait" and row.status == "waiting"
-            if not state.is_continue_requested and (row.status in ENDED_RUN_STATES or is_parked):
-                return False
-            journal.wait(journal.last_position(), 1.0)
-    except KeyboardInterrupt:
-        return True
 
 
 RESUME_EXAMPLE = """workbench pipeline resume nightly#41
@@ -377,11 +221,15 @@ def configure_resume(parser: ArgumentParser) -> None:
         "--as-it-is", dest="reads_files", action="store_true", default=None,
         help="use the files as they are now; what is completed stays so",
     )  # fmt: skip
+    parser.add_argument(
+        "--detach",
+        action="store_true",
+        help="continue it in the background; print its id",
+    )
     add_output_options(parser)
 
 
 def execute_resume(options: Namespace, console: Console) -> int:
-    from workbench.host.steps.run_requests import resume_run
     from workbench.host.steps.run_start import interrupted_command_steps
     from workbench.pipelines.state import fold_run
 
@@ -392,9 +240,30 @@ def execute_resume(options: Namespace, console: Console) -> int:
         if not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
             for step in interrupted_command_steps(fold_run(journal.events(run.pipeline_id))):
                 console.note(f"{step} was running when its process ended; it is run again from its start.")
-        after = journal.last_position()
-        resume_run(journal, run.pipeline_id, user_actor(), options.from_step, reads_files=options.reads_files)
-        return drive_or_follow_run(journal, workspace, run.pipeline_id, options, console, after)
+        start = journal.last_position()
+
+        def ask(driver: "DriverIdentity | None") -> "AskedRun":
+            return _ask_to_resume(journal, run, options, driver, start)
+
+        return drive_or_follow_run(journal, workspace, options, console, ask)
+
+
+def _ask_to_resume(
+    journal: Journal, run: PipelineState, options: Namespace, driver: "DriverIdentity | None", start: int
+) -> "AskedRun":
+    """Ask for a run to continue; one that completed since `start` needs no request and is followed."""
+    from workbench.host.steps.run_requests import AskedRun, RunRefused, resume_run
+
+    try:
+        return resume_run(
+            journal, run.pipeline_id, user_actor(), options.from_step,
+            reads_files=options.reads_files, driver=driver,
+        )  # fmt: skip
+    except RunRefused:
+        now, lease = journal.pipeline_state(run.pipeline_id), journal.lease(run.pipeline_id)
+        if now is None or lease is None or now.status != "completed" or run.status == "completed":
+            raise
+        return AskedRun(run_id=run.pipeline_id, position=start, driver_pid=lease.pid)
 
 
 STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"

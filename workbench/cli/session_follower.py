@@ -1,7 +1,7 @@
 """A run whose session the background process works on: it asks by events, and shows what comes of it."""
 
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from types import FrameType
 from typing import Literal
@@ -12,6 +12,7 @@ from workbench.cli.context import is_driven, user_actor
 from workbench.cli.errors import Refusal
 from workbench.cli.headless_run import STOP_SIGNALS
 from workbench.cli.run_output import EventConsumer, RunEnding
+from workbench.domain.rows import Action
 from workbench.domain.values import Decision
 from workbench.host import session_requests
 from workbench.journal.decisions import decide_action, expire_due_actions
@@ -55,10 +56,16 @@ NOBODY_ASKED = "nobody could be asked (--on-approval deny)"
 
 def deny_questions(consumer: EventConsumer) -> None:
     """Reject what waits in the session of a run: nobody can be asked."""
-    for action in consumer.journal.actions(consumer.session_id, states=("pending",)):
-        rejection = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
-        result = decide_action(consumer.journal, rejection, action.digest, user_actor())
-        consumer.tally.refused += result.ok
+    waiting = consumer.journal.actions(consumer.session_id, states=("pending",))
+    consumer.tally.refused += deny_actions(consumer.journal, waiting)
+
+
+def deny_actions(journal: Journal, actions: Iterable[Action]) -> int:
+    """Reject questions that nobody can be asked; return how many were open."""
+    rejections = (
+        (action, Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)) for action in actions
+    )
+    return sum(decide_action(journal, said, action.digest, user_actor()).ok for action, said in rejections)
 
 
 class SessionFollower:

@@ -52,6 +52,7 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "incident.ended": "The end of an incident is committed; its session may have to be closed.",
     "place.waits": "A run stands in the queue for a place.",
     "place.taken": "A run has a place and nothing is started in it.",
+    "run.requested": "A request for a run or a list is committed, with its driver's lease if it has one.",
     "run.started": "run.started is committed and no step was looked at.",
     "step.before_running": "A step is prepared and its move to running is not committed.",
     "step.running": "A step's move to running is committed and nothing of it runs.",

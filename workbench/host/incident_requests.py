@@ -5,6 +5,7 @@ The command line and the screen both call these; whoever holds the lease of the 
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from msgspec import DecodeError, json
 
 from workbench.domain.events import (
     ContinueRequested,
+    Event,
     IncidentDismissed,
     IncidentsCancelRequested,
     IncidentsListed,
@@ -23,6 +25,7 @@ from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Body, Refused
+from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.path_files import read_bounded
@@ -31,9 +34,11 @@ from workbench.formats.findings.read import MOST_BYTES, FindingsFile, OnProgress
 from workbench.formats.findings.report import FindingsUnreadable
 from workbench.host import redaction
 from workbench.incidents.request import asked_title, without_known
+from workbench.journal.errors import SessionDriven
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
-from workbench.journal.leases import DriverIdentity, first_lease
+from workbench.journal.leases import DriverIdentity, first_lease, next_lease
+from workbench.journal.transaction import TransactionTables
 from workbench.text.human import counted, sentence
 
 MAX_REASON: Final = 500
@@ -174,10 +179,23 @@ def title_by_request(journal: Journal, list_id: str, actor: Actor) -> None:
         _append(journal, list_id, SessionChanged(title=title), actor)
 
 
-def continue_incidents(journal: Journal, list_id: str, actor: Actor) -> None:
-    """Let the work on a list go on that was paused. Raises IncidentsRefused."""
+def continue_incidents(
+    journal: Journal, list_id: str, actor: Actor, driver: DriverIdentity | None = None
+) -> None:
+    """Continue the work on a list that was paused. Raises IncidentsRefused.
+
+    `driver`, which holds its `DriverLock`, owns the list with the request, unless another process drives it.
+    """
     require_open_list(journal, list_id, "Nothing was continued.")
-    _append(journal, list_id, ContinueRequested(), actor)
+    request = journal.event(ContinueRequested(), list_id, actor)
+
+    def work(live: TransactionTables, _now: int) -> list[Event]:
+        with suppress(SessionDriven):
+            return [request, *(next_lease(journal, live, list_id, driver) if driver is not None else ())]
+        return [request]
+
+    journal.transact(work)
+    fault_point("run.requested")
 
 
 def cancel_incidents(journal: Journal, list_id: str, reason: str, actor: Actor) -> None:

@@ -63,7 +63,7 @@ from workbench.host.steps.run_start import answered_runs, is_runnable
 from workbench.host.supervised_driver import drive_supervised
 from workbench.host.supervised_session import require_supervised_session
 from workbench.journal.database import is_newer_schema_wanted
-from workbench.journal.errors import JournalError, SessionDriven
+from workbench.journal.errors import JournalError, SessionDriven, SessionEnded
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, unfinished_sessions
@@ -262,7 +262,7 @@ class Supervisor:
         session_id = session.id
         try:
             await self._kinds[session.kind].drive(session)
-        except SessionDriven as error:
+        except (SessionDriven, SessionEnded) as error:
             LOG.info("%s: %s", session_log_name(session), error)
         except JournalError as error:
             # A disk that was full may have room in a while, and nothing else would ring for that.

@@ -127,21 +127,7 @@ def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lea
     `driver`: who; it holds its `DriverLock`. Raises SessionDriven: another process that lives owns it; names
     it; GuardFailed: the session does not exist or has ended.
     """
-
-    def work(live: "TransactionTables", now: int) -> Sequence[Event]:
-        _refuse_imported(live, session_id)
-        lease = live.lease(session_id)
-        if lease and not lease.released and lease.host_id == driver.host_id:
-            return ()
-        if lease and is_lease_live(journal.home, lease):
-            raise SessionDriven(session_id, lease.pid, lease.driver, lease.host_id)
-        body = LeaseTaken(
-            host_id=driver.host_id, epoch=(lease.epoch if lease else 0) + 1, pid=driver.pid,
-            driver=driver.driver,
-        )  # fmt: skip
-        return (journal.event(body, session_id, driver.actor, at=now),)
-
-    journal.transact(work)
+    journal.transact(lambda live, _: next_lease(journal, live, session_id, driver))
     fault_points.fault_point("lease.taken")
     lease = journal.lease(session_id)
     if lease is None or lease.host_id != driver.host_id:
@@ -149,6 +135,25 @@ def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lea
             f"session {session_id} was not taken", "another driver took it at once", "see who runs it"
         )
     return lease
+
+
+def next_lease(
+    journal: Journal, live: "TransactionTables", session_id: str, driver: DriverIdentity
+) -> Sequence[Event]:
+    """Return the event that makes a driver the owner of a session, for a transaction; none if it is already.
+
+    Raises SessionDriven: another process that lives owns it; GuardFailed: it was imported.
+    """
+    _refuse_imported(live, session_id)
+    lease = live.lease(session_id)
+    if lease and not lease.released and lease.host_id == driver.host_id:
+        return ()
+    if lease and is_lease_live(journal.home, lease):
+        raise SessionDriven(session_id, lease.pid, lease.driver, lease.host_id)
+    body = LeaseTaken(
+        host_id=driver.host_id, epoch=(lease.epoch if lease else 0) + 1, pid=driver.pid, driver=driver.driver
+    )
+    return (journal.event(body, session_id, driver.actor, at=live.now),)
 
 
 def first_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Event:

@@ -375,6 +375,12 @@ def open_turns(journal: "Journal") -> frozenset[str]:
         return frozenset(str(row[0]) for row in rows)
 
 
+def session_ids_after(database: Database, after: int, until: int) -> list[str]:
+    """Return the sessions that have events behind a position, up to another one."""
+    statement = "SELECT DISTINCT session_id FROM event WHERE position > ? AND position <= ?"
+    return [row[0] for row in database.execute(statement, (after, until))]
+
+
 def pending_action_ids(journal: "Journal", session_id: str) -> tuple[str, ...]:
     """Return the ids of the actions that wait in a session and in those below it."""
     waiting = [action.id for action in journal.actions(session_id, states=("pending",))]

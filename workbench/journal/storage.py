@@ -172,6 +172,12 @@ class JournalReader(RowReader):
         where = f"position > ? AND +kind IN ({', '.join('?' * len(names))}) ORDER BY position"
         return self._events(where, after, *names)
 
+    def events_of_sessions(self, session_ids: Sequence[str], after: int, until: int) -> list[Event]:
+        """Return the events of some sessions behind a position, up to another one, in order of position."""
+        listed = "SELECT value FROM json_each(?)"
+        where = f"position > ? AND position <= ? AND +session_id IN ({listed}) ORDER BY position"
+        return self._events(where, after, until, json.dumps(session_ids))
+
     def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
         """Return events of a session by their number, from `first_sequence` on."""
         where = "session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from tests.support.chat_server import ChatServer, called, said
 from tests.support.incident_lists import FAULTS, FIX_NONE, FIX_OS, FIX_SYS, RUFF, edit
 from tests.support.tables import each_row
+from workbench.effects.fault_points import arm_fault
 from workbench.host.host_locks import driver_identity
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.leases import DriverLock, take_lease
+from workbench.journal.leases import DriverLock, is_lease_live, take_lease
 
 ALLOW = {"config_version": 1, "approvals": {"allow": ["Edit"]}}
 
@@ -361,6 +362,22 @@ def test_resume_follows_whoever_works_on_the_list_already(project, monkeypatch):
             take_lease(journal, listed["id"], driver)
             assert project("incidents", "resume", "--on-approval", "park") == 3
     assert "works on it; what it does is printed here" in project.err
+
+
+def test_a_list_that_is_resumed_is_driven_by_the_command_from_its_request_on(project, monkeypatch):
+    monkeypatch.setattr("workbench.host.host_start.ensure_host", lambda *_: None)
+    allow({"config_version": 1})
+    project("incidents", "run", "--checker", RUFF, *agents(project), "--on-approval", "park")
+    (listed,) = project.json("incidents", "list", "--json")
+    found = []
+
+    def look():
+        with Journal.open(Home.open()) as journal:
+            found.append(is_lease_live(journal.home, journal.lease(listed["id"])))
+
+    with arm_fault("run.requested", look):
+        project("incidents", "resume", "--on-approval", "park")
+    assert found == [True]
 
 
 def test_what_is_new_after_a_change_is_named(project):

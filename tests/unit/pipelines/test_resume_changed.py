@@ -1,15 +1,11 @@
 """A run goes on with what it was started with, unless a human says that its mended files count."""
 
-from argparse import Namespace
-from threading import Thread
-
 import pytest
 
 from tests.support.runs import USER
-from tests.support.waits import PATIENCE
+from tests.unit.pipelines.projects import write
 from tests.unit.pipelines.test_runs_engine import artifact
 from workbench.backend.runs import LocalRuns
-from workbench.cli.pipeline_run import _follow_host
 from workbench.host import workspace_trust
 from workbench.host.steps.run_requests import RunRefused, changed_files, resume_run
 from workbench.host.steps.run_start import run_continuation
@@ -138,22 +134,14 @@ def test_a_process_that_refuses_to_continue_says_why_once_and_does_not_try_for_e
     assert run_continuation(fold_run(here.journal.events(run)), 0) == "over"
 
 
-class Printed(list):
-    def see(self, events):
-        self += [event.kind for event in events]
-
-
-def test_who_follows_a_run_that_was_resumed_sees_its_later_round_to_its_end(failed):
-    here, run = failed
-    (here.root / "p.yaml").write_text((here.root / "p.yaml").read_text().replace("exit 3", "echo mended"))
-    here.trust()
-    after = here.journal.last_position()
-    resume_run(here.journal, run, USER, reads_files=True)
-    printed, ends = Printed(), []
-    options = Namespace(on_approval="wait")
-    follower = Thread(target=lambda: ends.append(_follow_host(here.journal, run, options, printed, after)))
-    follower.start()
-    assert here.drive(run).status == "completed"
-    follower.join(PATIENCE)
-    assert ends == [False] and here.journal.pipeline_state(run).status == "completed"
-    assert printed[0] == "continue.requested" and printed.count("run.started") == 1
+def test_a_file_of_the_same_name_where_the_process_works_is_not_read(runs, tmp_path, monkeypatch):
+    here = runs()
+    other = tmp_path / "other"
+    write(
+        other,
+        {"p.yaml": "kind: WavePipeline\nmetadata: {name: other}\nsteps:\n  - {id: x, gate: {prompt: q}}\n"},
+    )
+    monkeypatch.chdir(other)
+    row = here.run(STEPS % (here.root, "exit 3"))
+    assert (row.pipeline_name, row.status) == ("p", "failed")
+    assert changed_files(here.journal, row.pipeline_id) == ()

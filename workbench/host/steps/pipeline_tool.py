@@ -150,18 +150,20 @@ class SessionPipelineStarter:
             name=pipeline.name, input=definition.input, parent_id=writer.session_id, depth=self._depth(),
             sealed=ref, recordings=self._recordings(),
         )  # fmt: skip
+        driver = DriverIdentity(
+            host_id=writer.guard.host_id, pid=os.getpid(), workspace=context.governing_workspace
+        )
         try:
-            run_id = request_run(context.journal, context.governing_workspace, request, actor)
+            run_id = request_run(context.journal, context.governing_workspace, request, actor, driver=driver)
         except RunRefused as error:
             raise ToolRefused(f"{error.why}; {error.remedy}") from None
         limits = manifest.runtime.meta if manifest and definition.is_generated else None
-        self._drive(run_id, _RunWatch(writer, run_id, actor, is_stopped, limits))
+        self._drive(run_id, driver, _RunWatch(writer, run_id, actor, is_stopped, limits))
         return self._run_output(run_id)
 
-    def _drive(self, run_id: str, watch: "_RunWatch") -> None:
-        writer, context = self._writer, self._writer.context
+    def _drive(self, run_id: str, driver: DriverIdentity, watch: "_RunWatch") -> None:
+        context = self._writer.context
         governing = context.governing_workspace
-        driver = DriverIdentity(host_id=writer.guard.host_id, pid=os.getpid(), workspace=governing)
         with ExitStack() as opened:
             # A step works in a folder of its own; the run that it starts is one of the project.
             run_context = _project_context(context, governing, opened)

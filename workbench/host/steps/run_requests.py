@@ -21,12 +21,15 @@ from workbench.domain.events import (
     SessionCreated,
     StepRetryRequested,
 )
-from workbench.domain.machines import TERMINAL_SESSION_STATES
-from workbench.domain.rows import PipelineState
-from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Body, Refused
+from workbench.domain.machines import ENDED_RUN_STATES, TERMINAL_SESSION_STATES
+from workbench.domain.rows import PipelineState, Session
+from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Refused
+from workbench.effects.fault_points import fault_point
 from workbench.host import redaction
 from workbench.host.workspace_trust import is_trusted
+from workbench.journal.errors import SessionDriven
 from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, first_lease, next_lease
 from workbench.journal.transaction import TransactionTables
 from workbench.pipelines.accepted_commands import AcceptedCommand, commands_to_accept
 from workbench.pipelines.checks import steps_using_input
@@ -56,7 +59,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """What somebody wants to have run."""
 
     name: str
-    """Name of a pipeline of the project, or the path of a file."""
+    """Name of a pipeline of the project, or the path of a file, absolute or in the workspace."""
     input: str = ""
     manifest: str | None = None
     grants: tuple[str, ...] = ()
@@ -77,7 +80,7 @@ _NO_RUN = "no run was started"
 
 def load_requested_pipeline(workspace: str, request: RunRequest) -> LoadedPipeline:
     """Load the pipeline that is asked for, or raise RunRefused."""
-    file = request.name if Path(request.name).is_file() else str(Path(workspace) / request.name)
+    file = str(Path(workspace) / request.name)
     if not Path(file).is_file():
         manifest = find_manifest(workspace)
         root = project_folder(manifest) if manifest else workspace
@@ -116,9 +119,19 @@ def steps_missing_input(pipeline: Pipeline | None, text: str) -> tuple[str, ...]
 
 
 def request_run(
-    journal: Journal, workspace: str, request: RunRequest, actor: Actor, *, needs_trust: bool = True
+    journal: Journal,
+    workspace: str,
+    request: RunRequest,
+    actor: Actor,
+    *,
+    needs_trust: bool = True,
+    driver: DriverIdentity | None = None,
 ) -> str:
-    """Begin a run with its session and grants; return its id, or raise RunRefused."""
+    """Begin a run with its session and grants; return its id, or raise RunRefused.
+
+    `driver`: the process that drives the run, which holds its `DriverLock`; it owns the run from its first
+    event. None leaves the run to the background process.
+    """
     if needs_trust and not is_trusted(journal, workspace):
         remedy = "look at it, then run workbench trust"
         raise RunRefused(_NO_RUN, f"{workspace} is not trusted, so nothing in it acts", remedy)
@@ -149,12 +162,15 @@ def request_run(
             _run_grant_rule(pattern, run_id, f"R{int(live.next_rule()[1:]) + n}")
             for n, pattern in enumerate(request.grants)
         ]
+        lease = [] if driver is None else [first_lease(journal, run_id, driver)]
         return [
-            journal.event(created, run_id, actor, at=now), journal.event(requested, run_id, actor, at=now),
+            journal.event(created, run_id, actor, at=now), *lease,
+            journal.event(requested, run_id, actor, at=now),
             *(journal.event(rule, SYSTEM_SESSION, actor, at=now) for rule in rules),
         ]  # fmt: skip
 
     journal.transact(work)
+    fault_point("run.requested")
     return run_id
 
 
@@ -242,7 +258,8 @@ def cancel_run(journal: Journal, run_id: str, actor: Actor, reason: str = "") ->
     run = _existing_run(journal, run_id, "nothing was cancelled")
     if run.status in ("completed", "failed", "cancelled"):
         raise RunRefused("nothing was cancelled", f"the run is {run.status}", "start another one")
-    _append_run_request(journal, run_id, RunCancelRequested(reason=redaction.redact_line(reason, 500)), actor)
+    body = RunCancelRequested(reason=redaction.redact_line(reason, 500))
+    journal.append([journal.event(body, run_id, actor)])
 
 
 def changed_files(journal: Journal, run_id: str) -> tuple[str, ...]:
@@ -260,37 +277,80 @@ def changed_files(journal: Journal, run_id: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*definition.changed_files(), *itertools.chain.from_iterable(nested))))
 
 
+class AskedRun(Struct, frozen=True, kw_only=True):
+    """A run that was asked for, and the process that drives it."""
+
+    run_id: str
+    position: int
+    """Position in the journal after the request."""
+    driver_pid: int | None = None
+    """The process that drives it already; None where none does, or the one that asked."""
+
+
 def resume_run(
-    journal: Journal, run_id: str, actor: Actor, step: str = "", *, reads_files: bool | None = None
-) -> None:
+    journal: Journal,
+    run_id: str,
+    actor: Actor,
+    step: str = "",
+    *,
+    reads_files: bool | None = None,
+    driver: DriverIdentity | None = None,
+) -> AskedRun:
     """Ask for a run to continue, redoing `step` and what needs it; RunRefused where it cannot.
 
-    With `reads_files` it goes on with its files as they are now, without as they were when it was started;
-    None is refused where they differ.
+    With `reads_files` it continues with its files as they are now, without as they were when it was started;
+    None is refused where they differ. `driver`, which holds its `DriverLock`, owns the run with the request,
+    unless another process drives it. A run that is driven and has not ended takes only requests for a step.
     """
-    what = "nothing was resumed"
-    run = _existing_run(journal, run_id, what)
-    session = journal.session(run_id)
-    if run.status == "completed" or session is None or session.status in TERMINAL_SESSION_STATES:
-        raise RunRefused(what, f"the run is {run.status}", "start another one with workbench pipeline run")
+    run = _existing_run(journal, run_id, _NOT_RESUMED)
+    _require_resumable(run, journal.session(run_id))
     if reads_files is None and (changed := changed_files(journal, run_id)):
         names = one_line(", ".join(changed[:4]), 200) + (" …" if len(changed) > 4 else "")
         why = f"{names} changed since this run was started, so it is not clear which files to use"
-        raise RunRefused(what, why, "say --as-it-is for the files as they are now, or --as-it-was")
+        raise RunRefused(_NOT_RESUMED, why, "say --as-it-is for the files as they are now, or --as-it-was")
     if reads_files:
-        _require_readable(journal, session.workspace, run)
-    if not step:
-        _append_run_request(journal, run_id, ContinueRequested(reads_files=bool(reads_files)), actor)
-        return
-    if all(row.step_id != step for row in journal.step_states(run_id)):
-        raise RunRefused(what, f"the run has no step {step}", "see workbench pipeline status")
-    _append_run_request(journal, run_id, StepRetryRequested(reads_files=bool(reads_files)), actor, step)
+        _require_readable(journal, run)
+    if step and all(row.step_id != step for row in journal.step_states(run_id)):
+        raise RunRefused(_NOT_RESUMED, f"the run has no step {step}", "see workbench pipeline status")
+    kind = StepRetryRequested if step else ContinueRequested
+    request = journal.event(kind(reads_files=bool(reads_files)), run_id, actor, step=step or None)
+    driver_pids: list[int] = []
+
+    def work(live: TransactionTables, _now: int) -> list[Event]:
+        driver_pids.clear()
+        run = live.pipeline_state(run_id)
+        _require_resumable(run, live.session(run_id))
+        try:
+            lease = () if driver is None else next_lease(journal, live, run_id, driver)
+        except SessionDriven as driven:
+            driver_pids.append(driven.pid)
+            is_heard = run is not None and run.status not in ENDED_RUN_STATES
+            return [] if is_heard and not step and not reads_files else [request]
+        return [request, *lease]
+
+    stored = journal.transact(work)
+    fault_point("run.requested")
+    position = stored[-1].position if stored else journal.last_position()
+    return AskedRun(run_id=run_id, position=position, driver_pid=next(iter(driver_pids), None))
 
 
-def _require_readable(journal: Journal, workspace: str, run: PipelineState) -> None:
+_NOT_RESUMED: Final = "nothing was resumed"
+
+
+def _require_resumable(run: PipelineState | None, session: Session | None) -> None:
+    if run is None or session is None:
+        raise RunRefused(_NOT_RESUMED, "the run was deleted", "see workbench pipeline list --runs")
+    if run.status == "completed" or session.status in TERMINAL_SESSION_STATES:
+        remedy = "start another one with workbench pipeline run"
+        raise RunRefused(_NOT_RESUMED, f"the run is {run.status}", remedy)
+
+
+def _require_readable(journal: Journal, run: PipelineState) -> None:
+    session = journal.session(run.pipeline_id)
+    workspace = session.workspace if session is not None else ""
     if not is_trusted(journal, workspace):
         why = f"{workspace} changed since it was trusted, so nothing in it acts"
-        raise RunRefused("nothing was resumed", why, "look at it, then run workbench trust")
+        raise RunRefused(_NOT_RESUMED, why, "look at it, then run workbench trust")
     before = fold_run(journal.events(run.pipeline_id)).request
     handed = before.handed if before else ()
     request = RunRequest(name=run.file or run.pipeline_name, handed=handed)
@@ -302,12 +362,6 @@ def _existing_run(journal: Journal, run_id: str, what: str) -> PipelineState:
     if run is None:
         raise RunRefused(what, f"there is no run {run_id}", "see workbench pipeline list --runs")
     return run
-
-
-def _append_run_request(
-    journal: Journal, run_id: str, body: Body, actor: Actor, step: str | None = None
-) -> None:
-    journal.append([journal.event(body, run_id, actor, step=step)])
 
 
 LARGEST_INPUT: Final = 1_048_576
