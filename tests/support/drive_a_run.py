@@ -1,4 +1,4 @@
-"""Drive one run to its end, in a process that may be killed: WORKBENCH_FAULTS arms where.
+"""Drive one run until it ends or waits, in a process that may be killed: WORKBENCH_FAULTS arms where.
 
 With a fourth word its steps run elsewhere, below that folder, and the process dies once the first has begun.
 """
@@ -30,7 +30,7 @@ def main(words):
         journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
     )
     with DriverLock(journal, driver):
-        options = RunDriverOptions(context=context, driver=driver)
+        options = RunDriverOptions(context=context, driver=driver, until=lambda at: at.is_waiting)
         if elsewhere:
             options = replace(options, machine=lambda here: Elsewhere(here, elsewhere, dies=True).machine)
         row = asyncio.run(drive_run(options, run))

@@ -239,7 +239,9 @@ def execute_resume(options: Namespace, console: Console) -> int:
         workspace = session.workspace if session else workspace_path(options.directory)
         if not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
             for step in interrupted_command_steps(fold_run(journal.events(run.pipeline_id))):
-                console.note(f"{step} was running when its process ended; it is run again from its start.")
+                console.note(
+                    f"{step} was running when its driver ended; you are asked if its end is unknown."
+                )
         start = journal.last_position()
 
         def ask(driver: "DriverIdentity | None") -> "AskedRun":

@@ -479,6 +479,8 @@ class ProcessStarted(CallEvent, frozen=True, kw_only=True):
     """Recorded bytes: the keyed digest of each file before it ran; absent where files are not compared."""
     sandbox: SandboxUse | None = None
     """What the process may touch; absent in journals of older versions."""
+    part: str = ""
+    """The part of a step's attempt that it runs, such as `contract-1`; empty for the step itself."""
 
 
 class SandboxRefused(CallEvent, frozen=True, kw_only=True):

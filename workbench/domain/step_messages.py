@@ -70,6 +70,8 @@ class StepEvent(Struct, frozen=True, kw_only=True):
     group: int = 0
     start_time: str = ""
     mark: str = ""
+    part: str = ""
+    """The part of the attempt that it belongs to."""
 
 
 class StepOutcome(Struct, frozen=True, kw_only=True):

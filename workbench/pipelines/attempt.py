@@ -61,8 +61,18 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
 class Attempt:
     """An attempt at a step or at an item of a matrix."""
 
-    def __init__(self, context: RunContext, step: model.Step, step_run: StepRun, number: int) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        step: model.Step,
+        step_run: StepRun,
+        number: int,
+        *,
+        is_last: bool = False,
+    ) -> None:
+        """`is_last`: a person said that it is done, so no other attempt follows, whatever a check says."""
         self.context, self.step, self.step_run, self.number = context, step, step_run, number
+        self.is_last = is_last
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
         self.workspace = ""
         self.plan: WorkspacePlan | None = None
@@ -207,7 +217,8 @@ class Attempt:
         )  # fmt: skip
 
     def _is_tried_again(self, contract: model.Contract) -> bool:
-        return self.step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
+        is_tried = self.step.failing.attempts > self.tried and not self.is_last
+        return is_tried and contract.then not in ("warn", "continue")
 
     @property
     def tried(self) -> int:
@@ -316,9 +327,11 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
     policy, why_text = attempt.step.failing, journal.scrubbed(result.failure)
     if result.failed_contract is not None and result.failed_contract.then:
         policy = replace(policy, then=result.failed_contract.then)
-    if result.is_retryable and attempt.tried < policy.attempts:
+    if result.is_retryable and attempt.tried < policy.attempts and not attempt.is_last:
         return replace(plain, state="retrying", detail=why_text)
-    can_be_reworked = policy.then == "rework" and policy.rework_step and not attempt.step_run.matrix
+    can_be_reworked = (
+        policy.then == "rework" and policy.rework_step and not (attempt.step_run.matrix or attempt.is_last)
+    )
     if can_be_reworked and attempt.tried == policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
     return _final_failure(

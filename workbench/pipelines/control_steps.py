@@ -50,7 +50,7 @@ async def settle_gates(run: RunContext) -> None:
     for step_run in list(ready_steps(run.state, steps)):
         await _open_gate(run, run.step_of(step_run), step_run)
     for step_run in list(run.state.waiting.values()):
-        if step_run.action_id is None:
+        if step_run.action_id is None or run.step_of(step_run).kind != "gate":
             continue
         action = run.latest_action(step_run.action_id)
         if action is not None and action.state != "pending":

@@ -34,7 +34,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.step_messages import StepEvent, StepOutcome, StepSpec
 from workbench.effects.fault_points import fault_point
-from workbench.pipelines import compaction, control_steps, matrix
+from workbench.pipelines import compaction, control_steps, lost_steps, matrix
 from workbench.pipelines.attempt import (
     Attempt,
     AttemptResult,
@@ -146,6 +146,8 @@ class Coordinator:
             await self._skip()
             if self._has_control_steps:
                 await control_steps.settle_gates(self.context)
+            if self.state.waiting:
+                await lost_steps.settle_lost_steps(self.context)
             if self._has_rework_steps:
                 await control_steps.settle_reworks(self.context)
             if self._has_control_steps:
@@ -243,9 +245,12 @@ class Coordinator:
         self._tasks[step_run.id] = asyncio.create_task(task, name=f"step {step_run.id}")
 
     def _answered_steps(self) -> list[StepRun]:
-        """Return the agent steps one of whose questions was answered since they were parked."""
+        """Return the steps one of whose questions was answered since they were parked or lost."""
         answered: list[StepRun] = []
         for step in self.state.waiting.values():
+            if lost_steps.is_lost(self.context, step):
+                answered += [step] if lost_steps.answer_to(self.context, step) else []
+                continue
             if step.session_id is None or self.context.step_of(step).kind == "gate":
                 continue
             pending = self._journal.pending(step.session_id)
@@ -307,9 +312,10 @@ class Coordinator:
     async def _attempt(self, step: Step, step_run: StepRun) -> None:
         is_reattached = step_run.id in self._reattached
         self._reattached.discard(step_run.id)
-        is_resumed = is_reattached or step_run.state == "waiting"
+        answer = lost_steps.answer_to(self.context, step_run)
+        is_resumed = is_reattached or (step_run.state == "waiting" and answer != lost_steps.AGAIN)
         number = step_run.attempt if is_resumed else step_run.attempt + 1
-        attempt = Attempt(self.context, step, step_run, number)
+        attempt = Attempt(self.context, step, step_run, number, is_last=answer == lost_steps.DONE)
         started_at = self._journal.monotonic()
         before_ms = self._spent_before(step_run) if is_resumed else 0
         if is_resumed:
@@ -326,18 +332,14 @@ class Coordinator:
             if running:
                 await self._journal.append(*running)
             fault_point("step.running")
-        if spec.kind == "route":  # a branch whose case runs nothing
-            outcome = StepOutcome(state="completed")
-        else:
-            outcome = await self.context.execute(spec, recorder.take)
-        if outcome.is_full:
-            outcome = await compaction.continue_after_compaction(
-                self.context, attempt, spec, outcome, recorder.take, started_at
-            )
+        outcome = await self._outcome(attempt, spec, recorder, started_at)
         await recorder.flush()
         spent = before_ms + round((self._journal.monotonic() - started_at) * 1000)
         if outcome.state == "parked":
             await self._park(attempt, outcome, spent)
+        elif outcome.state == "lost":
+            events = lost_steps.question_events(self.context, attempt, outcome, spent)
+            await self._journal.append(*events)
         elif outcome.state == "cancelled":
             body = StepChanged(
                 state="cancelled", attempt=number, detail=outcome.reason, duration_ms=spent,
@@ -346,6 +348,20 @@ class Coordinator:
             await self.context.record(step_run.id, body)
         else:
             await self._conclude(attempt, outcome, recorder, before_ms, started_at)
+
+    async def _outcome(
+        self, attempt: Attempt, spec: StepSpec, recorder: "_StepRecorder", started_at: float
+    ) -> StepOutcome:
+        if spec.kind == "route":  # a branch whose case runs nothing
+            return StepOutcome(state="completed")
+        if attempt.is_last:
+            return lost_steps.done_outcome(attempt.step_run)
+        outcome = await self.context.execute(spec, recorder.take)
+        if not outcome.is_full:
+            return outcome
+        return await compaction.continue_after_compaction(
+            self.context, attempt, spec, outcome, recorder.take, started_at
+        )
 
     def _spent_before(self, step_run: StepRun) -> int:
         """Return the working time so far of an attempt that continues, in milliseconds."""
@@ -465,7 +481,11 @@ class _StepRecorder:
     async def take(self, event: StepEvent) -> None:
         if event.kind == "process":
             body = ProcessStarted(
-                pid=event.pid, group=event.group, start_time=event.start_time, mark=event.mark
+                pid=event.pid,
+                group=event.group,
+                start_time=event.start_time,
+                mark=event.mark,
+                part=event.part,
             )
             await self.flush(self._journal.event(body, step=self._step))
             fault_point("step.running")

@@ -152,6 +152,8 @@ class StepRun(Struct):
     artifacts: dict[str, ArtifactStored] = field(default_factory=dict[str, ArtifactStored])
     process: ProcessStarted | None = None
     """The process that may still run if its coordinator died."""
+    part_processes: dict[str, ProcessStarted] = field(default_factory=dict[str, ProcessStarted])
+    """Those of parts of its attempt, such as contracts, by the names of the parts."""
     has_failed: bool = False
     """It failed, and only a route that takes its failure continues from it."""
     last_failure: str = ""
@@ -202,7 +204,7 @@ class StepRun(Struct):
             self.said_ref, self.links = None, ()
         self.state, self.failures, self.detail, self.is_warned = "pending", 0, "", False
         self.items_ref, self.action_id, self.working_ms, self.has_failed = None, None, 0, False
-        self.process = None
+        self.process, self.part_processes = None, {}
 
     def note_end(self, why: str) -> None:
         """Take how an attempt ended: why it failed, or empty."""
@@ -230,6 +232,8 @@ class RunState(Struct):
     waiting: dict[str, StepRun] = field(default_factory=dict[str, StepRun])
     """The steps that wait for a human."""
     is_cancelled: bool = False
+    is_cancel_last: bool = False
+    """Nobody asked to continue since it was cancelled: a round that starts does not take the cancel back."""
     cancel_reason: str = ""
     retries: set[str] = field(default_factory=set[str])
     """Steps that a human asked to run again."""
@@ -297,7 +301,9 @@ def _on_started(state: RunState, event: Event, body: RunStarted) -> None:
     if body.returned_by and state.status == "running":
         state.working_ms += max(0, event.at - state.moved_at) // 1000  # it ran all the time
     state.started, state.round, state.status = body, body.round, "running"
-    state.is_cancelled, state.is_continue_requested, state.moved_at = False, False, event.at
+    state.is_continue_requested, state.moved_at = False, event.at
+    if not state.is_cancel_last:
+        state.is_cancelled = False
     state.retries = set()
     for plan in body.steps:
         step = state.steps.setdefault(plan.id, StepRun(id=plan.id))
@@ -337,6 +343,8 @@ def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     _note_items(state, step, body)
     state.waiting.pop(name, None)
     if body.state == "waiting":
+        step.process, step.part_processes = None, {}
+        step.printed, step.printed_ref = body.output, body.output_ref
         step.action_id = event.action_id
         step.last_question_id = event.action_id or step.last_question_id
         state.waiting[name] = step
@@ -358,7 +366,7 @@ def _note_items(state: RunState, step: StepRun, body: StepChanged) -> None:
 
 
 def _attempt_ended(step: StepRun, body: StepChanged) -> None:
-    step.process, step.has_failed = None, body.has_failed
+    step.process, step.part_processes, step.has_failed = None, {}, body.has_failed
     step.printed, step.printed_ref = body.output, body.output_ref
     if body.state == "retrying":
         step.failures += 1
@@ -373,20 +381,25 @@ def _on_artifact_stored(state: RunState, event: Event, body: ArtifactStored) -> 
 
 
 def _on_process_started(state: RunState, event: Event, body: ProcessStarted) -> None:
-    if event.step in state.steps:
-        state.steps[event.step].process = body
+    step = state.steps.get(event.step or "")
+    if step is not None and body.part:
+        step.part_processes[body.part] = body
+    elif step is not None:
+        step.process = body
 
 
 def _on_cancel_requested(state: RunState, _event: Event, body: RunCancelRequested) -> None:
-    state.is_cancelled, state.cancel_reason = True, body.reason
+    state.is_cancelled, state.is_cancel_last, state.cancel_reason = True, True, body.reason
 
 
 def _on_continue_requested(state: RunState, _event: Event, body: ContinueRequested) -> None:
     state.is_continue_requested, state.reads_files = True, body.reads_files
+    state.is_cancel_last = False
 
 
 def _on_retry_requested(state: RunState, event: Event, body: StepRetryRequested) -> None:
     state.is_continue_requested, state.reads_files = True, body.reads_files
+    state.is_cancel_last = False
     if event.step:
         state.retries.add(event.step)
 

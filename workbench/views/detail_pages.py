@@ -326,8 +326,7 @@ def _next_keys(
     run: PipelineRun, step: PipelineStep, events: Iterable[e.Event]
 ) -> tuple[tuple[str, str], ...]:
     if step.action_id is not None:
-        is_gate = step.kind == "gate"
-        return (("a", "answer it here"), ("enter", "its row")) if is_gate else (("a", "to its row"),)
+        return (("a", "answer it here"), ("enter", "its row"))
     if step.state not in ("failed", "warned", "cancelled"):
         return ()
     paths = {event.body.path for event in events if isinstance(event.body, e.ArtifactStored)}
@@ -372,10 +371,11 @@ def _command_log(events: Iterable[e.Event], text_of: ReadBlobText) -> str:
                 live = insert_piece(live, offset, text)
             case e.StepChanged() as body:
                 if body.output or body.output_ref:
-                    done += _full_output(body, text_of)
-                    live = ""
+                    live = _full_output(body, text_of)
+                    if body.state != "waiting":  # its last words come once more when it ends
+                        done, live = done + live, ""
                 elif body.state == "running" and body.attempt > 1:
-                    done += f"── {try_text(body.attempt, 1)}\n"
+                    done, live = f"{done}{live}── {try_text(body.attempt, 1)}\n", ""
             case _:
                 pass
     return done + live

@@ -18,6 +18,7 @@ from workbench.domain.values import Decision
 from workbench.host.steps.run_requests import cancel_run, resume_run
 from workbench.host.steps.step_executor import EmbeddedExecutor
 from workbench.journal.decisions import decide_action
+from workbench.pipelines.lost_steps import AGAIN
 
 DRIVE = Path(__file__).resolve().parents[2] / "support" / "drive_a_run.py"
 ROOT = Path(__file__).resolve().parents[3]
@@ -198,15 +199,19 @@ def test_an_attempt_that_outlived_its_driver_is_gone_on_with(left, there):
 
 
 @pytest.mark.campaign
-def test_one_that_was_lost_there_too_is_not_done_again(left, there):
+def test_one_that_was_lost_there_too_is_done_again_only_after_a_persons_word(left, there):
     here, run = left
     machines = Machines(there)
     for job in (there / "jobs").glob("*"):
         elsewhere.end(job)
-    with opened(there):
-        row = here.resume(run, machine=machines)
-    assert row.status == "failed" and "it was lost there" in row.error_message
+    assert here.resume(run, machine=machines).status == "waiting"
     assert (there / "count").read_text() == "begun\n"
+    here.answer(run, choice=AGAIN)
+    with opened(there):
+        row = here.drive(run, machine=machines)
+    assert row.status == "completed"
+    assert (there / "count").read_text() == "begun\nbegun\nafter\n"
+    assert here.step(run, "a").attempt == 2
 
 
 @pytest.mark.campaign

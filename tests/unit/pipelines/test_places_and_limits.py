@@ -6,8 +6,23 @@ import shutil
 import subprocess
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
+from workbench.domain.events import (
+    ContinueRequested,
+    Event,
+    ProcessStarted,
+    RunCancelRequested,
+    RunRequested,
+    RunStarted,
+)
+from workbench.host.steps.run_driver import _NestedRuns
+from workbench.host.steps.run_requests import cancel_run, resume_run
+from workbench.host.steps.run_start import run_continuation
+from workbench.pipelines.state import RunState
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
 
@@ -234,16 +249,87 @@ def test_tokens_below_end_the_run_that_uses_them(runs):
 
 
 @pytest.mark.spec(97)
-def test_time_below_ends_the_run_that_takes_it(runs, monkeypatch):
-    # Minutes are whole in a manifest; here they are half a second.
-    real = asyncio.timeout
-    monkeypatch.setattr(
-        "workbench.host.steps.run_driver.asyncio.timeout", lambda s: real(0.5 if s == 60 else s)
-    )
+@pytest.mark.parametrize("when", ["before it starts", "while it works"])
+def test_time_below_ends_the_run_that_takes_it(runs, monkeypatch, when):
+    # Minutes are whole in a manifest; here they are over at once, or when the step below has begun.
+    real, limits = asyncio.timeout, []
+
+    def timeout(seconds):
+        if seconds != 60:
+            return real(seconds)
+        limits.append(real(0 if when == "before it starts" else None))
+        return limits[-1]
+
+    def see(events):
+        if any(isinstance(event.body, ProcessStarted) for event in events):
+            limits[-1].reschedule(asyncio.get_running_loop().time())
+
+    monkeypatch.setattr("workbench.host.steps.run_driver.asyncio.timeout", timeout)
     here = runs(manifest=MANIFEST + META % (20, 1_000))
-    here.pipeline("\n  - {id: x, exec: {type: command, source: 'sleep 30'}}", name="below")
-    row = here.drive(here.request(here.pipeline("\n  - {id: one, pipeline: below.yaml}\n")), seconds=50)
+    here.pipeline("\n  - {id: x, exec: {type: command, source: 'touch ../begun; sleep 30'}}", name="below")
+    row = here.drive(here.request(here.pipeline("\n  - {id: one, pipeline: below.yaml}\n")), see=see)
     assert row.status == "failed"
     assert "longer than meta_pipeline.timeout_minutes, 1 min" in row.error_message
     child = here.step(row.pipeline_id, "one").session_id
     assert here.journal.pipeline_state(child).status == "cancelled"
+    started = [body for _, body in here.bodies(child, "process.started")]
+    assert bool(started) == (when == "while it works")
+
+
+def test_tokens_that_are_spent_before_a_run_below_starts_end_it(runs, monkeypatch):
+    monkeypatch.setattr(_NestedRuns, "_is_spent", lambda self: bool(self._tokens))
+    here = runs(manifest=MANIFEST + META % (20, 1_000))
+    here.pipeline("\n  - {id: x, exec: {type: command, source: 'true'}}", name="below")
+    steps = (
+        "\n  - {id: one, pipeline: below.yaml}\n  - {id: two, dependencies: [one], pipeline: below.yaml}\n"
+    )
+    row = here.run(steps)
+    assert row.status == "failed" and "meta_pipeline.max_total_tokens" in row.error_message
+    below = [child for child in here.journal.pipeline_states() if child.pipeline_name == "below"]
+    assert {child.status for child in below} <= {"cancelled", "completed"}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_run_that_is_cancelled_before_a_driver_has_it_never_starts(runs, again):
+    here = runs()
+    run = here.request(here.pipeline("\n  - {id: a, workspace: {root: ./}, exec: {type: command, source: 'echo a >> log; false'}}\n"))  # fmt: skip
+    if again:
+        assert here.drive(run).status == "failed"
+        resume_run(here.journal, run, USER)
+        cancel_again(here, run)
+    else:
+        cancel_run(here.journal, run, USER, "not today")
+    row = here.drive(run)
+    assert row.status == ("failed" if again else "cancelled")
+    assert "not today" in row.error_message or again
+    assert (here.root / "log").exists() == again and (not again or here.read("log") == "a\n")
+    # A later word to go on counts again.
+    assert here.resume(run).status == "failed" and here.read("log") == "a\n" * (1 + again)
+
+
+def cancel_again(here, run):
+    """Cancel a run between a word to go on and its driver, as another process may."""
+    here.journal.append([here.journal.event(RunCancelRequested(reason="not today"), run, USER)])
+
+
+WORDS = st.lists(st.sampled_from(["cancel", "continue", "drive"]), max_size=5)
+
+
+@given(words=WORDS)
+def test_the_last_word_about_a_run_counts_wherever_a_round_starts(words):
+    state = RunState(request=RunRequested(pipeline="p"), status="queued")
+    last = ""
+    for position, word in enumerate(words):
+        body = {
+            "cancel": RunCancelRequested(),
+            "continue": ContinueRequested(),
+            "drive": RunStarted(pipeline="p", steps=(), round=state.round + 1),
+        }[word]
+        event = Event(id="e", session_id="r", at=position, actor=USER, body=body, position=position)
+        state.take(event)
+        last = word if word != "drive" else last
+        if last == "cancel":
+            assert state.is_cancelled
+            assert run_continuation(state, 0) != "again"
+        elif last == "continue" and word == "drive":
+            assert not state.is_cancelled

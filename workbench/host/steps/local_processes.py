@@ -17,7 +17,7 @@ from workbench.host.call_context import files_named_by_hooks
 from workbench.host.command_box import BoxUnavailable, forget_box, quarantine_new_closed
 from workbench.host.driver_context import DriverContext
 from workbench.pipelines.executor import AttemptNotReady
-from workbench.pipelines.step_process import OnBytes, ProcessEnd, StepJob
+from workbench.pipelines.step_process import OnBytes, ProcessEnd, ProcessLost, StepJob
 
 UNBOUNDED_BYTES = 1 << 50
 """Bytes a step may print: what is kept is bounded, what is printed is its own affair."""
@@ -50,13 +50,14 @@ class LocalProcesses(Struct):
             raise AttemptNotReady(str(error)) from None
         return LocalProcess(job=job, mark=mark, command=command, boxed=boxed)
 
-    async def find(self, step: StepId, started: ProcessStarted | None) -> "LocalProcess | None":
+    async def find(self, step: StepId, started: ProcessStarted | None) -> "LostProcess | None":
         """End what a process left: its pipes are lost with the driver that read them."""
         del step
-        if started is not None:
-            identity = ProcessIdentity(pid=started.pid, group=started.group, start_time=started.start_time)
-            await asyncio.to_thread(terminate_leftovers, identity, started.mark)
-        return None
+        if started is None:
+            return None
+        identity = ProcessIdentity(pid=started.pid, group=started.group, start_time=started.start_time)
+        await asyncio.to_thread(terminate_leftovers, identity, started.mark)
+        return LostProcess()
 
 
 class LocalProcess(Struct, frozen=True, kw_only=True):
@@ -88,6 +89,18 @@ class LocalProcess(Struct, frozen=True, kw_only=True):
 
     def abandon(self) -> None:
         self.command.abandon()
+
+
+class LostProcess:
+    """A process of which it is not known how it ended."""
+
+    started = StepEvent(kind="progress")
+
+    async def follow(self, on_output: OnBytes, on_stdout: OnBytes | None, stop: asyncio.Event) -> ProcessEnd:
+        del on_output, on_stdout, stop
+        raise ProcessLost("the process that ran it ended first")
+
+    def abandon(self) -> None: ...
 
 
 def _forget(boxed: BoxedCommand | None) -> None:

@@ -5,7 +5,7 @@ JOURNAL section 3, P1. A run that lost its driver continues only after a human's
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import (
+    ActionCancelled,
     ErrorRaised,
     Event,
     RunChanged,
@@ -73,17 +74,16 @@ def run_continuation(state: RunState, pending: int) -> RunContinuation:
     """Return how a run without a driver may continue, with `pending` questions of its steps open."""
     if state.request is None or state.status == "completed":
         return "over"
+    is_ended = state.status in ("failed", "cancelled")
+    if is_ended and (state.is_cancel_last or not state.is_continue_requested):
+        return "over"
     if state.round == 0:
-        return "over" if state.status in ("failed", "cancelled") else "new"
+        return "new"
+    if state.is_cancel_last:
+        return "on"
     if state.is_continue_requested:
         return "again"
-    if state.status in ("failed", "cancelled"):
-        return "over"
-    if (
-        state.is_cancelled
-        or state.status == "waiting"
-        or (state.reason == "parked" and state.is_lease_released)
-    ):
+    if state.status == "waiting" or (state.reason == "parked" and state.is_lease_released):
         return "on"
     return "lost" if not pending or state.status == "running" else "on"
 
@@ -96,6 +96,9 @@ async def start_run(context: DriverContext, writer: RunWriter, state: RunState) 
             lost = SessionStatusChanged(status="paused", reason="host lost")
             await writer.append(writer.event(lost))
         return None
+    if continuation == "new" and state.is_cancel_last:
+        await _end_unstarted(writer, state)
+        return None
     try:
         if continuation == "new":
             return await _start_first_round(context, writer, state)
@@ -103,6 +106,14 @@ async def start_run(context: DriverContext, writer: RunWriter, state: RunState) 
     except RunRefused as error:
         await _record_refusal(writer, state, str(error))
         return None
+
+
+async def _end_unstarted(writer: RunWriter, state: RunState) -> None:
+    """End a run that was cancelled before its first step."""
+    events = [writer.event(body) for body in _moves_to_ready(state)]
+    why = writer.scrubbed(state.cancel_reason or "it was cancelled")
+    events.append(writer.event(RunChanged(status="cancelled", detail=why)))
+    await writer.append(*events, writer.event(SessionStatusChanged(status="paused", reason="run ended")))
 
 
 async def _record_refusal(writer: RunWriter, state: RunState, why: str) -> None:
@@ -310,6 +321,7 @@ async def take_over_steps(
     events = [writer.event(body) for body in _moves_to_processing(state)]
     if started_run.next_round is not None:
         reset = _steps_to_reset(state, started_run.pipeline, reattached)
+        events += _withdrawn_questions(context, writer, [state.steps[name] for name in reset])
         events.append(writer.event(replace(started_run.next_round, reset=reset)))
     if events:
         await writer.append(*events)
@@ -317,6 +329,19 @@ async def take_over_steps(
     while new_events := writer.events(state.cursor):
         for event in new_events:
             state.take(event)
+
+
+def _withdrawn_questions(
+    context: DriverContext, writer: RunWriter, steps: Sequence[StepRun]
+) -> Iterator[Event]:
+    """Yield the ends of the questions of steps that start again."""
+    for step in steps:
+        action = context.journal.action(step.action_id) if step.action_id else None
+        while action is not None and action.successor:
+            action = context.journal.action(action.successor)
+        if action is not None and action.state == "pending":
+            withdrawn = ActionCancelled(why="its step starts again")
+            yield writer.event(withdrawn, step=step.id, action_id=action.id)
 
 
 async def _reattached_steps(
@@ -331,6 +356,9 @@ async def _reattached_steps(
         if step.state != "running":
             continue
         step_id = attempt_step_id(writer.run_id, step)
+        for part, process in step.part_processes.items():
+            if await executor.reattach(step_id.with_part(part), process, None):
+                await executor.cancel(step_id.with_part(part))
         if not await executor.reattach(step_id, step.process, step.session_id):
             continue
         if is_unwanted or step.id in wanted_again:
@@ -383,7 +411,7 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline, reattached: frozenset[s
 
 
 def interrupted_command_steps(state: RunState) -> list[str]:
-    """Return the command steps that ran when the driver died: they run again."""
+    """Return the steps whose program ran when the driver died; how it ended may not be known."""
     return [step.id for step in state.steps.values() if step.state == "running" and step.process is not None]
 
 

@@ -160,7 +160,7 @@ class EmbeddedExecutor(Struct, kw_only=True):
             return
         for other in [other for other in self._found if _is_part(other, step)]:
             await _end_process(self._found.pop(other))
-        row = self.context.journal.step_state(step.run, step.step)
+        row = self.context.journal.step_state(step.run, step.step) if not step.part else None
         ids = [session_id for other, session_id in self._sessions.items() if _is_part(other, step)]
         child_id = next(filter(None, reversed(ids)), None) or (row.session_id if row else None)
         if child_id is None:

@@ -80,7 +80,7 @@ class ProgramFollower(Struct, kw_only=True):
     async def _start(self, job: StepJob) -> StepProcess:
         process = await self.processes.start(job)
         with abandoned_on_error(process):
-            await self.on_event(process.started)
+            await self.on_event(replace(process.started, part=self.spec.id.part))
         return process
 
     async def _follow(self, job: StepJob, process: StepProcess) -> ProgramRun:
