@@ -61,12 +61,25 @@ class CommandExit(Struct, frozen=True, kw_only=True):
     """Seconds since it was let go."""
 
 
+NEVER_RAN: Final = CommandExit(
+    code=None, signal=None, timed_out=False, stopped=True, flooded=False, leftovers=0, duration=0.0
+)
+"""The end of a command that was stopped before it was let go."""
+
+
 class OutputPipe:
     """The output of one command."""
 
-    def __init__(self, file: int, on_output: Callable[[bytes], None], limit: int) -> None:
+    def __init__(
+        self,
+        file: int,
+        on_output: Callable[[bytes], None],
+        limit: int,
+        room: asyncio.Event | None = None,
+    ) -> None:
         self._file = file
         self._on_output = on_output
+        self._has_room = room
         self._room = limit
         self._failure: Exception | None = None
         self.is_flooded = False
@@ -76,6 +89,8 @@ class OutputPipe:
     async def pump(self) -> None:
         """Hand on what comes until the pipe ends; to be cancelled when nothing more is wanted."""
         while True:
+            if self._has_room is not None:
+                await self._has_room.wait()
             await wait_readable(self._file)
             chunk = self._read()
             if chunk == b"":
@@ -173,6 +188,7 @@ class Command:
         *,
         grace: float = GRACE_SECONDS,
         on_stdout: Callable[[bytes], None] | None = None,
+        room: asyncio.Event | None = None,
     ) -> CommandExit:
         """Let the command go and follow it to its end and that of everything it left.
 
@@ -181,6 +197,7 @@ class Command:
         `limit_bytes`: A command that prints more is ended; no more is handed on. `grace`: seconds between
         SIGTERM and SIGKILL. `on_stdout`: given standard output of a command prepared with two pipes;
         `on_output` then gets standard error, and the order between the two is that in which they were read.
+        `room`: nothing is read while it is not set, and the command waits as soon as its pipe is full.
         Raises RuntimeError if it was let go or abandoned before, ProcessNotStarted where its box was not
         made as described, and what `on_output` raised after it was ended.
         """
@@ -190,11 +207,14 @@ class Command:
             await self._enter_box()
         if stop is not None and stop.is_set():
             self.abandon()
-            return _command_exit(None, "stopped", 0, 0.0)
+            return NEVER_RAN
         started = time.monotonic()
         receivers = (on_output, on_stdout or on_output)
         output = CommandOutputs(
-            *(OutputPipe(pipe, take, limit_bytes) for pipe, take in zip(self._pipes, receivers, strict=False))
+            *(
+                OutputPipe(pipe, take, limit_bytes, room)
+                for pipe, take in zip(self._pipes, receivers, strict=False)
+            )
         )
         try:
             reason, grace_left = await self._run(output, timeout, stop, grace)

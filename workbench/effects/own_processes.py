@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,14 +14,22 @@ from workbench.effects.process_table import reap_later
 
 
 def start_detached(
-    argv: Sequence[str], log_path: Path, env: Mapping[str, str], cwd: str | None = None
+    argv: Sequence[str],
+    log_path: Path,
+    env: Mapping[str, str],
+    cwd: str | None = None,
+    inherited: Collection[int] = (),
 ) -> int:
     """Start a process that outlives this one, without input, its output at the end of a log; return its pid.
 
-    Raises ProcessNotStarted, and FileRefused for the log.
+    `inherited`: descriptors that it gets under their own numbers. Raises ProcessNotStarted, and FileRefused
+    for the log.
     """
     with open_append(log_path) as log:
-        child = spawn(argv, cwd, dict(env), stdin=subprocess.DEVNULL, output=log.fileno(), is_detached=True)
+        child = spawn(
+            argv, cwd, dict(env), stdin=subprocess.DEVNULL, output=log.fileno(), is_detached=True,
+            inherited=inherited,
+        )  # fmt: skip
     reap_later(child)
     return child.pid
 
@@ -29,7 +37,7 @@ def start_detached(
 _PACKAGE: Final = Path(__file__).parents[1]
 _RUN_FROM_FOLDER: Final = (
     "import runpy, sys; sys.path.append(sys.argv.pop(1)); "
-    "runpy.run_module('workbench', run_name='__main__', alter_sys=True)"
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
 
 
@@ -53,8 +61,10 @@ def bare_interpreter() -> tuple[str, str]:
     return os.path.realpath(sys.executable), os.path.realpath(sys.base_prefix)
 
 
-def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the command line that starts this program anew.
+def workbench_command_line(
+    words: Sequence[str], env: Mapping[str, str] = os.environ, module: str = "workbench"
+) -> list[str]:
+    """Return the command line that starts this program, or another module of it.
 
     Only where this package itself was taken from an absolute folder of PYTHONPATH is that folder named, and
     it comes last, so that no file in it stands in front of another module.
@@ -62,7 +72,7 @@ def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.env
     folder = str(_PACKAGE.parent)
     python_path = env.get("PYTHONPATH", "").split(os.pathsep)
     is_named = folder in map(os.path.realpath, filter(os.path.isabs, python_path))
-    program = ["-c", _RUN_FROM_FOLDER, folder] if is_named else ["-m", "workbench"]
+    program = ["-c", _RUN_FROM_FOLDER, folder, module] if is_named else ["-m", module]
     return [sys.executable, "-P", *_interpreter_flags(), *program, *words]
 
 

@@ -286,11 +286,9 @@ class ChildRegistry:
         adopted = self._adopted(table)
         return adopted if self._running == {pid} else []
 
-    def reap(self) -> int:
-        """Wait for adopted processes that are dead, so that no zombies pile up; return how many."""
-        if not self.is_subreaper:
-            return 0
-        return sum(_reap(row.pid) for row in self._adopted(read_process_table()) if not row.is_alive)
+    def reap(self, table: ProcessTable) -> int:
+        """Wait for adopted processes that a table shows dead, so that no zombies pile up; return how many."""
+        return sum(_reap(row.pid) for row in self._adopted(table) if not row.is_alive)
 
     def reap_orphan(self, pid: int) -> None:
         """Wait for a dead process of a command if it was handed to this one."""

@@ -27,7 +27,7 @@ from workbench.journal.errors import HomeRefused, JournalCorrupt, JournalFailed,
 
 KEY_BYTES: Final = 32
 RESERVE_BYTES: Final = 1_000_000
-HOME_FOLDERS: Final = ("run", "blobs", "blobs/sealed", "blobs/recorded", "logs")
+HOME_FOLDERS: Final = ("run", "blobs", "blobs/sealed", "blobs/recorded", "jobs", "logs")
 DATABASE_NAME: Final = "journal.db"
 
 

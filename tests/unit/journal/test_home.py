@@ -23,7 +23,7 @@ def test_every_folder_and_file_is_private(tmp_path: Path, monkeypatch: pytest.Mo
     }
     assert modes == {
         "run": (True, 0o700), "blobs": (True, 0o700), "logs": (True, 0o700),
-        "blobs/sealed": (True, 0o700), "blobs/recorded": (True, 0o700),
+        "blobs/sealed": (True, 0o700), "blobs/recorded": (True, 0o700), "jobs": (True, 0o700),
         "key": (False, 0o600), "run/reserve": (False, 0o600), "journal.db": (False, 0o600),
     }  # fmt: skip
     assert stat.S_IMODE(home.path.stat().st_mode) == 0o700
