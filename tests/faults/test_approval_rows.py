@@ -15,7 +15,6 @@ from tests.support.invariants import check_no_process, living
 from tests.support.scenarios import RAN, WINDOW, Scenario, asked, call, ran
 from tests.support.sizes import size
 from tests.support.stage import USER
-from tests.support.waits import until
 from workbench.domain import events
 from workbench.domain.values import Actor
 from workbench.effects import fault_points
@@ -28,6 +27,9 @@ pytestmark = pytest.mark.faults
 RACES = size("WORKBENCH_RACES", 2, 6)
 """How often two try at once."""
 
+TALKS = Scenario(
+    name="talks", script=asked(ran("c1", "; printf 'line 1\\nline 17\\n'; sleep 300")), commands=("c1",)
+)  # fmt: skip
 LONG = Scenario(name="long", script=asked(ran("c1", "; sleep 300")), commands=("c1",))
 
 
@@ -261,25 +263,72 @@ def test_h_after_the_last_rename_it_has_succeeded_recovered(on_stage, scenario, 
 # --- commands -----------------------------------------------------------------------------------------------
 
 
-def test_what_a_command_had_printed_when_h_died_is_in_its_result_and_told_to_the_model(on_stage):
-    stage = on_stage(LONG)
-    assert stage.die(("call.released", 1)).code == 137
+def killed_while_it_runs(stage):
+    """Drive in a fork that is killed when the command has left its line; return how it ended."""
+
+    def look(progress):
+        del progress
+        if RAN in written(stage):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return False
+
+    assert approves(stage, asks(stage)).ok
+    return stage.forked(lambda: stage.drive(look))
+
+
+def call_end(stage):
     with stage.at_work():
-        call_row, journal = stage.calls()["c1"], stage.journal
-        printed = [
-            journal.event(
-                events.OutputStreamed(offset=offset, text=text), call_row.session_id, Actor(kind="host"),
-                call_id=call_row.id, turn_id=call_row.turn_id,
-            )
-            for offset, text in ((0, "line 1\n"), (7, "line 17\n"))
-        ]  # fmt: skip
-        journal.append(printed)
+        return stage.bodies(events.CallFinished)[-1]
+
+
+def job_folder(stage):
+    with stage.at_work():
+        return stage.home.path / "jobs" / stage.session_id / stage.calls()["c1"].id
+
+
+def test_what_a_command_had_printed_when_h_died_is_in_its_result(on_stage):
+    stage = on_stage(TALKS)
+    assert killed_while_it_runs(stage).code == -signal.SIGKILL
     row, _ = rests(stage)
     assert (row.state, row.detail) == ("interrupted", "outcome unknown")
-    with stage.at_work():
-        (finished,) = (body for body in stage.bodies(events.CallFinished) if body.detail == "outcome unknown")
-        assert finished.preview == "line 1\nline 17\n" and finished.output_bytes == 15
+    finished = call_end(stage)
+    assert (finished.preview, finished.output_bytes) == ("line 1\nline 17\n", 15)
+    assert "it was ended too" in finished.error
+    assert not job_folder(stage).exists()
     ends(stage)
+
+
+def test_a_command_whose_owner_is_gone_too_has_what_was_streamed(on_stage):
+    stage = on_stage(TALKS)
+    assert killed_while_it_runs(stage).code == -signal.SIGKILL
+    (job_folder(stage) / "job.json").write_bytes(b"{}")
+    with stage.at_work():
+        call_row, journal = stage.calls()["c1"], stage.journal
+        printed = events.OutputStreamed(offset=0, text="line 1\n")
+        journal.append([
+            journal.event(
+                printed, call_row.session_id, Actor(kind="host"), call_id=call_row.id,
+                turn_id=call_row.turn_id,
+            )
+        ])  # fmt: skip
+    row, _ = rests(stage)
+    assert (row.state, row.detail) == ("interrupted", "outcome unknown")
+    assert "line 1\n" in call_end(stage).preview
+    ends(stage)
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "detail", "code"),
+    [("; exit 0", "succeeded", "recovered", 0), ("; echo oh; exit 3", "failed", "exit 3", 3)],
+)
+def test_a_command_that_ended_before_h_died_ended_as_it_did(on_stage, script, state, detail, code):
+    stage = on_stage(Scenario(name="ended", script=asked(ran("c1", script)), commands=("c1",)))
+    assert stage.die(("call.finished_effect", 1)).code == 137
+    row, session = rests(stage)
+    assert (row.state, row.detail) == (state, detail)
+    assert session.reason == "host lost"
+    assert call_end(stage).exit_code == code
+    assert written(stage)[RAN] == "c1\n"
 
 
 @pytest.mark.parametrize("point", ["call.executing", "call.started", "call.process_recorded"])
@@ -287,7 +336,7 @@ def test_h_after_t4_command_before_the_byte_the_helper_is_gone_and_nothing_ran(o
     stage = on_stage("command")
     assert stage.die((point, 1)).code == 137
     row, session = rests(stage)
-    assert (row.state, row.detail) == ("interrupted", "outcome unknown")
+    assert (row.state, row.detail) == ("interrupted", "nothing ran")
     assert session.reason == "host lost"
     check_no_process([row.id])
     assert RAN not in written(stage)
@@ -296,18 +345,23 @@ def test_h_after_t4_command_before_the_byte_the_helper_is_gone_and_nothing_ran(o
 
 
 def test_h_after_the_byte_before_t6_the_group_is_ended_and_the_outcome_unknown(on_stage):
-    stage = on_stage(LONG)
-    assert stage.die(("call.released", 1)).code == 137
-    with stage.at_work():
-        call_id = stage.calls()["c1"].id
-    until(lambda: RAN in written(stage) or not living([call_id]))
-    assert living([call_id])
+    stage = on_stage(TALKS)
+    assert killed_while_it_runs(stage).code == -signal.SIGKILL
     row, session = rests(stage)
     assert (row.state, row.detail) == ("interrupted", "outcome unknown")
     assert session.reason == "host lost"
-    assert living([call_id]) == []
+    assert living([row.id]) == []
     ends(stage)
     assert written(stage)[RAN] == "c1\n"
+
+
+def test_h_at_the_byte_the_command_ran_once_at_most(on_stage):
+    stage = on_stage(LONG)
+    assert stage.die(("call.released", 1)).code == 137
+    row, _ = rests(stage)
+    assert row.state == "interrupted"
+    assert living([row.id]) == []
+    ends(stage)
 
 
 def test_h_after_t6_results_go_to_the_model_when_the_human_continues(on_stage):
@@ -382,13 +436,15 @@ def test_old_h_wakes_up_after_take_over_and_its_first_append_fails(on_stage):
     ends(stage)
 
 
-@pytest.mark.parametrize("point", ["call.started", "call.released"])
-def test_old_h_wakes_up_after_take_over_and_ends_its_children_and_itself(on_stage, point):
+@pytest.mark.parametrize(
+    ("point", "detail"), [("call.started", "nothing ran"), ("call.released", "outcome unknown")]
+)
+def test_old_h_wakes_up_after_take_over_and_ends_its_children_and_itself(on_stage, point, detail):
     stage = on_stage(LONG)
     pid = stopped(stage, point)
     lose_the_lock(stage)
     row, _ = rests(stage)
-    assert (row.state, row.detail) == ("interrupted", "outcome unknown")
+    assert (row.state, row.detail) == ("interrupted", detail)
     assert wake(pid) == 3
     check_no_process([row.id])
     if point == "call.started":

@@ -183,7 +183,7 @@ def test_disk_full_at_t6_the_reserve_is_freed_and_the_outcome_written(on_stage, 
 
 @pytest.mark.parametrize(
     ("scenario", "state", "detail"),
-    [("three-files", "succeeded", "recovered"), ("command", "interrupted", "outcome unknown")],
+    [("three-files", "succeeded", "recovered"), ("command", "succeeded", "recovered")],
 )
 def test_disk_full_at_t6_with_the_reserve_gone_the_next_one_decides(
     on_stage, monkeypatch, scenario, state, detail

@@ -17,7 +17,7 @@ from workbench.journal.index_tables import database_problems, index_table_differ
 
 ENDINGS = {
     "succeeded": {"", "recovered", "partial", "edited"},
-    "interrupted": {"nothing written", "rolled back", "outcome unknown"},
+    "interrupted": {"nothing written", "rolled back", "nothing ran", "outcome unknown"},
     "cancelled": {"stale", "lapsed", "withdrawn", "stopped"},
     "rejected": {"rejected"},
     "expired": {"expired"},

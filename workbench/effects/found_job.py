@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -25,7 +26,9 @@ from workbench.effects.process_table import ProcessIdentity, is_running
 
 LOOK_SECONDS: Final = 0.2
 """Between two looks at the folder of a job that runs."""
-NO_END: Final = "the process that owned it is gone and did not write how it ended"
+_END_SECONDS: Final = 10.0
+"""Seconds that an owner has to write how a command ended that was stopped."""
+NO_END: Final = "the process that owned it did not write how it ended"
 _CHUNK: Final = 65_536
 
 
@@ -108,7 +111,8 @@ class FoundJob:
             self.close()
 
     async def _follow(self, outputs: list["_FoundOutput"], stop: asyncio.Event | None) -> CommandExit:
-        is_stopped = False
+        stopped: float | None = None
+        was_running = False
         while True:
             was_owned = self._is_owned()
             self._end = self._reader.end()
@@ -117,19 +121,22 @@ class FoundJob:
             if self._end is not None:
                 for output in outputs:
                     output.check(self._end)
-                return replace(self._end.ended, stopped=True) if is_stopped else self._end.ended
-            if not was_owned:
+                return replace(self._end.ended, stopped=True) if was_running else self._end.ended
+            if not was_owned or (stopped is not None and time.monotonic() - stopped > _END_SECONDS):
                 raise JobUnreadable(NO_END)
-            if stop is not None and stop.is_set() and not is_stopped:
-                is_stopped = True
-                await asyncio.to_thread(terminate_leftovers, self._record.command, self._mark)
-            await _wait(stop, is_stopped=is_stopped)
+            if stop is not None and stop.is_set() and stopped is None:
+                was_running = await asyncio.to_thread(self._terminate) > 0
+                stopped = time.monotonic()
+            await _wait(stop if stopped is None else None)
+
+    def _terminate(self) -> int:
+        return terminate_leftovers(self._record.command, self._mark)
 
     def _is_owned(self) -> bool:
         return is_running(self._record.owner) and self._reader.is_owned()
 
     async def _lost(self, why: str) -> JobLost:
-        await asyncio.to_thread(terminate_leftovers, self._record.command, self._mark)
+        await asyncio.to_thread(self._terminate)
         return JobLost(why)
 
 
@@ -137,9 +144,9 @@ def _ignore(_: int) -> None:
     pass
 
 
-async def _wait(stop: asyncio.Event | None, *, is_stopped: bool) -> None:
+async def _wait(stop: asyncio.Event | None) -> None:
     """Wait until it is time for the next look, or to stop."""
-    if stop is None or is_stopped:
+    if stop is None:
         await asyncio.sleep(LOOK_SECONDS)
         return
     with contextlib.suppress(TimeoutError):

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -61,6 +62,7 @@ class OwnerProcess:
     def __init__(self, data: Path, log: Path) -> None:
         self._data, self._log = data, log
         self._requests: socket.socket | None = None
+        self._close: Callable[[], object] = _nothing
         self._lock = threading.Lock()
 
     def pass_on(self, connection: int, file: int) -> None:
@@ -95,13 +97,16 @@ class OwnerProcess:
             except BaseException:
                 ours.close()
                 raise
-        self._requests = ours
+        self._requests, self._close = ours, weakref.finalize(self, ours.close)
         return ours
 
     def _forget(self) -> None:
-        if self._requests is not None:
-            self._requests.close()
-            self._requests = None
+        self._close()
+        self._requests = None
+
+
+def _nothing() -> None:
+    """Close nothing: no process was started yet."""
 
 
 def _not_owned(why: str) -> ProcessNotStarted:

@@ -45,6 +45,7 @@ class CommandOutput:
         """What ends the line in which the whole stream was cut."""
         self._line_ends, self._ends_in_line = 0, False
         self._head = bytearray()
+        self._head_room = MAX_KEPT_END_BYTES
         self._tail = bytearray()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._deltas = DeltaWriter(write)
@@ -55,9 +56,10 @@ class CommandOutput:
         begins_line = not self._ends_in_line
         self._line_ends += data.count(b"\n")
         self._ends_in_line = not data.endswith(b"\n") if data else self._ends_in_line
-        free = MAX_KEPT_END_BYTES - len(self._head)
-        self._head += data[:free]
-        self._tail += data[free:]
+        room = self._head_room
+        self._head += data[:room]
+        self._tail += data[room:]
+        self._head_room = max(0, room - len(data))
         if len(self._tail) > 2 * MAX_KEPT_END_BYTES:
             del self._tail[:-MAX_KEPT_END_BYTES]
         if self._streamable_characters > 0:
@@ -66,6 +68,12 @@ class CommandOutput:
             self._deltas.feed(text)
         else:
             self._stream_later_line(data if begins_line else data.partition(b"\n")[2])
+
+    def skip(self, size: int) -> None:
+        """Count bytes that were printed and not kept."""
+        self.total += size
+        self._head_room = 0
+        self._tail.clear()
 
     def _stream_later_line(self, data: bytes) -> None:
         """Stream the last whole line of a piece that begins with a line, once a second."""

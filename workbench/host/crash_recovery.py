@@ -1,6 +1,7 @@
 """Settle a call that was executing when its driver died (JOURNAL section 2, the crash table).
 
-Files are settled by their digests; anything else is interrupted, its outcome unknown. Nothing runs again.
+Files are settled by their digests, a command by what its owner wrote down; anything else is interrupted, its
+outcome unknown. Nothing runs again.
 """
 
 import asyncio
@@ -10,18 +11,29 @@ from msgspec.structs import replace
 from workbench.changes.apply import PlannedDigests, SettledExecution, settle_interrupted
 from workbench.domain.events import CallFinished, FileChanged
 from workbench.domain.values import GateVerdict, PlannedWrite
-from workbench.effects.child_processes import terminate_leftovers
+from workbench.effects.found_job import JobLost
 from workbench.effects.process_table import ProcessIdentity
 from workbench.host import redaction
 from workbench.host.approved_change import change_kind
 from workbench.host.call_context import CallRecord, call_context, gate_call_of, gate_context, read_call_record
+from workbench.host.command_output import CommandOutput
 from workbench.host.driver_context import CallBytesMissing, SessionWriter, tool_limits
-from workbench.host.executor import call_finished_from_output
+from workbench.host.executor import (
+    OUTCOME_UNKNOWN,
+    call_finished_from_output,
+    command_finished,
+    lost_command,
+)
 from workbench.policy.gate import screen_call
-from workbench.tools.base import ActTool, ToolRefused
+from workbench.tools.base import ActTool, RunTool, ToolRefused
 from workbench.views.tools import streamed_output
 
 _UNKNOWN_OUTCOME = "the background process ended while it ran; it was not run again, so look first"
+_ENDED_WITH_DRIVER = f"{_UNKNOWN_OUTCOME}: it was ended too, after it had printed what is shown"
+_NOTHING_RAN = CallFinished(
+    state="interrupted", detail="nothing ran", summary="nothing ran",
+    error="the background process ended before the command began",
+)  # fmt: skip
 
 
 async def recover_call(writer: SessionWriter, call_id: str) -> None:
@@ -38,13 +50,47 @@ async def recover_call(writer: SessionWriter, call_id: str) -> None:
     if act_finished is not None:
         await writer.append(writer.call_event(act_finished, record.row))
         return
-    processes_ended = await asyncio.to_thread(_end_leftover_processes, record)
-    finished = CallFinished(
-        state="interrupted", detail="outcome unknown", error=_UNKNOWN_OUTCOME, summary="outcome unknown",
-        metadata={"leftovers_ended": processes_ended} if processes_ended else {},
-    )  # fmt: skip
-    finished = await asyncio.to_thread(_with_output_so_far, writer, record, finished)
+    finished = await _recovered_command(writer, record)
     await writer.append(writer.call_event(finished, record.row))
+    await asyncio.to_thread(writer.context.jobs.remove, writer.session_id, call_id)
+
+
+async def _recovered_command(writer: SessionWriter, record: CallRecord) -> CallFinished:
+    """Return how a command ended, as far as its owner wrote that down, with what it printed."""
+    try:
+        return await _found_command(writer, record)
+    except JobLost as error:
+        finished = CallFinished(
+            state="interrupted", detail=OUTCOME_UNKNOWN, error=f"{_UNKNOWN_OUTCOME} ({error})",
+            summary=OUTCOME_UNKNOWN,
+        )  # fmt: skip
+        return await asyncio.to_thread(_with_output_so_far, writer, record, finished)
+
+
+async def _found_command(writer: SessionWriter, record: CallRecord) -> CallFinished:
+    """Follow the command to its end, which its owner sees to when its driver dies. Raises JobLost."""
+    process = record.process
+    if process is None and isinstance(writer.context.tools.get(record.row.tool), RunTool):
+        return _NOTHING_RAN  # it is let go when its process was recorded
+    if process is None:
+        raise JobLost("nothing of it was recorded")
+    identity = ProcessIdentity(pid=process.pid, group=process.group, start_time=process.start_time)
+    job = await asyncio.to_thread(writer.context.jobs.find, writer.session_id, process.mark, identity)
+    output, stop = CommandOutput(_not_streamed), asyncio.Event()
+    stop.set()
+    end = await job.follow(output.feed, stop, on_gap=output.skip)
+    limits = tool_limits(writer.context.read_settings().config)
+    how = job.end.how if job.end is not None else "ended"
+    if how == "never ran":
+        return _NOTHING_RAN
+    if end.stopped:
+        return replace(lost_command(writer, limits, output, _ENDED_WITH_DRIVER), exit_code=end.code)
+    finished = command_finished(writer, limits, output, end, process.limit_seconds)
+    return replace(finished, detail=finished.detail or "recovered")
+
+
+def _not_streamed(_offset: int, _text: str) -> None:
+    """Stream nothing: what it printed is in its end."""
 
 
 def _with_output_so_far(writer: SessionWriter, record: CallRecord, finished: CallFinished) -> CallFinished:
@@ -81,16 +127,6 @@ def _recovered_act(writer: SessionWriter, record: CallRecord) -> CallFinished | 
         return None
     finished = call_finished_from_output(writer, tool_limits(settings.config), output)
     return replace(finished, detail="recovered")
-
-
-def _end_leftover_processes(record: CallRecord) -> int:
-    """End what is left of a command; without a recorded process its helper ended with its host's pipe."""
-    if record.process is None:
-        return 0
-    identity = ProcessIdentity(
-        pid=record.process.pid, group=record.process.group, start_time=record.process.start_time
-    )
-    return terminate_leftovers(identity, record.process.mark)
 
 
 def _settle_files(writer: SessionWriter, record: CallRecord) -> SettledExecution:

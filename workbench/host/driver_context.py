@@ -40,6 +40,7 @@ from workbench.domain.values import (
 )
 from workbench.effects.clock import Clock
 from workbench.effects.files import Root
+from workbench.effects.owned_command import Jobs
 from workbench.effects.process_environment import agent_environment
 from workbench.host import redaction
 from workbench.host.governed_settings import GovernedSettings, SettingsReader
@@ -100,6 +101,8 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     home: Home
     journal: Journal
     clock: Clock
+    jobs: Jobs
+    """Starts commands whose end is known even if this driver dies."""
     workspace: str
     root: Root
     settings: WorkspaceSettings
@@ -180,7 +183,8 @@ def open_driver_context(
         withheld = key_variables(config)
     environment = agent_environment(os.environ, workspace, withheld)
     context = DriverContext(
-        home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
+        home=home, journal=journal, clock=journal.clock,
+        jobs=Jobs(home.path, home.key, home.logs / "commands.log"), workspace=workspace, root=Root(workspace),
         settings=settings, reader=SettingsReader(journal, settings, workspace),
         tools=tools or tool_registry(), provider=provider, environment=environment, pipelines=pipelines,
         can_ask=can_ask, sleep=sleep,

@@ -33,9 +33,11 @@ from workbench.domain.values import (
     ToolDescriptor,
 )
 from workbench.effects.child_processes import ProcessNotStarted
-from workbench.effects.command_execution import Command, CommandExit, prepare_command
+from workbench.effects.command_execution import CommandExit
 from workbench.effects.fault_points import fault_point
 from workbench.effects.file_primitives import FileRefused
+from workbench.effects.found_job import JobLost
+from workbench.effects.process_table import ProcessIdentity
 from workbench.host import redaction
 from workbench.host.approved_change import (
     HELD,
@@ -151,6 +153,8 @@ async def _run_call(
             writer, settings, record, permitted, tool, parameters, changes, stop, started
         )
         await _append_call_finished(writer, record, finished)
+        if isinstance(tool, RunTool):
+            await asyncio.to_thread(writer.context.jobs.remove, writer.session_id, record.row.id)
     if screened is not None:
         await _run_hooks_after(writer, record, screened)
 
@@ -295,8 +299,11 @@ async def run_command(
     )
     if isinstance(end, ProcessNotStarted):
         return _not_boxed(str(end))
-    refusals = await _record_refusals(writer, record, boxed, output, end)
-    finished = _command_finished(writer, limits, output, end, spec, refusals)
+    code = None if isinstance(end, JobLost) else end.code
+    refusals = await _record_refusals(writer, record, boxed, output, code)
+    if isinstance(end, JobLost):
+        return lost_command(writer, limits, output, f"{_OWNER_LOST}: {end}", refusals)
+    finished = command_finished(writer, limits, output, end, spec.timeout_seconds, refusals)
     if digests is None:
         return finished
     after = await _file_digests(writer) or {}
@@ -319,6 +326,7 @@ def _not_boxed(why: str) -> CallFinished:
     return CallFinished(state="failed", detail=NO_SANDBOX, error=error, summary=NO_SANDBOX)
 
 
+_OWNER_LOST: Final = "how it ended is not known, so look first"
 NO_SANDBOX: Final = "no sandbox"
 """Detail of a command that was to run inside, where its sandbox could not be made."""
 
@@ -333,20 +341,24 @@ async def _follow_command(
     environment: Mapping[str, str],
     stop: asyncio.Event,
     digests: dict[str, str] | None,
-) -> tuple[CommandOutput, CommandExit | ProcessNotStarted]:
-    """Start a command and follow it to its end; ProcessNotStarted where its sandbox was not made."""
+) -> tuple[CommandOutput, CommandExit | ProcessNotStarted | JobLost]:
+    """Start a command and follow it to its end.
+
+    Returns ProcessNotStarted where its sandbox was not made, and JobLost where its end is not known.
+    """
 
     def stream(offset: int, text: str) -> None:
         writer.stream(writer.call_event(OutputStreamed(offset=offset, text=text), record.row))
 
     output = CommandOutput(stream, writer.context.clock.monotonic)
     try:
-        command = prepare_command(
-            spec.argv, writer.context.workspace, environment, record.row.id, is_boxed=boxed is not None
-        )
+        command = await writer.context.jobs.prepare(
+            writer.session_id, spec.argv, writer.context.workspace, environment, record.row.id,
+            life="with driver", is_boxed=boxed is not None,
+        )  # fmt: skip
         fault_point("call.started")
         with abandoned_on_error(command):
-            started = _process_started(writer, record, command, use, spec, digests)
+            started = _process_started(writer, record, command.identity, use, spec, digests)
             await writer.append(writer.call_event(started, record.row))
             fault_point("call.process_recorded")
         end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
@@ -355,6 +367,8 @@ async def _follow_command(
             raise
         forget_box(boxed.planned)
         return output, error
+    except JobLost as error:
+        end = error
     output.close()
     return output, end
 
@@ -362,12 +376,11 @@ async def _follow_command(
 def _process_started(
     writer: SessionWriter,
     record: CallRecord,
-    command: Command,
+    identity: ProcessIdentity,
     use: SandboxUse,
     spec: CommandSpec,
     digests: dict[str, str] | None,
 ) -> ProcessStarted:
-    identity = command.identity
     return ProcessStarted(
         pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=record.row.id,
         limit_seconds=spec.timeout_seconds, files_ref=_record_digests(writer, digests), sandbox=use,
@@ -379,12 +392,12 @@ async def _record_refusals(
     record: CallRecord,
     boxed: BoxedCommand | None,
     output: CommandOutput,
-    end: CommandExit,
+    code: int | None,
 ) -> tuple[SandboxRefusal, ...]:
     """Record what the sandbox refused, as far as it is known, and return it."""
     if boxed is None:
         return ()
-    refusals = await asyncio.to_thread(refusals_of_command, boxed, output.texts()[1], end.code)
+    refusals = await asyncio.to_thread(refusals_of_command, boxed, output.texts()[1], code)
     if refusals:
         await writer.append(writer.call_event(SandboxRefused(refusals=refusals), record.row))
     return refusals
@@ -411,28 +424,58 @@ async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExi
         following.cancel()
 
 
-def _command_finished(
+def command_finished(
     writer: SessionWriter,
     limits: ToolLimits,
     output: CommandOutput,
     end: CommandExit,
-    spec: CommandSpec,
-    refusals: tuple[SandboxRefusal, ...],
+    limit_seconds: float | None,
+    refusals: tuple[SandboxRefusal, ...] = (),
 ) -> CallFinished:
+    """Return the end of a command with what it printed."""
+    detail, error = _command_detail_and_error(end, limit_seconds)
+    finished = CallFinished(
+        state=_command_state(end), detail=detail, error=error, summary=detail or "exit 0",
+        exit_code=end.code, duration_ms=round(end.duration * 1000),
+    )  # fmt: skip
+    facts: JsonObject = {"leftovers_ended": end.leftovers} if end.leftovers else {}
     notes = f"{_leftover_note(end.leftovers)}{_refusal_note(refusals)}"
+    return _with_output(writer, limits, output, finished, notes, facts)
+
+
+def lost_command(
+    writer: SessionWriter,
+    limits: ToolLimits,
+    output: CommandOutput,
+    error: str,
+    refusals: tuple[SandboxRefusal, ...] = (),
+) -> CallFinished:
+    """Return the end of a command that did not end, or not as far as is known, with what it had printed."""
+    finished = CallFinished(
+        state="interrupted", detail=OUTCOME_UNKNOWN, error=error, summary=OUTCOME_UNKNOWN
+    )  # fmt: skip
+    return _with_output(writer, limits, output, finished, _refusal_note(refusals), {})
+
+
+OUTCOME_UNKNOWN: Final = "outcome unknown"
+
+
+def _with_output(
+    writer: SessionWriter,
+    limits: ToolLimits,
+    output: CommandOutput,
+    finished: CallFinished,
+    notes: str,
+    facts: JsonObject,
+) -> CallFinished:
     exact, clean = (f"{text}{notes}" for text in output.texts())
     limit, blobs = limits.tool_output_bytes, writer.journal.blobs
     redacted = redaction.redact_output(exact, clean, limit, blobs, output.total)
-    detail, error = _command_detail_and_error(end, spec)
-    facts: JsonObject = {"leftovers_ended": end.leftovers} if end.leftovers else {}
     if output.lines > len(redacted.recorded.splitlines()):
         facts = {**facts, "output_lines": output.lines}
-    return CallFinished(
-        state=_command_state(end), detail=detail, error=error, summary=detail or "exit 0",
-        preview=redacted.recorded,
-        result_ref=redacted.ref, output_ref=redacted.whole,
-        output_bytes=output.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
-        metadata=redacted.noted(facts),
+    return replace(
+        finished, preview=redacted.recorded, result_ref=redacted.ref, output_ref=redacted.whole,
+        output_bytes=output.total, metadata=redacted.noted(dict(facts)),
     )  # fmt: skip
 
 
@@ -455,11 +498,11 @@ def _command_state(end: CommandExit) -> Literal["cancelled", "succeeded", "faile
     return "succeeded" if end.code == 0 and not (end.timed_out or end.flooded) else "failed"
 
 
-def _command_detail_and_error(end: CommandExit, spec: CommandSpec) -> tuple[str, str]:
+def _command_detail_and_error(end: CommandExit, limit_seconds: float | None) -> tuple[str, str]:
     if end.stopped:
         return "stopped", "it was stopped while it ran; what it did until then stays"
     if end.timed_out:
-        return "timeout", f"it ran longer than {spec.timeout_seconds:g} s and was ended"
+        return "timeout", f"it ran longer than {limit_seconds or 0:g} s and was ended"
     if end.flooded:
         return "flood", "it printed more than is kept and was ended"
     if end.signal is not None:
