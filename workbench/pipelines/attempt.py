@@ -34,6 +34,7 @@ from workbench.pipelines.value_origins import (
 )
 from workbench.pipelines.workspace_plan import PREPARED_KINDS, inherited_subset, plan_workspace
 from workbench.pipelines.workspaces import WorkspaceFailed
+from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 
 MOST_CHECK_SECONDS = 1800.0
@@ -199,7 +200,7 @@ class Attempt:
         checks: list[ContractChecked] = []
         for number, contract in enumerate(self.step.contracts, 1):
             checked = await self._checked(self.plan, contract, number, on_event, stored)
-            check = checked.event
+            check = _scrubbed_check(checked.event)
             checks.append(check)
             outcome = replace(outcome, usage=outcome.usage.plus(check.usage))
             if checked.repaired is not None:
@@ -213,7 +214,8 @@ class Attempt:
         is_empty = any(not output.is_implied for output in self.step.outputs) and not stored
         return AttemptResult(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(stored), is_empty=is_empty,
-            details=(*results.left_out, *self._mount_notes), links=(*results.links, *outcome.links),
+            details=(*results.left_out, *self._mount_notes),
+            links=tuple(_scrubbed_link(link) for link in (*results.links, *outcome.links)),
         )  # fmt: skip
 
     def _is_tried_again(self, contract: model.Contract) -> bool:
@@ -311,7 +313,7 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
     outcome = result.outcome
     plain = StepChanged(
         state="completed", attempt=attempt.number, duration_ms=spent, exit_code=outcome.exit_code,
-        usage=outcome.usage, output=outcome.output, output_ref=outcome.output_ref,
+        usage=outcome.usage, output=journal.scrubbed(outcome.output), output_ref=outcome.output_ref,
         output_bytes=outcome.output_bytes,
     )  # fmt: skip
     if not result.failure:
@@ -337,6 +339,19 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
     return _final_failure(
         plain, result, policy, why_text, is_taken=is_failure_routed(attempt.step, attempt.context.pipeline)
     )
+
+
+def _scrubbed_check(check: ContractChecked) -> ContractChecked:
+    """Return a check without secrets, whatever machine made it."""
+    source, summary = (scrub(text).text for text in (check.source, check.summary))
+    return replace(
+        check, source=source, summary=summary, problems=tuple(scrub(text).text for text in check.problems),
+        repairs=tuple(scrub(text).text for text in check.repairs),
+    )  # fmt: skip
+
+
+def _scrubbed_link(link: RunLink) -> RunLink:
+    return replace(link, label=scrub(link.label).text, target=scrub(link.target).text)
 
 
 def is_failure_routed(step: model.Step, pipeline: model.Pipeline) -> bool:

@@ -341,10 +341,10 @@ class Coordinator:
             events = lost_steps.question_events(self.context, attempt, outcome, spent)
             await self._journal.append(*events)
         elif outcome.state == "cancelled":
+            why = self._journal.scrubbed(outcome.reason)
             body = StepChanged(
-                state="cancelled", attempt=number, detail=outcome.reason, duration_ms=spent,
-                usage=outcome.usage,
-            )  # fmt: skip
+                state="cancelled", attempt=number, detail=why, duration_ms=spent, usage=outcome.usage
+            )
             await self.context.record(step_run.id, body)
         else:
             await self._conclude(attempt, outcome, recorder, before_ms, started_at)
@@ -412,7 +412,8 @@ class Coordinator:
     async def _park(self, attempt: Attempt, outcome: StepOutcome, spent: int) -> None:
         step_run = attempt.step_run
         self._parked[step_run.id] = outcome.action_ids
-        body = StepChanged(state="waiting", attempt=attempt.number, duration_ms=spent, detail=outcome.reason)
+        why = self._journal.scrubbed(outcome.reason)
+        body = StepChanged(state="waiting", attempt=attempt.number, duration_ms=spent, detail=why)
         await self.context.record(step_run.id, body)
 
     async def _conclude(
