@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.codec import event_to_line
-from workbench.domain.events import ContractChecked
+from workbench.domain.events import ContractChecked, OutputStreamed
 from workbench.domain.step_messages import StepEvent
 from workbench.domain.values import SandboxRefusal
 from workbench.host import stream_scrubber
@@ -105,7 +105,15 @@ def kept(here, run):
     files = [path for path in here.home.path.rglob("*") if path.is_file() and sealed not in path.parents]
     events = [event for row in here.journal.sessions() for event in here.journal.events(row.id)]
     lines = [event_to_line(event) for event in events]
-    return {**{str(path): path.read_bytes() for path in files}, **{line: line.encode() for line in lines}}
+    streams = {}  # in each event a piece: what is hidden in each has to be hidden in all of them
+    for event in events:
+        if isinstance(event.body, OutputStreamed):
+            streams[f"stream {event.step}"] = streams.get(f"stream {event.step}", "") + event.body.text
+    texts = {**dict(zip(lines, lines, strict=True)), **streams}
+    return {
+        **{str(path): path.read_bytes() for path in files},
+        **{name: text.encode() for name, text in texts.items()},
+    }
 
 
 def leaks(here, run):
