@@ -135,6 +135,26 @@ def test_a_reason_that_is_longer_than_the_row_shows_that_it_is_cut(play):
     play(body, failed_at_length)
 
 
+def broad(journal, workspace):
+    plans = (StepPlan(id="plan"), *(StepPlan(id=f"lint{n}", needs=("plan",)) for n in range(30)))
+    run = drawn_runs.Written(journal, workspace, plans)
+    run.step("plan", "running")
+    run.step("plan", "completed", duration_ms=4_000)
+    return run
+
+
+def test_where_the_picture_has_no_names_the_line_below_names_the_step_under_the_cursor(play):
+    async def body(s):
+        await s.press("g")
+        assert s.graph.drawing.names is not None
+        assert s.graph.cursor == "plan"
+        assert "plan · completed 4.0 s   feeds lint0" in s.text
+        await s.press("l")
+        assert f" {s.graph.cursor} · ready" in s.text
+
+    play(body, broad, size=(80, 24))
+
+
 def test_the_cursor_begins_on_what_asks_and_goes_along_edges_and_back(play):
     async def body(s):
         assert s.graph.cursor == "release"

@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
-from workbench.text.human import countdown_text
+from workbench.text.human import countdown_text, duration_text
 from workbench.tui import render_context
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK
@@ -332,7 +332,8 @@ class PipelinePane(Pane):
         graph = drawing.layout.graph
         about, ways = self._about(), needs_and_feeds_text(drawing.layout, index)
         # A step that was skipped says which one it needs, and so do its ways.
-        words = [*self._newer(), about if about.removeprefix("it ") not in ways else "", ways]
+        named = self._name_under_cursor() if drawing.names is not None else ""
+        words = [*self._newer(), named, about if about.removeprefix("it ") not in ways else "", ways]
         note = hidden_edges_note(drawing.layout)
         words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
         text = "   ".join(word for word in words if word)
@@ -352,6 +353,14 @@ class PipelinePane(Pane):
         words = legend(ink, glyphs)
         gap = self.size.width - said.cell_length - words.cell_length - 1
         return said + Content(" " * gap) + words if gap >= 2 else said
+
+    def _name_under_cursor(self) -> str:
+        """Return the name of the cursor's step with its state, for a picture without names."""
+        step = self.graph.step_under_cursor()
+        if step is None:
+            return ""
+        took = f" {duration_text(step.seconds)}" if step.completed_at is not None and step.seconds else ""
+        return f"{step.name} · {step.status[1]}{took}"
 
     def _about(self) -> str:
         step = self.graph.step_under_cursor()
