@@ -1,10 +1,7 @@
 """Whole folders: make and remove them, list and put their files."""
 
 import contextlib
-import errno
 import os
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +12,7 @@ from workbench.effects.file_primitives import (
     translated_os_errors,
 )
 from workbench.effects.files import Root
+from workbench.effects.owned_folders import let_owner_in, opened, remove_at, writable
 
 MOST_FILES: Final = 100_000
 SKIPPED_FOLDERS: Final = frozenset(
@@ -72,22 +70,26 @@ def remove_tree(path: str) -> None:
     """Remove a folder with all in it, links themselves; nothing there is no error. Raises FileRefused."""
     if not os.path.lexists(path):
         return
-    with translated_os_errors(path):
-        for folder, below, _ in os.walk(path):
-            for name in below:
-                if not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 -- text
-                    os.chmod(f"{folder}/{name}", 0o700)  # noqa: PTH101 -- beside the call above
-        shutil.rmtree(path)
+    folder, name = os.path.split(path.rstrip("/"))
+    with translated_os_errors(path), opened(folder or ".", os.O_RDONLY | os.O_DIRECTORY) as above:
+        remove_at(above, name)
 
 
 def remove_below(root: Root, path: str) -> None:
     """Remove whatever is at a path below a folder, links themselves. Raises FileRefused."""
     folder, _, name = path.rpartition("/")
     with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
-        if root.stat(path).kind == "folder":
-            shutil.rmtree(name, dir_fd=directory)
-        else:
-            os.unlink(name, dir_fd=directory)
+        remove_at(directory, name)
+
+
+def open_to_owner(root: str, path: str) -> None:
+    """Let this user list, enter and change a folder below another one, or that one. Raises FileRefused."""
+    folder, name = os.path.split(os.path.relpath(path, root))
+    with translated_os_errors(path):
+        let_owner_in(None, root)
+    if name != ".":
+        with translated_os_errors(path), Root(root) as opened_root, opened_root.folder(folder) as (above, _):
+            let_owner_in(above, name)
 
 
 def make_empty_file(root: Root, path: str) -> None:
@@ -102,45 +104,12 @@ def make_empty_file(root: Root, path: str) -> None:
         os.close(os.open(name, flags, 0o600, dir_fd=directory))
 
 
-def move_aside(root: Root, path: str, target: str) -> None:
-    """Move what is at a path below a folder to a new path elsewhere, links themselves. Raises FileRefused.
-
-    On another file system pipes, sockets and devices in it are lost, and what cannot be copied whole stays.
-    """
-    folder, _, name = path.rpartition("/")
-    make_folder(os.path.dirname(target))  # noqa: PTH120 -- text
-    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
-        try:
-            os.rename(name, target, src_dir_fd=directory)
-            return
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-        source = f"/proc/self/fd/{directory}/{name}"
-        if root.stat(path).kind == "folder":
-            _copy_whole(source, target)
-        else:
-            shutil.copy2(source, target, follow_symlinks=False)
-        remove_below(root, path)
-
-
-def _copy_whole(source: str, target: str) -> None:
-    """Copy a folder without pipes, sockets and devices. Raises OSError, with nothing left of the copy."""
-    try:
-        shutil.copytree(source, target, symlinks=True, ignore=_special_files)
-    except OSError as error:
-        shutil.rmtree(target, ignore_errors=True)
-        raise OSError(errno.EIO, "it could not be copied whole") from error
-
-
-def _special_files(folder: str, names: list[str]) -> list[str]:
-    kept = (stat.S_ISDIR, stat.S_ISREG, stat.S_ISLNK)
-    modes = {name: os.lstat(f"{folder}/{name}").st_mode for name in names}
-    return [name for name, mode in modes.items() if not any(is_kind(mode) for is_kind in kept)]
-
-
 def make_link(root: Root, path: str, target: str) -> None:
     """Make a symbolic link at a path below a folder where nothing is. Raises FileRefused."""
     folder, _, name = path.rpartition("/")
-    with translated_os_errors(path), root.folder(folder or ".") as (directory, _):
+    with (
+        translated_os_errors(path),
+        root.folder(folder or ".") as (directory, _),
+        writable(directory),
+    ):
         os.symlink(target, name, dir_fd=directory)

@@ -147,6 +147,7 @@ def closed_refusals(changes: ClosedChanges, places: BoxPlaces) -> tuple[SandboxR
     workspace = places.workspace
     paths = [
         *((path, "could not be moved out: look at it") for path in changes.left),
+        *((path, f"is shut in the workspace as {_last_name(place)}") for path, place in changes.shut),
         *((path, "changed while it ran: look at it") for path in changes.changed),
         *((path, "") for path in changes.moved),
     ]
@@ -163,6 +164,10 @@ def closed_refusals(changes: ClosedChanges, places: BoxPlaces) -> tuple[SandboxR
         remark = f"could not be looked through: {_readable(changes.unseen)}"
         refusals.insert(0, SandboxRefusal(kind="closed", target=WHOLE_WORKSPACE, remark=remark))
     return tuple(refusals)
+
+
+def _last_name(path: str) -> str:
+    return _readable(os.path.basename(path))  # noqa: PTH119 -- text
 
 
 def _readable(text: str) -> str:

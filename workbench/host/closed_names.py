@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from workbench.effects.folder_index import FolderFindings, FolderIndex, FolderReader
+from workbench.effects.folder_index import FolderFindings, FolderIndex, FolderReader, LetIn
 from workbench.policy.autorun_files import AUTORUN_PATTERNS, AutorunNames
 from workbench.policy.git_settings import files_named_by_git, repository_git_files, user_git_files
 from workbench.policy.paths import HOME_NAMES, folded_path, is_below, protection_reason
@@ -18,6 +19,7 @@ CLOSED: Final = "closed"
 REPOSITORY: Final = "repository"
 """A folder that git takes for a repository without a work tree; it is closed too."""
 HIDDEN: Final = "hidden"
+CLOSED_AND_HIDDEN: Final = "closed and hidden"
 REPOSITORY_NAMES: Final = frozenset({
     "HEAD", "commondir", "config", "config.worktree", "gitdir", "hooks", "info", "modules", "objects",
     "packed-refs", "refs", "worktrees",
@@ -45,15 +47,49 @@ class PathDenials(Struct, frozen=True, kw_only=True):
 
 
 NO_DENIALS: Final = PathDenials()
+
+
+def is_closed(kind: str) -> bool:
+    """Return whether what is found as this may not be changed, nor be made by a command."""
+    return kind not in ("", HIDDEN)
+
+
+def is_hidden(kind: str) -> bool:
+    """Return whether what is found as this cannot be read."""
+    return kind in (HIDDEN, CLOSED_AND_HIDDEN)
+
+
 _INDEXES: Final[dict[Hashable, FolderIndex]] = {}
 
 
-def workspace_index(workspace: str, home: str, denials: PathDenials) -> FolderIndex:
+class WorkspaceIndex:
+    """What is closed or hidden in a workspace; what is hidden is not entered."""
+
+    def __init__(self, folders: FolderIndex, reader: "_WorkspaceReader", rules: Hashable) -> None:
+        self._folders, self._reader = folders, reader
+        self.rules: Final = rules
+        """Equal, as text in any process too, where the same denials and settings of git close paths."""
+
+    def found(self, let_in: LetIn | None = None) -> dict[str, str]:
+        """Return what is found now, as `FolderIndex.found`. Raises TooManyNames."""
+        return self._folders.found(let_in)
+
+    def found_in_hidden(self, folder: str, let_in: LetIn) -> dict[str, str]:
+        """Return what is closed in a hidden folder. Raises TooManyNames."""
+        return FolderIndex(folder, self._reader.without_hidden(), CLOSED).found(let_in)
+
+    def closes_by_name(self, path: str) -> bool:
+        """Return whether its name closes a path, in every box."""
+        return self._reader.closes_by_name(path)
+
+
+def workspace_index(workspace: str, home: str, denials: PathDenials) -> WorkspaceIndex:
     """Return the index of a workspace, the same one until git's settings or the denials change."""
     settings = (*user_git_files(home), *repository_git_files(workspace))
     named = files_named_by_git(_work_tree(workspace), home)
     key = (home, tuple(map(_stamp, settings)), denials.key, named)
-    return _index(workspace, key, _WorkspaceReader(workspace, home, denials, named))
+    reader = _WorkspaceReader(workspace, home, denials, named)
+    return WorkspaceIndex(_index(workspace, key, reader), reader, (denials.key, *sorted(named)))
 
 
 def shown_index(
@@ -143,7 +179,8 @@ class _WorkspaceReader:
     def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
         found: dict[str, str] = {}
         enter: list[str] = []
-        if any(marks <= {entry.name for entry in entries} for marks in _REPOSITORY_MARKS):
+        has_marks = any(marks <= {entry.name for entry in entries} for marks in _REPOSITORY_MARKS)
+        if has_marks and not self.closes_by_name(folder):
             found[folder] = REPOSITORY
         if folder != self._workspace and any(folded_path(entry.name) in _GIT_NAMES for entry in entries):
             self._named |= files_named_by_git(folder, self._home)
@@ -158,18 +195,32 @@ class _WorkspaceReader:
                 enter.append(path)
         return FolderFindings(found=found, enter=enter)
 
+    def without_hidden(self) -> "_WorkspaceReader":
+        """Return a reader that finds the same but enters what denials hide."""
+        denials = replace(self._denials, reads=None)
+        return _WorkspaceReader(self._workspace, self._home, denials, self._named)
+
+    def closes_by_name(self, path: str) -> bool:
+        """Return whether its name closes a path, whatever denials and settings say."""
+        names = self._names
+        if folded_path(os.path.basename(path)) in _GIT_NAMES or self._is_protected(path):  # noqa: PTH119 -- text
+            return True
+        if names.name_reason(path) or names.name_reason(f"{path}/x"):
+            return True
+        return os.path.islink(path) and bool(names.folder_name_reason(path))  # noqa: PTH114 -- text
+
     def _is_entered(self, kind: str) -> bool:
         """Return whether a folder is looked at: a closed one only for what cannot even be read."""
         return not kind or (kind == CLOSED and self._denials.reads is not None)
 
     def _kind(self, path: str, entry: os.DirEntry[str]) -> str:
         denials = self._denials
-        if denials.reads is not None and denials.reads(path):
-            return HIDDEN
-        if self._is_closed(path, entry) or (denials.writes is not None and denials.writes(path)):
-            return CLOSED
+        is_denied = denials.reads is not None and denials.reads(path)
         is_usual = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
-        return "" if is_usual or entry.is_symlink() else HIDDEN
+        is_hidden = is_denied or not (is_usual or entry.is_symlink())
+        if self._is_closed(path, entry) or (denials.writes is not None and denials.writes(path)):
+            return CLOSED_AND_HIDDEN if is_hidden else CLOSED
+        return HIDDEN if is_hidden else ""
 
     def _is_closed(self, path: str, entry: os.DirEntry[str]) -> bool:
         folded = folded_path(entry.name)

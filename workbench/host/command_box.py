@@ -3,27 +3,31 @@
 Git's files and all that other programs run or obey are closed. What a command makes under such a name cannot
 be prevented without a trace in the workspace, so it is moved out when the command has ended.
 
-What was there before the command stays. Not so what has appeared since another box began that has not ended:
-it may be of that box's command, so it counts as new in both (`running_boxes`). What was there before and has
-changed meanwhile may be a human's, so it stays and is named.
+What was there before the command stays. Not so what was not there before another box that has not ended: it
+may be of that box's command, so it counts as new in both (`running_boxes`). What was there before and has
+changed meanwhile may be a human's, so it stays and is named. What cannot be moved out stays new until it can.
 """
 
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.values import Refused, SandboxLevel
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
-from workbench.effects.folder_index import FolderIndex, TooManyNames
-from workbench.effects.folders import make_link, move_aside
+from workbench.effects.folder_index import LetIn, TooManyNames
+from workbench.effects.folders import make_link, open_to_owner
 from workbench.effects.home_view import home_view
+from workbench.effects.moved_aside import move_aside
 from workbench.effects.sandbox import SYSTEM_FOLDERS, BoxDescription, make_places
 from workbench.effects.unix_sockets import bound_socket_paths
 from workbench.host.box_folders import (
@@ -40,6 +44,9 @@ from workbench.host.closed_names import (
     REPOSITORY,
     REPOSITORY_NAMES,
     PathDenials,
+    WorkspaceIndex,
+    is_closed,
+    is_hidden,
     other_names,
     shown_index,
     workspace_index,
@@ -48,10 +55,10 @@ from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext
 from workbench.host.running_boxes import (
     BoxRecord,
     RunningBox,
-    clock_of_files,
     is_abandoned,
+    is_in,
     read_records,
-    remove_records,
+    settle_record,
 )
 from workbench.policy.autorun_files import autorun_reason
 from workbench.policy.git_worktrees import worktree_origin
@@ -93,7 +100,7 @@ class ClosedState(Struct, frozen=True, kw_only=True):
     target: str = ""
     """Where a link leads."""
     facts: tuple[int, ...] = ()
-    """Which file it is and when it changed, of a folder only which; nothing of a link or where nothing is."""
+    """Which file it is and when it changed, of a folder only which; nothing of a link."""
 
 
 class ClosedChanges(Struct, frozen=True, kw_only=True):
@@ -101,6 +108,8 @@ class ClosedChanges(Struct, frozen=True, kw_only=True):
 
     moved: tuple[str, ...] = ()
     """New ones, which were moved out, and links that were put back."""
+    shut: tuple[tuple[str, str], ...] = ()
+    """New ones that could not leave the workspace, with the paths there by which they are now shut."""
     left: tuple[str, ...] = ()
     """New ones that could not be moved."""
     changed: tuple[str, ...] = ()
@@ -114,14 +123,20 @@ class CommandBox(Struct, frozen=True, kw_only=True):
 
     box: BoxDescription
     places: BoxPlaces
-    index: FolderIndex
+    index: WorkspaceIndex
     """Of the workspace, by the settings of git as they were: what a command sets closes nothing more."""
     before: Mapping[str, ClosedState]
     """Closed paths as they were."""
+    hidden: Mapping[str, ClosedState]
+    """Hidden paths of the workspace as they were."""
+    rules: str
+    """As in `BoxRecord`."""
     running: RunningBox | None
     """Its record for other boxes."""
+    records: Mapping[Path, BoxRecord]
+    """Those of other boxes that had not ended."""
     abandoned: tuple[Path, ...]
-    """Records of boxes that never ended; this one deals with what they left."""
+    """Of these the boxes that never will; this one deals with what they left."""
     notes: tuple[str, ...]
     """What one might not expect, for people: withheld settings, folders that are closed as a whole."""
 
@@ -154,46 +169,69 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     _require_boxable(places)
     view = home_view(places.home, places.search_path, places.workspace)
     shown = (*view.visible, *_user_paths(places), *_repository_paths(places))
-    records, started = read_records(running_boxes_folder(places.data)), clock_of_files()
     try:
         index = workspace_index(places.workspace, places.home, denials)
         found = index.found()
         hidden = {places.data, *bound_socket_paths(), *_hidden_in(shown, places.workspace, denials)}
     except TooManyNames as error:
         raise BoxUnavailable(f"{error}.", "Open a smaller folder as the workspace.") from None
-    there = {path: _state(path) for path in _closed(found, places)}
-    there |= {path: _state(path) for path in other_names(there, places.workspace)}
+    # Boxes whose commands may have run when the states were taken are recorded before that or after it.
+    records = read_records(running_boxes_folder(places.data))
+    there = _states(_closed(found, places))
+    there |= _states(other_names(there, places.workspace))
+    hidden_there = _states(path for path, kind in found.items() if is_hidden(kind))
+    records |= read_records(running_boxes_folder(places.data))
     closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,
         closed=tuple(sorted(closed)),
-        hidden=tuple(sorted(hidden.union(path for path, kind in found.items() if kind == HIDDEN))),
+        hidden=tuple(sorted(hidden.union(hidden_there, other_names(hidden_there, places.workspace)))),
         home=places.home, temporary=temporary_folder(places.storage), caches=places.caches,
     )  # fmt: skip
     make_places(box)
     withheld = (f"{path} is not shown: something in it looks like a secret" for path in view.withheld)
-    records |= read_records(running_boxes_folder(places.data))
-    before = {
-        path: state
-        for path, state in there.items()
-        if not any(record.has_new(path) for record in records.values())
-    }
-    own = os.fsencode(places.workspace)
-    abandoned = (path for path, record in records.items() if record.workspace == own and is_abandoned(path))
-    return CommandBox(
-        box=box, places=places, index=index, before=before, notes=(*withheld, *whole),
-        abandoned=tuple(abandoned),
-        running=_record(places, started, before) if level == "workspace" else None,
+    rules = sha256(repr((index.rules, sorted(places.closed))).encode("utf-8", "surrogatepass")).hexdigest()
+    planned = CommandBox(
+        box=box, places=places, index=index, before=there, hidden=hidden_there, rules=rules, records=records,
+        abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
     )  # fmt: skip
+    planned = replace(planned, before=_before_all_boxes(planned, found))
+    return replace(planned, running=_record(planned) if level == "workspace" else None)
 
 
-def _record(places: BoxPlaces, started: int, before: Iterable[str]) -> RunningBox | None:
+def _before_all_boxes(planned: CommandBox, found: Mapping[str, str]) -> dict[str, ClosedState]:
+    """Return the closed paths that no box that has not ended may have made, with links as they were then."""
+    before = {path: state for path, state in planned.before.items() if not _is_new(planned, path, found)}
+    for file, record in planned.records.items():
+        is_put_back = file not in planned.abandoned  # a link that is gone may have been removed since
+        links = record.links_below(planned.places.workspace)
+        before |= {
+            path: ClosedState(target=target)
+            for path, target in links.items()
+            if is_put_back or _state(path) is not None
+        }
+    return before
+
+
+def _is_new(planned: CommandBox, path: str, found: Mapping[str, str]) -> bool:
+    """Return whether a path may be of the command of another box that has not ended."""
+
+    def closes_by_name(path: str) -> bool:
+        return found.get(path) == REPOSITORY or planned.index.closes_by_name(path)
+
+    return any(record.has_new(path, planned.rules, closes_by_name) for record in planned.records.values())
+
+
+def _record(planned: CommandBox) -> RunningBox | None:
     """Tell other boxes of this one; where the data folder cannot be written there are none to tell."""
+    data = planned.places.data
+    known = {**planned.hidden, **planned.before}
     record = BoxRecord(
-        workspace=os.fsencode(places.workspace), started=started, before=frozenset(map(os.fsencode, before))
-    )
+        workspace=os.fsencode(planned.places.workspace), rules=planned.rules,
+        before={os.fsencode(path): os.fsencode(state.target) for path, state in known.items()},
+    )  # fmt: skip
     with suppress(OSError, FileRefused):
-        return RunningBox(running_boxes_folder(places.data), record) if Path(places.data).is_dir() else None
+        return RunningBox(running_boxes_folder(data), record) if Path(data).is_dir() else None
     return None
 
 
@@ -203,36 +241,102 @@ def quarantine_new_closed(planned: CommandBox) -> ClosedChanges:
     Links that were replaced are put back. Call it when the command has ended; it blocks, so call it in a
     thread.
     """
-    places, before = planned.places, planned.before
     if planned.box.level != "workspace":
         return ClosedChanges()
+    new, unseen = _look_through(planned)
+    now = {path: _state(path) for path in planned.before}
+    links = {
+        path: was.target
+        for path, was in planned.before.items()
+        if was.target and (now[path] or ClosedState()).target != was.target
+    }
+    due = {**new, **{path: path for path in links}}
+    places = _move_out(planned.places, due, links)
+    left = [path for path in due if path not in places]
+    _settle_records(planned, left, unseen)
+    outside = quarantine_folder(planned.places.storage)
+    moved = {due[path]: place for path, place in places.items()}
+    shut = {path: place for path, place in moved.items() if place and not is_below(place, outside)}
+    changes = ClosedChanges(
+        moved=tuple(path for path in moved if path not in shut), shut=tuple(shut.items()),
+        left=tuple(due[path] for path in left), changed=_changed(planned, now), unseen=unseen,
+    )  # fmt: skip
+    _list_changes(planned.places, changes, moved)
+    return changes
+
+
+def _changed(planned: CommandBox, now: Mapping[str, ClosedState | None]) -> tuple[str, ...]:
+    """Return the closed paths that are still there and are not as they were, without links."""
+    before = planned.before.items()
+    return tuple(path for path, was in before if not was.target and now[path] not in (was, None))
+
+
+def _look_through(planned: CommandBox) -> tuple[dict[str, str], str]:
+    """Return the new closed paths, each with what is moved because of it, and why not all was looked at."""
     unseen = ""
-    try:
-        found = planned.index.found()
-    except TooManyNames as error:
-        found, unseen = error.found, str(error)
-    new = [
-        f"{path}/HEAD" if found.get(path) == REPOSITORY else path
-        for path in _closed(found, places)
-        if path not in before
-    ]
-    now = {path: _state(path) for path in before}
-    replaced = [path for path, was in before.items() if was.target and now[path].target != was.target]
-    changed = [
-        path
-        for path, was in before.items()
-        if not was.target and now[path] not in (was, ClosedState())
-    ]  # fmt: skip
-    numbers = _move_out(places, new, {path: before[path].target for path in replaced})
-    left = [path for path, number in numbers.items() if number is None]
-    rows = [("left" if number is None else str(number), path) for path, number in numbers.items()]
-    rows += [("changed", path) for path in changed]
-    list_moved(places.storage, ((word, os.path.relpath(path, places.workspace)) for word, path in rows))
-    forget_box(planned)
+
+    def found_by(look: Callable[[LetIn], dict[str, str]]) -> Mapping[str, str]:
+        nonlocal unseen
+        try:
+            return look(_opening(planned))
+        except TooManyNames as error:
+            unseen = str(error)
+            return error.found
+
+    found = found_by(planned.index.found)
+    new = _new_closed(planned, found)
+    for folder in [path for path, kind in found.items() if kind == HIDDEN]:
+        is_new = planned.hidden.get(folder) != _state(folder)
+        if is_new or not all(record.knows(folder) for record in planned.records.values()):
+            inside = found_by(partial(planned.index.found_in_hidden, folder))
+            closed = (path for path, kind in inside.items() if is_closed(kind))
+            new |= {
+                path: _moved_for(path, inside)
+                for path in closed
+                if is_new or _is_new(planned, path, inside)
+            }  # fmt: skip
+    return new, unseen
+
+
+def _opening(planned: CommandBox) -> LetIn:
+    """Return what lets this user into folders that were not shut before the command."""
+    workspace = planned.places.workspace
+
+    def let_in(folder: str) -> None:
+        if is_below(folder, workspace) and folder not in planned.before:
+            with suppress(FileRefused):
+                open_to_owner(workspace, folder)
+
+    return let_in
+
+
+def _new_closed(planned: CommandBox, found: Mapping[str, str]) -> dict[str, str]:
+    """Return the closed paths that were not there before, the top ones, each with what is moved."""
+    workspace, new, moved = planned.places.workspace, dict[str, str](), set[str]()
+    known = {*planned.before, *planned.hidden}
+    for path in _closed(found, planned.places):
+        above = os.path.dirname(path)  # noqa: PTH120 -- text
+        if not is_in(path, known, workspace) and (path == workspace or not is_in(above, moved, workspace)):
+            new[path] = _moved_for(path, found)
+            moved.add(new[path])
+    return new
+
+
+def _moved_for(path: str, found: Mapping[str, str]) -> str:
+    """Return what is moved because a path is closed: of a bare repository the file that makes it one."""
+    return f"{path}/HEAD" if found.get(path) == REPOSITORY else path
+
+
+def _settle_records(planned: CommandBox, left: Sequence[str], unseen: str) -> None:
+    """End the record of a box if all was dealt with, else leave it to the next one; end abandoned ones."""
     if not left and not unseen:
-        remove_records(planned.abandoned)
-    moved = tuple(path for path in (*new, *replaced) if path not in left)
-    return ClosedChanges(moved=moved, left=tuple(left), changed=tuple(changed), unseen=unseen)
+        forget_box(planned)
+    elif planned.running is None:
+        return
+    else:
+        planned.running.abandon(None if unseen else left)
+    for path in planned.abandoned:
+        settle_record(path, planned.records[path], planned.places.workspace)
 
 
 def forget_box(planned: CommandBox) -> None:
@@ -241,26 +345,31 @@ def forget_box(planned: CommandBox) -> None:
         planned.running.end()
 
 
-def _move_out(places: BoxPlaces, new: Iterable[str], links: Mapping[str, str]) -> dict[str, int | None]:
-    """Move each path to a numbered folder and put the links back; return the numbers, None of what stays."""
-    numbers: dict[str, int | None] = dict.fromkeys((*new, *links))
+def _move_out(places: BoxPlaces, moved: Mapping[str, str], links: Mapping[str, str]) -> dict[str, str]:
+    """Move out what there is for each path and put the links back; return where that is now."""
+    done: dict[str, str] = {}
     with suppress(FileRefused), Root(places.workspace) as root:
-        for number, path in enumerate(tuple(numbers), _first_free_number(places.storage)):
-            relative = os.path.relpath(path, places.workspace)
-            target = f"{quarantine_folder(places.storage)}/{number}/{os.path.basename(path)}"  # noqa: PTH119 -- text
+        for path, name in moved.items():
+            relative = os.path.relpath(name, places.workspace)
             with suppress(FileRefused):
-                if os.path.lexists(path):
-                    move_aside(root, relative, target)
+                is_there = _state(name) is not None
+                place = move_aside(root, relative, quarantine_folder(places.storage)) if is_there else ""
                 if path in links:
                     make_link(root, relative, links[path])
-                numbers[path] = number
-    return numbers
+                done[path] = place
+    return done
 
 
-def _first_free_number(storage: str) -> int:
-    folder = Path(quarantine_folder(storage))
-    numbers = [int(path.name) for path in folder.iterdir() if path.name.isdigit()] if folder.is_dir() else []
-    return 1 + max(numbers, default=0)
+def _list_changes(places: BoxPlaces, changes: ClosedChanges, moved: Mapping[str, str]) -> None:
+    """Add what became of closed paths to the list that the data folder keeps; `moved`: where they are now."""
+    numbers = {path: os.path.basename(os.path.dirname(moved[path])) or "back" for path in changes.moved}  # noqa: PTH119, PTH120 -- text
+    rows = [
+        *((number, path) for path, number in numbers.items()),
+        *((os.path.basename(place), path) for path, place in changes.shut),  # noqa: PTH119 -- text
+        *(("left", path) for path in changes.left),
+        *(("changed", path) for path in changes.changed),
+    ]
+    list_moved(places.storage, ((word, os.path.relpath(path, places.workspace)) for word, path in rows))
 
 
 # --- what cannot be boxed -------------------------------------------------------------------------
@@ -326,14 +435,23 @@ def _hidden_in(shown: Iterable[str], workspace: str, denials: PathDenials) -> It
 def _closed(found: Mapping[str, str], places: BoxPlaces) -> dict[str, None]:
     """Return the closed paths that are there, the top first."""
     named = (path for path in places.closed if is_below(path, places.workspace) and os.path.lexists(path))
-    return dict.fromkeys((*(path for path, kind in found.items() if kind != HIDDEN), *named))
+    return dict.fromkeys((*(path for path, kind in found.items() if is_closed(kind)), *named))
 
 
-def _state(path: str) -> ClosedState:
+def _states(paths: Iterable[str]) -> dict[str, ClosedState]:
+    """Return how those paths are that are there."""
+    states = ((path, _state(path)) for path in paths)
+    return {path: state for path, state in states if state is not None}
+
+
+def _state(path: str) -> ClosedState | None:
+    """Return how a path is; None where nothing is, and no facts of what cannot be looked at."""
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
             return ClosedState(target=os.readlink(path))  # noqa: PTH115 -- text
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError:
         return ClosedState()
     facts = (status.st_dev, status.st_ino, stat.S_IFMT(status.st_mode))

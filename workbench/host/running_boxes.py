@@ -1,50 +1,66 @@
 """What boxes found closed before their commands, recorded for others that run in the same folders.
 
 A file that the command of one box makes must not count as there before in another: when it is moved out,
-the mount that keeps it read-only in the other is gone. What a crash left is dealt with in the same way.
+the mount that keeps it read-only in the other is gone. What a crash left is dealt with in the same way. The
+record of a box stays until all that its command left has been dealt with.
 """
 
 import os
 import secrets
-import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import AnyStr
 
 from msgspec import MsgspecError, Struct, json
+from msgspec.structs import replace
 
 from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_lock
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.path_files import private_folder, read_bounded, write_at_once
+from workbench.effects.path_files import private_folder, read_bounded, write_at_once, write_atomic
 from workbench.policy.paths import is_below
-
-_CLOCK_NANOSECONDS: Final = 50_000_000
-"""The clock of a file system may be behind by less."""
 
 
 class BoxRecord(Struct, frozen=True, kw_only=True):
     """A box that has not ended; paths are bytes, for names may be anything."""
 
     workspace: bytes
-    started: int
-    """Nanoseconds: what was made since has a later time of change, which no command can set back."""
-    before: frozenset[bytes]
+    rules: str = ""
+    """What closes paths besides their names; boxes where it is equal close the same paths."""
+    before: Mapping[bytes, bytes]
+    """Closed and hidden paths as the box found them, with the targets of links; nothing for other files."""
+    left: frozenset[bytes] | None = None
+    """What could not be moved out; then no other path counts as new."""
 
-    def has_new(self, path: str) -> bool:
-        """Return whether a path was not there before this box, and may be of its command."""
-        name = os.fsencode(path)
-        if name in self.before or not is_below(path, os.fsdecode(self.workspace)):
+    def has_new(self, path: str, rules: str, closes_by_name: Callable[[str], bool]) -> bool:
+        """Return whether a path was not there before this box, and may be of its command.
+
+        `rules` close the path, if not its name: where they are not those of this box, it may have been there.
+        """
+        if not is_below(path, os.fsdecode(self.workspace)) or self.knows(path):
             return False
-        with suppress(OSError):
-            return os.lstat(path).st_ctime_ns >= self.started
-        return False
+        if self.left is not None:
+            return is_in(os.fsencode(path), self.left, self.workspace)
+        return rules == self.rules or closes_by_name(path)
+
+    def knows(self, path: str) -> bool:
+        """Return whether a path was there before this box, or lies where its command could not write."""
+        return is_in(os.fsencode(path), self.before, self.workspace)
+
+    def links_below(self, folder: str) -> dict[str, str]:
+        """Return the links below a folder that the box found, with their targets."""
+        links = {os.fsdecode(path): os.fsdecode(target) for path, target in self.before.items() if target}
+        return {path: target for path, target in links.items() if is_below(path, folder)}
 
 
-def clock_of_files() -> int:
-    """Return a time, in nanoseconds, that what is made from now on does not precede."""
-    return time.time_ns() - _CLOCK_NANOSECONDS
+def is_in(path: AnyStr, paths: Container[AnyStr], folder: AnyStr) -> bool:
+    """Return whether a path below a folder is among others, or lies in one of them that is below it too."""
+    while path not in paths:
+        path = os.path.dirname(path)  # noqa: PTH120 -- text
+        if len(path) <= len(folder):
+            return False
+    return True
 
 
 def read_records(folder: str) -> dict[Path, BoxRecord]:
@@ -62,12 +78,21 @@ def is_abandoned(path: Path) -> bool:
     return not is_lock_held(path.with_suffix(".lock"))
 
 
-def remove_records(paths: Iterable[Path]) -> None:
-    """Remove records of which what was left has been dealt with."""
-    for path in paths:
-        path.unlink(missing_ok=True)
-        with suppress(OSError):
-            remove_unheld_lock(path.with_suffix(".lock"))
+def settle_record(path: Path, record: BoxRecord, workspace: str) -> None:
+    """Note that all that an abandoned box left in a workspace has been dealt with."""
+    own, whole = os.fsencode(workspace), os.fsdecode(record.workspace)
+    if is_below(whole, workspace):
+        _remove(path)
+    elif is_below(workspace, whole):
+        before = {name: target for name, target in record.before.items() if not is_in(name, (own,), b"/")}
+        with suppress(FileRefused):
+            write_atomic(path, json.encode(replace(record, before={**before, own: b""})))
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    with suppress(OSError):
+        remove_unheld_lock(path.with_suffix(".lock"))
 
 
 class RunningBox:
@@ -75,7 +100,7 @@ class RunningBox:
 
     def __init__(self, folder: str, record: BoxRecord) -> None:
         """Write the record. Raises OSError and FileRefused."""
-        self._path = private_folder(Path(folder)) / f"{secrets.token_hex(8)}.json"
+        self._path, self._record = private_folder(Path(folder)) / f"{secrets.token_hex(8)}.json", record
         lock = FileLock(self._path.with_suffix(".lock"))
         lock.try_acquire()
         self._release = weakref.finalize(self, lock.release)
@@ -86,4 +111,13 @@ class RunningBox:
         """Remove the record; twice is harmless."""
         for path in (self._path, self._path.with_suffix(".lock")):
             path.unlink(missing_ok=True)
+        self._release()
+
+    def abandon(self, left: Iterable[str] | None) -> None:
+        """Keep the record for the next box: for these paths, or where None for all that is new."""
+        if left is not None:
+            paths = frozenset(map(os.fsencode, left))
+            links = {path: target for path, target in self._record.before.items() if target and path in paths}
+            with suppress(FileRefused):
+                write_atomic(self._path, json.encode(replace(self._record, before=links, left=paths)))
         self._release()

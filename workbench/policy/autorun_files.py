@@ -141,12 +141,16 @@ class AutorunNames:
 
     def file_reason(self, path: str) -> str:
         """Return who runs or obeys a file automatically, empty if no program is known to."""
+        return self.name_reason(path) or self._hook_reason(path)
+
+    def name_reason(self, path: str) -> str:
+        """Return who runs or obeys a file because of its name, whatever settings name it too."""
         names = folded_path(os.path.relpath(path, self._root)).split("/")
         for start in range(len(names)):
             rest = "/".join(names[start:])
             if _ANY_PATTERN.match(rest):
                 return next(why for pattern, why in _COMPILED_PATTERNS if pattern.match(rest))
-        return self._hook_reason(path)
+        return ""
 
     def destination_reason(self, path: str) -> str:
         """Return why no grant covers writing to a path, a file or a folder that receives files."""
@@ -158,12 +162,15 @@ class AutorunNames:
         is_above = any(is_below(folded_path(hooks.folder), folded_path(path)) for hooks in hooks_folders)
         return f"{_MAY_HOLD}{_RUN_BY_GIT}" if is_above else ""
 
-    def _folder_reason(self, path: str) -> str:
+    def folder_name_reason(self, path: str) -> str:
+        """Return who runs or obeys files in a folder because of its name."""
         names = folded_path(os.path.relpath(path, self._root)).split("/")[-_DEEPEST_FOLDER:]
-        for start in range(len(names)):
-            if why := _REASON_BY_FOLDER.get("/".join(names[start:])):
-                return f"{_MAY_HOLD}{why}"
-        return self.holding_reason(path) if not os.path.lexists(path) else ""
+        reasons = (_REASON_BY_FOLDER.get("/".join(names[start:]), "") for start in range(len(names)))
+        return next((f"{_MAY_HOLD}{why}" for why in reasons if why), "")
+
+    def _folder_reason(self, path: str) -> str:
+        reason = self.folder_name_reason(path)
+        return self.holding_reason(path) if not reason and not os.path.lexists(path) else reason
 
     def _hook_reason(self, path: str) -> str:
         for hooks in self._hooks(path):

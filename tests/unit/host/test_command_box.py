@@ -495,7 +495,7 @@ def test_what_cannot_be_moved_is_named_and_all_else_is_moved(base, workspace, mo
 
 def test_a_workspace_that_grew_too_large_still_loses_what_is_found(base, workspace):
     planned = boxes.plan(base)
-    planned.index._most = 3
+    planned.index._folders._most = 3
     make(workspace, ".envrc", "sub/.envrc", "sub/one", "sub/two")
     found = quarantine_new_closed(planned)
     assert f"{workspace}/.envrc" in found.moved
