@@ -10,6 +10,7 @@ from typing import Final
 
 from workbench.domain.rows import Host
 from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_lock
+from workbench.effects.file_primitives import FileRefused
 from workbench.host.box_folders import remove_old_box_folders
 from workbench.journal import storage
 from workbench.journal.errors import JournalError
@@ -36,7 +37,7 @@ def tidy_data_folder_if_due(
             if not lock.try_acquire():
                 return False
             tidy_data_folder(home, journal, sealed_days)
-    except (JournalError, OSError) as error:
+    except (JournalError, OSError, FileRefused) as error:
         LOG.warning("the data folder was not tidied: %s", error)
         return False
     return True
