@@ -57,7 +57,16 @@ def list_moved(storage: str, rows: Iterable[tuple[str, str]]) -> None:
 
 def workspace_caches(data: str, workspace: str) -> str:
     """Return the folder of the caches that boxes of a workspace have."""
-    return f"{data}/{_FOLDER}/caches/{sha256(os.fsencode(workspace)).hexdigest()[:16]}"
+    return f"{data}/{_FOLDER}/caches/{_digest(workspace)}"
+
+
+def hooks_owner(workspace: str) -> str:
+    """Return the name by which the boxes of a workspace's hooks keep what a session keeps by its id."""
+    return f"hooks-{_digest(workspace)}"
+
+
+def _digest(path: str) -> str:
+    return sha256(os.fsencode(path)).hexdigest()[:16]
 
 
 def running_boxes_folder(data: str) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -38,7 +38,8 @@ from workbench.domain.values import (
 from workbench.effects.child_processes import HookExit, run_hook
 from workbench.effects.search_path import search_path_outside
 from workbench.host import redaction
-from workbench.host.boxed_command import box_program
+from workbench.host.box_folders import hooks_owner
+from workbench.host.boxed_command import box_program, closed_refusals
 from workbench.host.command_box import quarantine_new_closed
 from workbench.host.driver_context import (
     STEP_WORKSPACES_FOLDER,
@@ -64,6 +65,7 @@ from workbench.policy.hooks import HookPayload
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path
 from workbench.policy.urls import UrlRules
 from workbench.tools.base import CallContext, LastCommand, SessionFacts, ToolRefused
+from workbench.views.sandbox import refusals_text
 
 
 class CallRecord(Struct):
@@ -414,17 +416,18 @@ def _run_hook(context: DriverContext, command: str, stdin: bytes, level: Sandbox
         environment["PATH"] = path
         return run_hook(command, stdin, folder, environment, hooks.HOOK_TIMEOUT_SECONDS)
     closed = files_named_by_hooks(context, context.recall_settings().config)
-    boxed = box_program(context, HOOKS, level, folder, ("/bin/sh", "-c", command), environment, closed)
+    boxed = box_program(
+        context, hooks_owner(folder), level, folder, ("/bin/sh", "-c", command), environment, closed
+    )
     try:
-        return run_hook(
+        end = run_hook(
             boxed.argv, stdin, folder, boxed.environment, hooks.HOOK_TIMEOUT_SECONDS, is_boxed=True
         )
     finally:
-        quarantine_new_closed(boxed.planned)
-
-
-HOOKS: Final = "hooks"
-"""Owner of the /tmp of hooks in the sandbox."""
+        changes = quarantine_new_closed(boxed.planned)
+    refusals = closed_refusals(changes, folder)
+    note = f"The sandbox refused {refusals_text(refusals)}.\n" if refusals else ""
+    return replace(end, output=note.encode() + end.output)
 
 
 def gate_call_of(row: Call, exact: JsonObject, workspace: str) -> GateCall:

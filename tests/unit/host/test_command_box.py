@@ -14,6 +14,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folder_index import TooManyNames
 from workbench.host import command_box as module
 from workbench.host.box_folders import (
+    hooks_owner,
     moved_list,
     quarantine_folder,
     remove_old_box_folders,
@@ -548,6 +549,7 @@ def test_the_box_of_a_session(staged):
     assert os.stat(planned.box.temporary).st_mode & 0o777 == 0o700  # noqa: PTH116
     assert data in planned.box.hidden
     assert workspace_caches(data, "/a") != workspace_caches(data, "/b")
+    assert hooks_owner("/a") != hooks_owner("/b")
 
 
 def age(path, days):

@@ -55,6 +55,9 @@ def test_what_a_hook_leaves_is_moved_out_of_a_workspace_that_it_filled(staged, m
     assert not (stage.workspace / ".envrc").exists()
     assert (stage.workspace / "300").exists()
     assert stage.calls()["c1"].state == "succeeded"
+    (ran,) = stage.bodies(e.HookRan)
+    assert "The sandbox refused to change the workspace, which could not be looked through: " in ran.output
+    assert "to create .envrc, which controls the workspace." in ran.output
 
 
 def test_without_a_sandbox_a_hook_that_names_a_level_denies(staged, tmp_path):
