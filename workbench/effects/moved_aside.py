@@ -11,8 +11,10 @@ from typing import Final
 from workbench.effects.file_primitives import (
     LARGEST_FILE,
     READ_FLAGS,
+    FileMissing,
     FileRefused,
     open_folder,
+    stat_name,
     translated_os_errors,
 )
 from workbench.effects.files import Root
@@ -27,10 +29,11 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_C
 
 
 def move_aside(root: Root, path: str, folder: str) -> str:
-    """Move what is at a path below a root to a new numbered folder; return where it is. Raises FileRefused.
+    """Move what is at a path below a root to a new numbered folder; return where it is.
 
     On another file system it becomes a copy, without pipes, sockets and devices. What cannot be copied stays
-    where it is, under a name that controls nothing, and no user but root can read it.
+    where it is, under a name that controls nothing, and no user but root can read it. Raises FileMissing, and FileRefused
+    for what cannot be moved at all.
     """
     parent, _, name = path.rpartition("/")
     with (
@@ -38,19 +41,27 @@ def move_aside(root: Root, path: str, folder: str) -> str:
         root.folder(parent or ".") as (directory, place),
         writable(directory),
     ):
+        if stat_name(directory, name) is None:
+            raise FileMissing(path)
         let_owner_in(directory, name)
         target = _new_target(folder, name)
         with suppress(OSError):
             os.rename(name, target, src_dir_fd=directory)
             return target
-        shut = f".workbench-moved-{secrets.token_hex(8)}"
-        os.rename(name, shut, src_dir_fd=directory, dst_dir_fd=directory)
-        with suppress(OSError, FileRefused):
-            _move_as_copy(directory, shut, target)
-            return target
-        with suppress(OSError):  # a link has no mode
-            set_mode(directory, shut, 0)
-        return os.path.normpath(f"{root.path}/{place}/{shut}")
+        shut = _rename_and_copy(directory, name, target)
+        return os.path.normpath(f"{root.path}/{place}/{shut}") if shut else target
+
+
+def _rename_and_copy(directory: int, name: str, target: str) -> str:
+    """Move what is at a name as a copy; where that cannot be, shut it in its folder and return its new name."""
+    shut = f".workbench-moved-{secrets.token_hex(8)}"
+    os.rename(name, shut, src_dir_fd=directory, dst_dir_fd=directory)
+    with suppress(OSError, FileRefused):
+        _move_as_copy(directory, shut, target)
+        return ""
+    with suppress(OSError):  # a link has no mode
+        set_mode(directory, shut, 0)
+    return shut
 
 
 def _new_target(folder: str, name: str) -> str:

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.values import Refused, SandboxLevel
-from workbench.effects.file_primitives import FileRefused
+from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folder_index import LetIn, TooManyNames
 from workbench.effects.folders import make_link, open_to_owner
@@ -352,8 +352,9 @@ def _move_out(places: BoxPlaces, moved: Mapping[str, str], links: Mapping[str, s
         for path, name in moved.items():
             relative = os.path.relpath(name, places.workspace)
             with suppress(FileRefused):
-                is_there = _state(name) is not None
-                place = move_aside(root, relative, quarantine_folder(places.storage)) if is_there else ""
+                place = ""
+                with suppress(FileMissing):  # another box may have moved it
+                    place = move_aside(root, relative, quarantine_folder(places.storage))
                 if path in links:
                     make_link(root, relative, links[path])
                 done[path] = place

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.effects import moved_aside
-from workbench.effects.file_primitives import FileRefused
+from workbench.effects.file_primitives import FileMissing
 from workbench.effects.files import Root
 from workbench.effects.folders import remove_below, remove_tree
 from workbench.effects.moved_aside import move_aside
@@ -129,8 +129,9 @@ def test_where_nothing_can_be_made_it_is_shut_in_its_place(place):
 
 
 def test_what_is_not_there_cannot_be_moved(place):
-    with pytest.raises(FileRefused):
-        move(place, "other")
+    for name in ("other", "other/made"):
+        with pytest.raises(FileMissing):
+            move(place, name)
 
 
 def test_a_folder_that_is_deeper_than_the_stack_is_removed(place):
