@@ -32,8 +32,8 @@ def move_aside(root: Root, path: str, folder: str) -> str:
     """Move what is at a path below a root to a new numbered folder; return where it is.
 
     On another file system it becomes a copy, without pipes, sockets and devices. What cannot be copied stays
-    where it is, under a name that controls nothing, and no user but root can read it. Raises FileMissing, and FileRefused
-    for what cannot be moved at all.
+    where it is, under a name that controls nothing, and no user but root can read it. Raises FileMissing, and
+    FileRefused for what cannot be moved at all.
     """
     parent, _, name = path.rpartition("/")
     with (
@@ -53,7 +53,7 @@ def move_aside(root: Root, path: str, folder: str) -> str:
 
 
 def _rename_and_copy(directory: int, name: str, target: str) -> str:
-    """Move what is at a name as a copy; where that cannot be, shut it in its folder and return its new name."""
+    """Move what is at a name as a copy; else shut it in its folder and return its new name."""
     shut = f".workbench-moved-{secrets.token_hex(8)}"
     os.rename(name, shut, src_dir_fd=directory, dst_dir_fd=directory)
     with suppress(OSError, FileRefused):
