@@ -39,29 +39,33 @@ class Elsewhere:
     def __init__(self, here, folder, *, dies=False):
         self.folder, self.dies, self.found = str(folder), dies, []
         self.files, self.base = here.workspaces, here.workspaces.workspaces.base
-        self.files = replace(self.files, workspaces=replace(self.files.workspaces, base=f"{folder}/w"))
+        self.files = replace(
+            self.files, blobs=Sent(self.files.blobs),
+            workspaces=replace(self.files.workspaces, base=f"{folder}/w"),
+        )  # fmt: skip
         self.machine = StepMachine(workspaces=self, processes=self)
 
-    def there(self, path):
+    def there(self, path, in_project):
         """Return what a workspace is called there; the project itself is only here."""
-        return f"{self.folder}/w{path.removeprefix(self.base)}" if path.startswith(self.base) else path
+        return path if in_project else f"{self.folder}/w{path.removeprefix(self.base)}"
 
     def sent(self, plan):
-        return replace(plan, path=self.there(plan.path), folder=self.there(plan.folder))
+        path, folder = (self.there(path, plan.in_project) for path in (plan.path, plan.folder))
+        return replace(plan, path=path, folder=folder)
 
     # --- workspaces ---------------------------------------------------------------------------------
 
     async def prepare(self, plan):
         notes = await self.files.prepare(self.sent(plan))
-        if self.there(plan.path) != plan.path:
-            hand_over(self.there(plan.path))
+        if not plan.in_project:
+            hand_over(self.sent(plan).path)
         return notes
 
-    def local_folder(self, path):
-        return self.there(path)
+    def local_folder(self, spec):
+        return self.there(spec.workspace, spec.in_project)
 
     async def write_aggregate(self, spec):
-        return await self.files.write_aggregate(replace(spec, workspace=self.there(spec.workspace)))
+        return await self.files.write_aggregate(replace(spec, workspace=self.local_folder(spec)))
 
     async def collect(self, plan, outcome):
         return await self.files.collect(self.sent(plan), outcome)
@@ -85,7 +89,7 @@ class Elsewhere:
         (place / "in").write_bytes(job.stdin)
         (place / "script").write_text(
             JOB.format(
-                folder=shlex.quote(self.there(job.folder)), command=shlex.join(job.argv),
+                folder=shlex.quote(self.there(job.folder, job.in_project)), command=shlex.join(job.argv),
                 job=shlex.quote(str(place)),
             )
         )  # fmt: skip
@@ -99,6 +103,15 @@ class Elsewhere:
             return None
         self.found.append(str(step))
         return ThereProcess(place)
+
+
+class Sent:
+    """Bytes that go to the journal and come from it in messages; there is no other way to it from there."""
+
+    def __init__(self, blobs):
+        self.seal = lambda data: blobs.seal(bytes(data))
+        self.unseal = lambda ref: blobs.unseal(str(ref))
+        self.keyed = lambda data: blobs.keyed(bytes(data))
 
 
 class ThereProcess:

@@ -36,6 +36,8 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     """The prompt, the shell command, or the name of the pipeline, with nothing left to fill in."""
     workspace: str = ""
     """Real path of the folder that it works in."""
+    in_project: bool = False
+    """Whether that is a folder of the project itself."""
     session_id: str | None = None
     """The child session of an agent step; made together with the step's move to running."""
     adapter: JsonObject = field(default_factory=dict[str, Json])

@@ -19,7 +19,7 @@ from workbench.pipelines import templates
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.executor import StepResults
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
-from workbench.pipelines.run_journal import RunJournal
+from workbench.pipelines.run_journal import SealedBytes
 from workbench.text.human import size_text
 
 MOST_FILES: Final = 2_000
@@ -42,7 +42,7 @@ def injected_path(name: str) -> str:
 
 
 def seal_repaired(
-    journal: RunJournal, stored: list[ArtifactStored], check: ContractChecked, text: str
+    blobs: SealedBytes, stored: list[ArtifactStored], check: ContractChecked, text: str
 ) -> None:
     """Seal repaired JSON instead of what a step wrote to the file that was checked.
 
@@ -52,14 +52,14 @@ def seal_repaired(
     for index, artifact in enumerate(stored):
         if check.source in (artifact.path, injected_path(artifact.name)):
             stored[index] = replace(
-                artifact, content_ref=journal.seal(data), digest=journal.keyed(data),
+                artifact, content_ref=blobs.seal(data), digest=blobs.keyed(data),
                 size_bytes=len(data), repairs=check.repairs,
                 written_ref=artifact.written_ref or artifact.content_ref,
             )  # fmt: skip
 
 
 def collect_artifacts(
-    journal: RunJournal, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
+    blobs: SealedBytes, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
 ) -> StepResults:
     """Seal what a step declares; blocking."""
     results_stored: list[ArtifactStored] = []
@@ -67,7 +67,7 @@ def collect_artifacts(
     left_out: list[str] = []
     for output in outputs:
         try:
-            stored = _seal_output(journal, workspace, output, outcome, attempt)
+            stored = _seal_output(blobs, workspace, output, outcome, attempt)
         except FileRefused as error:
             missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
             continue
@@ -111,31 +111,31 @@ def _why_unwritten(path: str, outcome: StepOutcome) -> str:
 
 
 def _seal_output(
-    journal: RunJournal, workspace: str, output: ArtifactSpec, outcome: StepOutcome, attempt: int
+    blobs: SealedBytes, workspace: str, output: ArtifactSpec, outcome: StepOutcome, attempt: int
 ) -> ArtifactStored | None:
     if output.kind == "stdout":
-        data = journal.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
-        return None if data is None else seal_artifact(journal, output, data, attempt)
+        data = blobs.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
+        return None if data is None else seal_artifact(blobs, output, data, attempt)
     with Root(workspace) as root:
         path = output.path.strip("/")
         kind = root.stat(path).kind
         if kind == "folder":
-            return _seal_folder(journal, root, output, path, attempt)
+            return _seal_folder(blobs, root, output, path, attempt)
         image = root.image(path) if kind is not None else None
-    return None if image is None else seal_artifact(journal, output, image.data, attempt)
+    return None if image is None else seal_artifact(blobs, output, image.data, attempt)
 
 
-def seal_artifact(journal: RunJournal, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
+def seal_artifact(blobs: SealedBytes, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
     """Seal the bytes of a file as an artifact."""
     return ArtifactStored(
         name=output.name, artifact_kind="stdout" if output.kind == "stdout" else "file", path=output.path,
-        digest=journal.keyed(data), type=output.type, content_ref=journal.seal(data), size_bytes=len(data),
+        digest=blobs.keyed(data), type=output.type, content_ref=blobs.seal(data), size_bytes=len(data),
         attempt=attempt,
     )  # fmt: skip
 
 
 def _seal_folder(
-    journal: RunJournal, root: Root, output: ArtifactSpec, path: str, attempt: int
+    blobs: SealedBytes, root: Root, output: ArtifactSpec, path: str, attempt: int
 ) -> ArtifactStored:
     members: dict[str, str] = {}
     lines: list[str] = []
@@ -143,65 +143,65 @@ def _seal_folder(
     for name in files_below(f"{root.path}/{path}", MOST_FILES):
         image = root.image(f"{path}/{name}")
         if image is not None:
-            members[name] = journal.seal(image.data)
-            lines.append(f"{name}\0{journal.keyed(image.data)}\n")
+            members[name] = blobs.seal(image.data)
+            lines.append(f"{name}\0{blobs.keyed(image.data)}\n")
             total += image.size
     listed = json.dumps(members, sort_keys=True).encode()
     return ArtifactStored(
         name=output.name, artifact_kind="folder", path=output.path, type=output.type,
-        digest=journal.keyed("".join(sorted(lines)).encode()), content_ref=journal.seal(listed),
+        digest=blobs.keyed("".join(sorted(lines)).encode()), content_ref=blobs.seal(listed),
         member_refs=tuple(sorted(set(members.values()))), size_bytes=total, files=len(members),
         attempt=attempt,
     )  # fmt: skip
 
 
-def seal_value(journal: RunJournal, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
+def seal_value(blobs: SealedBytes, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
-    return seal_artifact(journal, output, data, attempt)
+    return seal_artifact(blobs, output, data, attempt)
 
 
-def select_output(journal: RunJournal, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
+def select_output(blobs: SealedBytes, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
     """Return an artifact under the name of a pipeline's output; with a field, only that, sealed again."""
     if not output.field:
         return replace(artifact, name=output.name)
-    content = templates.member_value(artifact_content(journal, artifact), output.field.removeprefix("."))
+    content = templates.member_value(artifact_content(blobs, artifact), output.field.removeprefix("."))
     named = ArtifactSpec(name=output.name, type="text" if isinstance(content, str) else "json")
     if isinstance(content, str):
-        return seal_artifact(journal, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
-    return seal_value(journal, named, content, artifact.attempt)
+        return seal_artifact(blobs, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
+    return seal_value(blobs, named, content, artifact.attempt)
 
 
-def read_artifact(journal: RunJournal, artifact: ArtifactStored) -> bytes:
+def read_artifact(blobs: SealedBytes, artifact: ArtifactStored) -> bytes:
     """Return the bytes of an artifact; of a folder, the JSON object of its files. Raises ArtifactMissing."""
-    data = journal.unseal(artifact.content_ref) if artifact.content_ref else None
+    data = blobs.unseal(artifact.content_ref) if artifact.content_ref else None
     if data is None:
         raise ArtifactMissing(f"the artifact {artifact.name} no longer exists; run its step again")
-    if artifact.artifact_kind != "folder" and journal.keyed(data) != artifact.digest:
+    if artifact.artifact_kind != "folder" and blobs.keyed(data) != artifact.digest:
         raise ArtifactMissing(f"the artifact {artifact.name} is damaged; run its step again")
     return data
 
 
-def artifact_content(journal: RunJournal, artifact: ArtifactStored) -> Json:
+def artifact_content(blobs: SealedBytes, artifact: ArtifactStored) -> Json:
     """Return an artifact as JSON, or as text where it is none. Raises ArtifactMissing."""
-    return parse_content(read_artifact(journal, artifact))
+    return parse_content(read_artifact(blobs, artifact))
 
 
-def write_artifact(journal: RunJournal, artifact: ArtifactStored, workspace: str, path: str) -> None:
+def write_artifact(blobs: SealedBytes, artifact: ArtifactStored, workspace: str, path: str) -> None:
     """Write an artifact into a workspace, below `path`; blocking. Raises ArtifactMissing or FileRefused."""
-    data = read_artifact(journal, artifact)
+    data = read_artifact(blobs, artifact)
     if artifact.artifact_kind != "folder":
         put_file(workspace, path, data)
         return
     for name, ref in cast("dict[str, str]", json.loads(data)).items():
-        content = journal.unseal(ref)
+        content = blobs.unseal(ref)
         if content is None:
             raise ArtifactMissing(f"{name} of the artifact {artifact.name} no longer exists")
         put_file(workspace, f"{path}/{name}", content)
 
 
-def artifact_text(journal: RunJournal, artifact: ArtifactStored, longest: int = MOST_SHOWN) -> str:
+def artifact_text(blobs: SealedBytes, artifact: ArtifactStored, longest: int = MOST_SHOWN) -> str:
     """Return an artifact as a template shows it: its text, or the names of a folder's files."""
-    data = read_artifact(journal, artifact)
+    data = read_artifact(blobs, artifact)
     if artifact.artifact_kind == "folder":
         return "\n".join(sorted(cast("dict[str, str]", json.loads(data))))
     text = data.decode("utf-8", "replace")

@@ -19,7 +19,7 @@ from workbench.effects.fault_points import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import AttemptNotReady, CheckedContract, OnStepEvent, WorkspacePlan
-from workbench.pipelines.reviews import ReviewedAttempt, check_review
+from workbench.pipelines.reviews import REVIEW_PARTS, ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.run_journal import RunJournal
 from workbench.pipelines.state import StepRun
@@ -141,7 +141,7 @@ class Attempt:
             id=self.id, kind=step.kind, title=self._title, workspace=self.workspace, timeout_seconds=seconds,
             grants=self.context.definition.grants,
             keeps_output=any(output.kind == "stdout" for output in step.outputs), thread=step.thread,
-            sandbox=step.sandbox,
+            sandbox=step.sandbox, in_project=plan.in_project,
         )  # fmt: skip
         match step.kind:
             case "command":
@@ -235,24 +235,34 @@ class Attempt:
         on_event: OnStepEvent,
         stored: Sequence[ArtifactStored],
     ) -> CheckedContract:
-        values, part = self.values, f"contract-{number}"
+        values, part = self.values, self._contract_part(number)
         if contract.type == "test_suite":
             return CheckedContract(event=await self._suite(contract, values, part, on_event))
         contract = replace(contract, source=values.fill(contract.source))
         if contract.type not in model.REVIEW_TYPES:
             return await self.context.workspaces.check(plan, contract)
-        reviewed = ReviewedAttempt(values=values, plan=plan, title=self._title, stored=stored)
+        reviewed = ReviewedAttempt(values=values, plan=plan, title=self._title, stored=stored, part=part)
         return await check_review(reviewed, contract, on_event)
+
+    def _contract_part(self, number: int) -> str:
+        """Return the part of the attempt that checks a contract; no two contracts have the same."""
+        before, contract = self.step.contracts[: number - 1], self.step.contracts[number - 1]
+        if contract.type not in REVIEW_PARTS:
+            return f"contract-{number}"
+        same = sum(other.type == contract.type for other in before)
+        return f"{REVIEW_PARTS[contract.type]}-{same + 1}" if same else REVIEW_PARTS[contract.type]
 
     async def _suite(
         self, contract: model.Contract, values: TemplateValues, part: str, on_event: OnStepEvent
     ) -> ContractChecked:
         source, variables = templates.shell_command(contract.command, values.of, values.own_text)
-        folder = self.context.definition.root if contract.dir == "project_root" else self.workspace
+        assert self.plan is not None
+        in_root = contract.dir == "project_root"
+        folder = self.context.definition.root if in_root else self.workspace
         spec = StepSpec(
             id=self.id.with_part(part), kind="command", title=f"{self.step_run.id} contract", source=source,
             workspace=folder, environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS,
-            sandbox=self._level(),
+            sandbox=self._level(), in_project=in_root or self.plan.in_project,
         )  # fmt: skip
         outcome = await self.context.executor.run(spec, on_event)
         code = outcome.exit_code if outcome.exit_code is not None or outcome.state != "completed" else 0

@@ -47,6 +47,8 @@ class Requirement(Struct, frozen=True, kw_only=True):
     """A rule that has to hold before a step runs."""
 
     rule: ValidationRule
+    part: str = ""
+    """The part of the attempt that a command is: an id with it is not the step's own."""
     source: str = ""
     """Of a command: what a shell runs."""
     variables: JsonObject = field(default_factory=dict[str, Json])
@@ -71,6 +73,8 @@ class WorkspacePlan(Struct, frozen=True, kw_only=True):
     """Names the workspace: its folder on this machine, or what another one knows it by."""
     folder: str
     """The folder of it that a command starts in."""
+    in_project: bool = False
+    """Whether it is a folder of the project itself, which is not made, shipped or removed."""
     spec: WorkspaceSpec
     subsets: tuple[MountSubset | None, ...] = ()
     """What its mounts are narrowed to, in their order."""
@@ -124,8 +128,8 @@ class StepWorkspaces(Protocol):
         """
         ...
 
-    def local_folder(self, path: str) -> str | None:
-        """Return where a workspace is on this machine's disk; None where only another machine has it."""
+    def local_folder(self, spec: StepSpec) -> str | None:
+        """Return where a step works on this machine's disk; None where only another machine has it."""
         ...
 
     async def write_aggregate(self, spec: StepSpec) -> StepOutcome:

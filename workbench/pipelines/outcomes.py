@@ -17,7 +17,8 @@ from workbench.pipelines import artifacts
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.json_repair import NotJson, read_json
 from workbench.pipelines.model import OutcomeSpec
-from workbench.pipelines.run_journal import RunJournal
+from workbench.pipelines.run_journal import SealedBytes
+from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 
 FILE_TYPES: Final = ("file", "artifact")
@@ -38,7 +39,7 @@ class NoOutcome(ValueError):
 
 
 def find_links(
-    journal: RunJournal,
+    blobs: SealedBytes,
     specs: Sequence[OutcomeSpec],
     workspace: str,
     stored: Sequence[ArtifactStored],
@@ -50,15 +51,15 @@ def find_links(
         try:
             path = spec.source.strip()
             if spec.type in FILE_TYPES:
-                links.append(_file_link(journal, spec, workspace, path))
+                links.append(_file_link(spec, workspace, path))
             else:
-                links += _json_links(journal, spec, _content(journal, workspace, stored, path))
+                links += _json_links(spec, _content(blobs, workspace, stored, path))
         except NoOutcome as error:
-            missing.append(journal.scrubbed(f"outcome {one_line(spec.type, 40)}: {error}"))
+            missing.append(_scrubbed(f"outcome {one_line(spec.type, 40)}: {error}"))
     return tuple(dict.fromkeys(links))[:MOST_LINKS], tuple(missing)
 
 
-def _file_link(journal: RunJournal, spec: OutcomeSpec, workspace: str, path: str) -> RunLink:
+def _file_link(spec: OutcomeSpec, workspace: str, path: str) -> RunLink:
     try:
         kind = artifacts.path_kind(workspace, path_inside_root(path))
     except OutsideRoot:
@@ -66,16 +67,16 @@ def _file_link(journal: RunJournal, spec: OutcomeSpec, workspace: str, path: str
     if kind is None:
         raise NoOutcome(f"{one_line(path, 200)} is not there")
     return RunLink(
-        type=spec.type, label=_label(journal, spec, ""), kind="file",
-        target=journal.scrubbed(one_line(path.strip("/"), 500)),
+        type=spec.type, label=_label(spec, ""), kind="file",
+        target=_scrubbed(one_line(path.strip("/"), 500)),
     )  # fmt: skip
 
 
-def _content(journal: RunJournal, workspace: str, stored: Sequence[ArtifactStored], path: str) -> Json:
+def _content(blobs: SealedBytes, workspace: str, stored: Sequence[ArtifactStored], path: str) -> Json:
     artifact = next((candidate for candidate in stored if path in (candidate.path, candidate.name)), None)
     try:
         if artifact is not None:
-            data = artifacts.read_artifact(journal, artifact)
+            data = artifacts.read_artifact(blobs, artifact)
         else:
             data = artifacts.workspace_file(workspace, path)
         return read_json(data.decode("utf-8", "replace"), lambda _: True).value
@@ -85,16 +86,16 @@ def _content(journal: RunJournal, workspace: str, stored: Sequence[ArtifactStore
         raise NoOutcome(f"{one_line(path, 200)} is not JSON: {one_line(str(error), 120)}") from None
 
 
-def _json_links(journal: RunJournal, spec: OutcomeSpec, value: Json) -> Iterator[RunLink]:
+def _json_links(spec: OutcomeSpec, value: Json) -> Iterator[RunLink]:
     matches = values_at(value, spec.json_path)
     if not matches:
         raise NoOutcome(f"there is nothing at {one_line(spec.json_path, 120)}")
     labels = _labels(value, spec, [item for _, item in matches])
     for (text, _), label in zip(matches, labels, strict=True):
-        yield _value_link(journal, spec, text, label)
+        yield _value_link(spec, text, label)
 
 
-def _value_link(journal: RunJournal, spec: OutcomeSpec, value: Json, label: str) -> RunLink:
+def _value_link(spec: OutcomeSpec, value: Json, label: str) -> RunLink:
     text = value.strip() if isinstance(value, str) else ""
     if isinstance(value, int) and not isinstance(value, bool):
         text = str(value)
@@ -103,16 +104,20 @@ def _value_link(journal: RunJournal, spec: OutcomeSpec, value: Json, label: str)
     is_address = is_web_address(text)
     if not is_address and spec.type in ADDRESS_TYPES:
         raise NoOutcome(f"{one_line(text, 120)} is not an http or https address")
-    clean = journal.scrubbed(one_line(text, _LONGEST_ADDRESS))
+    clean = _scrubbed(one_line(text, _LONGEST_ADDRESS))
     if is_address and clean != text:
         raise NoOutcome("its address holds what looks like a secret, so it is not kept")
     kind = "address" if is_address else "text"
-    return RunLink(type=spec.type, label=_label(journal, spec, label), kind=kind, target=clean)
+    return RunLink(type=spec.type, label=_label(spec, label), kind=kind, target=clean)
 
 
-def _label(journal: RunJournal, spec: OutcomeSpec, own: str) -> str:
+def _scrubbed(text: str) -> str:
+    return scrub(text).text
+
+
+def _label(spec: OutcomeSpec, own: str) -> str:
     head = spec.label or LABELS.get(spec.type, spec.type)
-    return journal.scrubbed(one_line(f"{head}: {own}" if own else head, _LONGEST_LABEL))
+    return _scrubbed(one_line(f"{head}: {own}" if own else head, _LONGEST_LABEL))
 
 
 def _labels(value: Json, spec: OutcomeSpec, items: list[Json]) -> list[str]:

@@ -68,6 +68,8 @@ class ReviewedAttempt(Struct, frozen=True, kw_only=True):
     title: str
     stored: Sequence[ArtifactStored]
     """The artifacts that it left."""
+    part: str
+    """The part of the attempt that the review is."""
 
     @property
     def run(self) -> RunContext:
@@ -124,10 +126,11 @@ async def _opened(attempt: ReviewedAttempt, contract: Contract, review: Review, 
     if is_judge and not review.persona:
         changed |= {"prompt": _JUDGE_PROMPT, "allowed": cast("list[Json]", [])}
     persona = {**persona, **changed}
-    part = REVIEW_PARTS[contract.type]
     spec = StepSpec(
-        id=attempt.plan.id.with_part(part), kind="prompt", title=f"{attempt.title} · {part}", source=prompt,
-        workspace=attempt.plan.path, keeps_output=True, timeout_seconds=review.timeout_seconds,
+        id=attempt.plan.id.with_part(attempt.part), kind="prompt", source=prompt,
+        title=f"{attempt.title} · {attempt.part}",
+        workspace=attempt.plan.path, in_project=attempt.plan.in_project, keeps_output=True,
+        timeout_seconds=review.timeout_seconds,
         grants=attempt.run.definition.grants, persona=persona,
         adapter=cast("JsonObject", facts.get("adapter") or {}),
         sandbox=cast("SandboxLevel | None", facts["sandbox"]),

@@ -10,7 +10,23 @@ EVENT_PAGE_SIZE: Final = 2_000
 """Events that a journal returns at once; fewer are the last there are."""
 
 
-class RunJournal(Protocol):
+class SealedBytes(Protocol):
+    """Exact bytes by reference, wherever they are kept: all that a machine without the journal is given."""
+
+    def seal(self, data: bytes) -> BlobRef:
+        """Store exact bytes."""
+        ...
+
+    def unseal(self, ref: BlobRef) -> bytes | None:
+        """Return exact bytes; None when they are gone."""
+        ...
+
+    def keyed(self, data: bytes) -> str:
+        """Return the digest of bytes under the key of the home."""
+        ...
+
+
+class RunJournal(SealedBytes, Protocol):
     """The run's session in the journal, under its lease."""
 
     @property
@@ -54,19 +70,9 @@ class RunJournal(Protocol):
 
     def new_id(self) -> str: ...
 
-    def seal(self, data: bytes) -> BlobRef:
-        """Store exact bytes."""
-        ...
-
     def record(self, data: bytes) -> BlobRef:
         """Store bytes that may be shown: scrubbed before."""
         ...
-
-    def unseal(self, ref: BlobRef) -> bytes | None:
-        """Return exact bytes; None when they are gone."""
-        ...
-
-    def keyed(self, data: bytes) -> str: ...
 
     def scrubbed(self, text: str, longest: int = 4_000) -> str:
         """Return a text as it may be recorded."""

@@ -27,7 +27,7 @@ from workbench.pipelines.executor import (
     WorkspacePlan,
 )
 from workbench.pipelines.outcomes import find_links
-from workbench.pipelines.run_journal import RunJournal
+from workbench.pipelines.run_journal import SealedBytes
 from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
 from workbench.text.safe import one_line
 
@@ -40,7 +40,7 @@ MOST_REVIEWED: Final = 50_000
 class StepFiles(Struct, kw_only=True):
     """The workspaces of one run on one machine."""
 
-    journal: RunJournal
+    blobs: SealedBytes
     workspaces: Workspaces
     files: ProjectFiles
     """What the run was started with: schemas and criteria, never the project as it is now."""
@@ -69,10 +69,10 @@ class StepFiles(Struct, kw_only=True):
 
     def _place(self, workspace: str, file: PlacedFile) -> None:
         if not file.is_optional:
-            artifacts.write_artifact(self.journal, file.artifact, workspace, file.path)
+            artifacts.write_artifact(self.blobs, file.artifact, workspace, file.path)
         elif artifacts.path_kind(workspace, file.path) is None:
             with contextlib.suppress(FileRefused, artifacts.ArtifactMissing):
-                artifacts.write_artifact(self.journal, file.artifact, workspace, file.path)
+                artifacts.write_artifact(self.blobs, file.artifact, workspace, file.path)
 
     def _unmet(self, plan: WorkspacePlan, requirement: Requirement) -> str:
         rule = requirement.rule
@@ -98,8 +98,8 @@ class StepFiles(Struct, kw_only=True):
         how = "took too long" if done.timed_out else f"ended with {done.code}"
         return f"{requirement.rule.target} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
 
-    def local_folder(self, path: str) -> str | None:
-        return path
+    def local_folder(self, spec: StepSpec) -> str | None:
+        return spec.workspace
 
     async def write_aggregate(self, spec: StepSpec) -> StepOutcome:
         """Write what several steps left, put together, into the workspace of an aggregate."""
@@ -127,12 +127,12 @@ class StepFiles(Struct, kw_only=True):
         else:
             self.workspaces.give_back(plan.spec, plan.path)
             outputs = [replace(output, path=_left_at(plan, output.path)) for output in plan.outputs]
-            results = artifacts.collect_artifacts(self.journal, plan.path, outputs, outcome, plan.id.attempt)
+            results = artifacts.collect_artifacts(self.blobs, plan.path, outputs, outcome, plan.id.attempt)
         if plan.is_checked:
             self._lay_out(plan, results.stored)
         if results.missing or not plan.outcomes:
             return results
-        links, missing = find_links(self.journal, plan.outcomes, plan.path, results.stored)
+        links, missing = find_links(self.blobs, plan.outcomes, plan.path, results.stored)
         return replace(results, links=links, left_out=(*results.left_out, *missing))
 
     def _lay_out(self, plan: WorkspacePlan, stored: Sequence[ArtifactStored]) -> None:
@@ -144,7 +144,7 @@ class StepFiles(Struct, kw_only=True):
             own = artifact.path.strip("/") or artifact.name
             if plan.kind == "pipeline" or artifact.artifact_kind == "stdout":
                 path = own if plan.kind == "pipeline" else injected
-                artifacts.write_artifact(self.journal, artifact, plan.path, path)
+                artifacts.write_artifact(self.blobs, artifact, plan.path, path)
 
     async def check(self, plan: WorkspacePlan, contract: model.Contract) -> CheckedContract:
         return await asyncio.to_thread(

@@ -26,7 +26,9 @@ class StepJob(Struct, frozen=True, kw_only=True):
     id: StepId
     argv: tuple[str, ...]
     folder: str
-    """Where it starts: a workspace, by the name that its plan has, or the project."""
+    """Where it starts, by the name that a workspace has in its plan."""
+    in_project: bool = False
+    """Whether that is a folder of the project itself."""
     environment: dict[str, str] = field(default_factory=dict[str, str])
     """Variables added to those that its machine gives it."""
     stdin: bytes = b""

@@ -31,7 +31,7 @@ from workbench.pipelines.model import ArtifactInjection, Mount, OutcomeSpec, Ste
 from workbench.pipelines.state import RunState
 from workbench.pipelines.step_order import ancestors
 from workbench.pipelines.template_values import TemplateValues
-from workbench.pipelines.workspaces import filled_workspace, mounted_project, workspace_path
+from workbench.pipelines.workspaces import filled_workspace, mounted_project, works_in_project, workspace_path
 
 PREPARED_KINDS: Final = ("prompt", "command", "aggregate")
 """Steps that work in a workspace."""
@@ -56,7 +56,8 @@ def plan_workspace(values: TemplateValues, *, is_resumed: bool) -> WorkspacePlan
     starts_in_project = step.kind == "command" and not placed
     return WorkspacePlan(
         id=StepId(run=run.journal.run_id, step=step_run.id, attempt=values.attempt), kind=step.kind,
-        path=path, folder=mounted_project(spec, path) if starts_in_project else path, spec=spec,
+        path=path, in_project=works_in_project(step, run.pipeline),
+        folder=mounted_project(spec, path) if starts_in_project else path, spec=spec,
         placed=placed,
         subsets=tuple(mount_subset(values, mount) for mount in spec.mounts) if has_files else (),
         project_files=_project_files(values), requirements=tuple(_requirements(values)),
@@ -74,10 +75,12 @@ def _project_files(values: TemplateValues) -> tuple[str, ...]:
 
 
 def _requirements(values: TemplateValues) -> Iterator[Requirement]:
-    for rule in values.step.validation:
+    for number, rule in enumerate(values.step.validation, 1):
         if rule.type == "command":
             source, variables = templates.shell_command(rule.target, values.of, values.own_text)
-            yield Requirement(rule=rule, source=source, variables=dict(variables))
+            yield Requirement(
+                rule=rule, part=f"requirement-{number}", source=source, variables=dict(variables)
+            )
         else:
             yield Requirement(rule=replace(rule, target=values.fill(rule.target)))
 

@@ -94,6 +94,14 @@ def workspace_path(
         raise WorkspaceFailed(f"the workspace {spec.root} leads out of the project") from None
 
 
+def works_in_project(step: Step, pipeline: Pipeline) -> bool:
+    """Return whether a step works in a folder of the project itself, not in one that is made for it."""
+    spec = step.workspace
+    if spec.ref:
+        return works_in_project(pipeline.step(spec.ref), pipeline)
+    return bool(spec.root) and not spec.is_worktree
+
+
 def filled_workspace(spec: WorkspaceSpec, fill: Callable[[str], str]) -> WorkspaceSpec:
     """Return a workspace with nothing left to fill in."""
     mounts = (replace(mount, source=fill(mount.source), target=fill(mount.target)) for mount in spec.mounts)

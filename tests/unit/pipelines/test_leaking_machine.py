@@ -46,7 +46,7 @@ class Leaking:
 
     # --- workspaces ---------------------------------------------------------------------------------
 
-    def local_folder(self, path):
+    def local_folder(self, spec):
         return None
 
     async def prepare(self, plan):

@@ -68,7 +68,7 @@ class AuditTrace:
     @contextlib.asynccontextmanager
     async def command_files(self, spec: StepSpec, workspaces: StepWorkspaces) -> AsyncGenerator[None]:
         """Write a line for each file of a step's workspace that changed while its command ran."""
-        folder = workspaces.local_folder(spec.workspace) if self._logs_files else None
+        folder = workspaces.local_folder(spec) if self._logs_files else None
         if folder is None:
             yield
             return

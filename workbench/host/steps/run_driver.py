@@ -201,7 +201,7 @@ def _make_executor(
         trace_folder=str(Path(trace.path).parent) if trace.path else "",
         is_over=lambda run_id: _is_over(context.journal, run_id),
     )  # fmt: skip
-    files = StepFiles(journal=writer, files=definition.files(), workspaces=workspaces)
+    files = StepFiles(blobs=writer, files=definition.files(), workspaces=workspaces)
     here = StepMachine(workspaces=files, processes=LocalProcesses(context))
     return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,

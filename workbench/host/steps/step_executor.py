@@ -74,7 +74,7 @@ class EmbeddedExecutor(Struct, kw_only=True):
 
     def _local_spec(self, spec: StepSpec) -> StepSpec:
         """Return what an agent of this program is given: its folder is on this machine's disk."""
-        folder = self.machine.workspaces.local_folder(spec.workspace)
+        folder = self.machine.workspaces.local_folder(spec)
         if folder is None:
             raise AttemptNotReady("its workspace is on another machine, where only other agents work")
         return replace(spec, workspace=folder)

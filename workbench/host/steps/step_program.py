@@ -49,7 +49,8 @@ class ProgramRun(Struct, frozen=True, kw_only=True):
 def program_job(spec: StepSpec, argv: Sequence[str]) -> StepJob:
     """Return the program of a step."""
     return StepJob(
-        id=spec.id, argv=tuple(argv), folder=spec.workspace, is_apart=spec.keeps_output,
+        id=spec.id, argv=tuple(argv), folder=spec.workspace, in_project=spec.in_project,
+        is_apart=spec.keeps_output,
         environment=cast("dict[str, str]", spec.environment), sandbox=spec.sandbox,
         can_nest=bool(spec.adapter), timeout_seconds=spec.timeout_seconds, outlives=not spec.id.part,
     )  # fmt: skip

@@ -94,7 +94,8 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
     step = spec.id.step
     names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
     if part := spec.id.part:
-        own = (f"{step}.{spec.id.attempt}.{part}", f"{step}.{part}")
+        same = dict.fromkeys((part, part.partition("-")[0]))  # the second review has that of the first
+        own = tuple(f"{head}.{name}" for name in same for head in (f"{step}.{spec.id.attempt}", step))
         names = (*own, *names) if part.startswith(RELAY_PART) else own
     for name in names:
         path = Path(folder) / f"{name}.json"
