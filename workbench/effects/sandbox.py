@@ -1,7 +1,7 @@
 """Turn the words of a command into the words that run it in a sandbox, a box: what it sees and can write.
 
-bubblewrap builds a new root from the paths that the box names, without the network. Landlock only refuses
-writes elsewhere. `sandbox_proof.py` tells which of them works here.
+bubblewrap builds a new root from the paths that the box names, without the network. Landlock refuses writes
+elsewhere and the network, and hides nothing. `sandbox_proof.py` tells which of them works here.
 """
 
 # bubblewrap mounts in the order of its words, and looks at all mounts again for each: the parts of a box are
@@ -12,6 +12,7 @@ writes elsewhere. `sandbox_proof.py` tells which of them works here.
 # A folder that leads to a mount in a writable place is mounted too, since the kernel only keeps mounted
 # folders from being renamed.
 
+import base64
 import os
 import re
 import stat
@@ -22,6 +23,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.domain.sandbox_strength import SandboxStrength, strength_of
 from workbench.domain.values import SandboxBackend, SandboxLevel
 from workbench.effects import landlock_start
 from workbench.effects.box_start import FILTER_OPTION
@@ -29,7 +31,7 @@ from workbench.effects.file_primitives import FileKind
 from workbench.effects.files import Root
 from workbench.effects.folders import make_empty_file, make_folder, remove_below
 from workbench.effects.own_processes import own_interpreter
-from workbench.effects.syscall_filter import FilterName
+from workbench.effects.syscall_filter import FilterName, syscall_filter
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
@@ -45,15 +47,9 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     """Whether there may be one that could not be tried, such as on a machine without free memory."""
 
     @property
-    def strength(self) -> Literal["full", "files", "none"]:
-        """Return what it holds: everything, or that other files are not written, or nothing."""
-        match self.backend:
-            case "bubblewrap":
-                return "full"
-            case "landlock":
-                return "files"
-            case "none":
-                return "none"
+    def strength(self) -> SandboxStrength:
+        """Return how much it holds."""
+        return strength_of(self.backend)
 
 
 class BoxDescription(Struct, frozen=True, kw_only=True):
@@ -323,6 +319,10 @@ def _filter_name(box: BoxDescription) -> FilterName:
     return "command-setgid" if _has_setgid(box.workspace) else "command"
 
 
+def _landlock_filter_name(box: BoxDescription) -> FilterName:
+    return "landlock-setgid" if _has_setgid(box.workspace) else "landlock"
+
+
 def _has_setgid(folder: str) -> bool:
     try:
         return bool(os.stat(folder).st_mode & stat.S_ISGID)  # noqa: PTH116 -- text
@@ -368,4 +368,5 @@ def _landlock_options(box: BoxDescription) -> Iterator[str]:
     }
     for name, value in variables.items():
         yield from ("--set", f"{name}={value}")
+    yield from ("--filter", base64.b64encode(syscall_filter(_landlock_filter_name(box))).decode("ascii"))
     yield from ("--chdir", box.folder)

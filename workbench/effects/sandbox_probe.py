@@ -1,7 +1,8 @@
 """A program of its own: try in a box what must not work there, and print a word only if none of it does.
 
 Run by `sandbox_proof.py` with nothing of this package. Arguments: the word to print, the folder to write in,
-a folder outside, a hidden file, a port of this machine, the process that asks; then `full` for a full box.
+a folder outside, a hidden file, a port of this machine, the process that asks; then `full` for a full box or
+`files` for one that hides nothing.
 """
 
 import os
@@ -16,15 +17,22 @@ def _main(word: str, inside: str, outside: str, hidden: str, port: str, asker: s
     attempts: dict[str, Callable[[], object]] = {
         "write outside": lambda: _write(f"{outside}/written"),
         "truncate a file outside": lambda: os.truncate(f"{outside}/kept", 0),
+        "reach this machine": lambda: socket.create_connection(("127.0.0.1", int(port)), 5),
+        "keep capabilities": lambda: _require_capability("CapEff", "CapPrm"),
+        "make a namespace": _make_namespace,
+        "keep a way to more privileges": _require_new_privileges,
     }
     if strength == "full":
         attempts |= {
             "read a hidden file": lambda: _read(hidden),
-            "reach this machine": lambda: socket.create_connection(("127.0.0.1", int(port)), 5),
             "see processes outside": lambda: os.stat(f"/proc/{asker}/stat"),  # noqa: PTH116
-            "keep capabilities": _require_capability,
-            "make a namespace": _make_namespace,
-            "keep a way to more privileges": _require_new_privileges,
+            "get capabilities again": lambda: _require_capability("CapBnd"),
+        }
+    else:
+        attempts |= {
+            "send a packet": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+            "reach a socket of another program": lambda: socket.socket(socket.AF_UNIX),
+            "signal a process outside": lambda: os.kill(int(asker), 0),
         }
     for name, attempt in attempts.items():
         if _works(attempt):
@@ -51,8 +59,8 @@ def _read(path: str) -> None:
         file.read()
 
 
-def _require_capability() -> None:
-    if int(_status("CapEff"), 16) == 0 and int(_status("CapBnd"), 16) == 0:
+def _require_capability(*names: str) -> None:
+    if not any(int(_status(name), 16) for name in names):
         raise PermissionError
 
 

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from workbench.effects import sandbox_probe
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.landlock_start import LEAST_VERSION, landlock_version
+from workbench.effects.landlock_start import LEAST_KERNEL, LEAST_VERSION, landlock_version
 from workbench.effects.own_processes import bare_interpreter
 from workbench.effects.sandbox import BoxDescription, Sandbox, boxed_argv, boxed_environment, make_places
 from workbench.effects.syscall_filter import syscall_filter
@@ -109,10 +109,8 @@ def _bubblewrap(folder: str | None) -> Sandbox | Missing:
         return problem or Missing(
             problem="bubblewrap is not installed", remedy="install the package bubblewrap"
         )
-    try:
-        syscall_filter("command")
-    except LookupError as error:
-        return Missing(problem=str(error), remedy="use an x86_64, aarch64 or riscv64 machine")
+    if unknown := _processor_problem():
+        return unknown
     for path in there:
         if not _changeable_part(path):
             return _proven_bubblewrap(path, folder)
@@ -120,6 +118,14 @@ def _bubblewrap(folder: str | None) -> Sandbox | Missing:
         problem=f"{there[0]} could be changed by other users than root: {_changeable_part(there[0])}",
         remedy="install the package bubblewrap of your system again",
     )
+
+
+def _processor_problem() -> Missing | None:
+    try:
+        syscall_filter("command")
+    except LookupError as error:
+        return Missing(problem=str(error), remedy="use an x86_64, aarch64 or riscv64 machine")
+    return None
 
 
 def _changeable_part(program: str) -> str:
@@ -221,6 +227,8 @@ def _named_failure(program: str, failure: str) -> Missing:
 def _landlock(folder: str | None) -> Sandbox | Missing:
     if sys.platform != "linux":
         return Missing(problem="there is no Landlock outside of Linux", remedy="run workbench in Linux")
+    if unknown := _processor_problem():
+        return unknown
     key = ("landlock",)
     if key not in _PROVEN:
         _PROVEN[key] = _proven_landlock(folder)
@@ -232,7 +240,7 @@ def _proven_landlock(folder: str | None) -> Sandbox | Missing:
     if version < LEAST_VERSION:
         return Missing(
             problem=f"this kernel has no Landlock of version {LEAST_VERSION} or newer",
-            remedy="use Linux 6.2 or newer, with landlock among its security modules",
+            remedy=f"use Linux {LEAST_KERNEL} or newer, with landlock among its security modules",
         )
     sandbox = Sandbox(backend="landlock")
     failure = _failure_of(sandbox, folder)

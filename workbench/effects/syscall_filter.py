@@ -12,6 +12,11 @@
 # every other one. Directories have setgid bits for a good reason, and pass them on to those below; programs
 # that copy them set the bit again, and a filter cannot see what a path leads to. So the setgid bit may be set
 # where the workspace itself has it.
+#
+# Landlock makes no namespaces. There a command gets no sockets by which it reaches others: Landlock itself
+# refuses TCP alone, and a Unix socket by its path leads to programs such as Docker or tmux that act outside.
+# Pairs of sockets stay, except those that can be sent elsewhere; so do pipes. What System V and POSIX queues
+# and shared memory belong to is not known either.
 
 import errno
 import platform
@@ -21,7 +26,7 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-FilterName = Literal["command", "command-setgid", "agent", "agent-setgid"]
+FilterName = Literal["command", "command-setgid", "agent", "agent-setgid", "landlock", "landlock-setgid"]
 """An agent may make namespaces, since it boxes its own commands; a command may not. With `-setgid` it may set
 that bit."""
 _NAMES: Final[dict[str, FilterName]] = {name: name for name in get_args(FilterName)}
@@ -57,8 +62,26 @@ _NAMESPACES: Final = (
     # clone3, whose flags are in memory; without it the C library uses clone.
     _Refusal(numbers=(435, 435), error=errno.ENOSYS),
 )
-_ALWAYS: Final = (
+_FEW_SOCKETS: Final = (
     _Refusal(numbers=(41, 198), error=errno.EAFNOSUPPORT, argument=0, unlike=(1, 2, 10, 16)),  # socket
+)
+_DATAGRAM, _CLOSE_ON_EXEC, _NO_WAITING = 2, 0o2000000, 0o4000
+_NO_SOCKETS: Final = (
+    _Refusal(numbers=(41, 198), error=errno.ENETUNREACH, argument=0, unlike=(16,)),  # socket, but netlink
+    # socketpair of datagrams, whose ends can be connected again.
+    _Refusal(numbers=(53, 199), error=errno.EPERM, argument=1, equal=(
+        _DATAGRAM, _DATAGRAM | _CLOSE_ON_EXEC, _DATAGRAM | _NO_WAITING,
+        _DATAGRAM | _CLOSE_ON_EXEC | _NO_WAITING,
+    )),
+    *(
+        _Refusal(numbers=numbers, error=errno.ENOSYS)
+        for numbers in (
+            (30, 196), (65, 193), (220, 192),  # shmat, semop, semtimedop
+            (69, 189), (70, 188), (240, 180),  # msgsnd, msgrcv, mq_open
+        )
+    ),
+)  # fmt: skip
+_ALWAYS: Final = (
     _Refusal(numbers=(425, 425), error=errno.ENOSYS),  # io_uring_setup
     _Refusal(numbers=(248, 217), error=errno.EPERM),  # add_key
     _Refusal(numbers=(249, 218), error=errno.EPERM),  # request_key
@@ -123,8 +146,9 @@ def syscall_filter(name: FilterName, processor: str = "") -> bytes:
 
 def _refusals(name: FilterName) -> tuple[_Refusal, ...]:
     bits = stat.S_ISUID if name.endswith("-setgid") else stat.S_ISUID | stat.S_ISGID
-    namespaces = _NAMESPACES if name.startswith("command") else ()
-    return (*namespaces, *_ALWAYS, *_mode_refusals(bits))
+    namespaces = () if name.startswith("agent") else _NAMESPACES
+    sockets = _NO_SOCKETS if name.startswith("landlock") else _FEW_SOCKETS
+    return (*namespaces, *sockets, *_ALWAYS, *_mode_refusals(bits))
 
 
 def _refuse(refusal: _Refusal, column: int) -> list[bytes]:

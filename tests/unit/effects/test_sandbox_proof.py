@@ -291,20 +291,22 @@ def test_another_system(machine, monkeypatch):
 
 
 def test_landlock_takes_over_and_says_why(machine, monkeypatch):
-    monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 5)
+    monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 6)
     monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: "")
     assert prove_sandbox("auto") == Sandbox(
         backend="landlock", problem="bubblewrap is not installed", remedy="install the package bubblewrap"
     )
 
 
-def test_an_old_landlock_is_not_taken(machine):
-    assert "version 3 or newer" in prove_sandbox("landlock").problem
+def test_an_old_landlock_is_not_taken(machine, monkeypatch):
+    monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 5)
+    assert "version 6 or newer" in prove_sandbox("landlock").problem
+    assert "Linux 6.12 or newer" in prove_sandbox("landlock").remedy
     assert prove_sandbox("landlock").backend == "none"
 
 
 def test_a_landlock_that_does_not_hold_is_not_taken(machine, monkeypatch):
-    monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 5)
+    monkeypatch.setattr(sandbox_proof, "landlock_version", lambda: 6)
     monkeypatch.setattr(sandbox_proof, "_failure_of", lambda *_: "it could write outside")
     assert "does not hold here: it could write outside" in prove_sandbox("landlock").problem
 

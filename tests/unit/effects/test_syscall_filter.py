@@ -139,3 +139,27 @@ def test_calls_of_another_processor_end_the_process():
 def test_a_processor_that_is_not_known_has_no_filter():
     with pytest.raises(LookupError):
         syscall_filter("command", "pdp11")
+
+
+CLOSE_ON_EXEC, NO_WAITING = 0o2000000, 0o4000
+LANDLOCK_CALLS = [
+    *((41, 198, (family, 1), errno.ENETUNREACH) for family in (0, 1, 2, 10, 40, 1 << 32 | 1)),
+    (41, 198, (16, 3), ALLOWED),  # netlink
+    *((53, 199, (1, kind), ALLOWED) for kind in (1, 1 | CLOSE_ON_EXEC, 5)),  # socketpair
+    *(
+        (53, 199, (1, kind), errno.EPERM)
+        for kind in (2, 2 | CLOSE_ON_EXEC, 2 | NO_WAITING, 2 | CLOSE_ON_EXEC | NO_WAITING)
+    ),
+    *((x86, other, (), errno.ENOSYS) for x86, other in ((30, 196), (65, 193), (69, 189), (240, 180))),
+    (272, 97, (0x10000000,), errno.EPERM),  # unshare
+    (16, 29, (0, 0x5412), errno.EPERM),  # TIOCSTI
+    (90, 52, (1, 0o4755), errno.EPERM),  # chmod, fchmod
+]
+
+
+@pytest.mark.parametrize("machine", PROCESSORS)
+@pytest.mark.parametrize(("x86", "other", "arguments", "expected"), LANDLOCK_CALLS)
+def test_each_call_where_landlock_holds_files_alone(machine, x86, other, arguments, expected):
+    number = x86 if machine == "x86_64" else other
+    program = syscall_filter("landlock", machine)
+    assert answer(program, number, *arguments, processor=PROCESSORS[machine]) == expected
