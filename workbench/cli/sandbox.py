@@ -22,6 +22,7 @@ from workbench.cli.run_session import positive_number
 from workbench.config.layers import load_config
 from workbench.config.sections import SandboxSettings
 from workbench.domain.codec import to_json_value
+from workbench.domain.sandbox_strength import SandboxStrength, held_text
 from workbench.domain.values import SandboxBackend, SandboxLevel
 from workbench.effects.child_processes import GATE_NAME
 from workbench.effects.command_execution import CommandExit, prepare_command
@@ -43,7 +44,6 @@ from workbench.host.command_box import (
 )
 from workbench.host.session_sandbox import prove_sandbox_once
 from workbench.journal.home import default_home_path
-from workbench.policy.levels import SandboxStrength
 from workbench.policy.sandbox_refusals import read_refusals
 from workbench.text.safe import one_line, safe_text
 from workbench.tools.execution import MAX_COMMAND_SECONDS
@@ -54,14 +54,9 @@ workbench sandbox status --json"""
 TRY_EXAMPLE = """workbench sandbox try -- make test
 workbench sandbox try --timeout 3600 -- make test
 workbench sandbox try --level read-only -- sh -c 'echo x > file'"""
-_LEVEL_WORDS: Final[dict[SandboxLevel, str]] = {
-    "read-only": "commands can write nothing here and have no network",
-    "workspace": "commands can write in the workspace and have no network",
-    "outside": "the sandbox is switched off",
-}
 _STRENGTH_WORDS: Final[dict[SandboxStrength, str]] = {
     "full": "files, processes and the network are held",
-    "files": "only files outside the workspace are held; everything asks as without a sandbox",
+    "files": "writes outside the workspace and the network are held; everything asks as without a sandbox",
     "none": "nothing is held; everything asks as without a sandbox",
 }
 _MOST_LISTED: Final = 20
@@ -115,10 +110,16 @@ def _status(workspace: str, console: Console) -> SandboxStatus:
             return replace(status, unavailable=f"{error.why} {error.remedy}")
         forget_box(planned)
     box = planned.box
-    return replace(
-        status, writable=(box.workspace, *box.writable), closed=tuple(sorted(planned.before)),
-        visible=box.visible, notes=planned.notes,
-    )  # fmt: skip
+    match sandbox.strength:
+        case "full":
+            return replace(
+                status, writable=(box.workspace, *box.writable), closed=tuple(sorted(planned.before)),
+                visible=box.visible, notes=planned.notes,
+            )  # fmt: skip
+        case "files":
+            return replace(status, writable=(box.workspace, *box.writable), visible=("/",))
+        case "none":
+            return replace(status, writable=("/",), visible=("/",))
 
 
 def _status_lines(status: SandboxStatus) -> Iterator[str]:
@@ -127,15 +128,29 @@ def _status_lines(status: SandboxStatus) -> Iterator[str]:
     if status.problem:
         yield f"Why not more: {status.problem}."
         yield f"Remedy: {status.remedy}."
-    yield f"Level: {status.level} ({_LEVEL_WORDS[status.level]})"
+    yield f"Level: {status.level} ({_level_text(status)})"
     if status.unavailable:
         yield f"Not in this workspace: {status.unavailable}"
         return
+    if status.strength == "none":
+        return
     yield from _list_lines("Writable", status.writable)
+    if status.strength == "files":
+        yield "Commands can read all that you can, and .git and files that run automatically can be written."
+        yield "Times, owners and permissions of your files elsewhere can be changed."
+        return
     yield from _list_lines("Read-only in it", status.closed)
     yield "Hard links in the workspace are files of it: a command can change the file that they share."
     yield from _list_lines("Visible outside, next to the system", status.visible)
     yield from (f"Note: {one_line(note, _MOST_CELLS)}." for note in status.notes)
+
+
+def _level_text(status: SandboxStatus) -> str:
+    if status.level == "outside":
+        return "the sandbox is switched off"
+    if status.strength == "none":
+        return "commands run as you"
+    return f"commands {held_text(status.level, status.strength, 'have')}"
 
 
 def _list_lines(title: str, paths: Sequence[str]) -> Iterator[str]:

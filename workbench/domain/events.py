@@ -61,6 +61,7 @@ from workbench.domain.values import (
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    SandboxBackend,
     SandboxLevel,
     SandboxRefusal,
     SandboxUse,
@@ -592,6 +593,8 @@ class ActionOpened(ActionEvent, frozen=True, kw_only=True):
     """Where a command runs if it is approved as it is shown; None of all else."""
     level: SandboxLevel | None = None
     """The level of the session's sandbox, where a command could run inside; None where it cannot."""
+    backend: SandboxBackend = "bubblewrap"
+    """What held commands inside when the row was opened: an approval is for no less."""
 
 
 class ActionApproved(ActionEvent, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from msgspec import Struct
 from workbench.changes.decision import SealedBytesMissing, approval_outcome, image_digest, sealed_changes
 from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.events import FileChanged
+from workbench.domain.sandbox_strength import BACKEND_BY_STRENGTH, SandboxStrength, is_weaker, strength_of
 from workbench.domain.values import (
     HELD_BY,
     OUTSIDE,
@@ -28,7 +29,7 @@ from workbench.host.driver_context import CallBytesMissing, SessionWriter
 from workbench.host.gate_runner import Recheck, recheck_before_execution
 from workbench.host.governed_settings import GovernedSettings
 from workbench.policy.gate import GateContext, ScreenedCall, granted_search_path
-from workbench.policy.levels import BACKEND_BY_STRENGTH, lower_level
+from workbench.policy.levels import lower_level
 
 HELD: Final = "held"
 HELD_WHY: Final = "all agents were held before it ran"
@@ -37,7 +38,8 @@ HELD_WHY: Final = "all agents were held before it ran"
 
 SANDBOX_GONE: Final = "sandbox gone"
 SANDBOX_GONE_WHY: Final = "it was to run inside the sandbox, which is gone"
-"""Detail and reason of a call that asks again."""
+SANDBOX_WEAKER_WHY: Final = "it was approved for a sandbox that holds more than the one that works now"
+"""Detail and reasons of a call that asks again."""
 
 
 class PermittedCall(Struct, frozen=True, kw_only=True):
@@ -100,9 +102,16 @@ def _command_use(record: CallRecord, now: Recheck) -> SandboxUse | ExecutionRefu
         return OUTSIDE
     if sandbox.level == "outside" or sandbox.strength == "none":
         return ExecutionRefusal(detail=SANDBOX_GONE, error=SANDBOX_GONE_WHY)
+    if record.approved is not None and is_weaker(sandbox.strength, _shown_strength(record)):
+        return ExecutionRefusal(detail=SANDBOX_GONE, error=SANDBOX_WEAKER_WHY)
     shown = record.opened.level if record.opened is not None else None
     level = sandbox.level if shown is None else lower_level(shown, sandbox.level)
     return SandboxUse(level=level, backend=BACKEND_BY_STRENGTH[sandbox.strength])
+
+
+def _shown_strength(record: CallRecord) -> SandboxStrength:
+    """Return what held commands inside when the human was asked; rows of older versions do not say it."""
+    return strength_of(record.opened.backend if record.opened is not None else "bubblewrap")
 
 
 def _allowed_place(record: CallRecord) -> Place | None:

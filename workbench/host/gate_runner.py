@@ -38,6 +38,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import IllegalMoveError
 from workbench.domain.rows import Action, Call
+from workbench.domain.sandbox_strength import BACKEND_BY_STRENGTH
 from workbench.domain.tools import PATCH_TOOL
 from workbench.domain.values import (
     RELEASED_PREFIX,
@@ -47,6 +48,7 @@ from workbench.domain.values import (
     Hunk,
     JsonObject,
     Place,
+    SandboxBackend,
     SandboxLevel,
 )
 from workbench.effects.fault_points import fault_point
@@ -211,6 +213,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     place: Place | None = None
     """Where a command runs if it is approved as it is shown."""
     level: SandboxLevel | None = None
+    backend: SandboxBackend = "bubblewrap"
 
     @property
     def subject(self) -> JsonObject:
@@ -279,7 +282,10 @@ async def judge_and_propose(
             compute_proposal, writer, row, screened, call_context(writer, settings, gate=gate)
         )
         verdict = await asyncio.to_thread(_with_earlier_refusal, writer, row, screened, verdict)
-        proposal = replace(proposal, place=verdict.place, level=_level_offered(verdict, gate.sandbox))
+        proposal = replace(
+            proposal, place=verdict.place, level=_level_offered(verdict, gate.sandbox),
+            backend="bubblewrap" if gate.sandbox is None else BACKEND_BY_STRENGTH[gate.sandbox.strength],
+        )  # fmt: skip
         if row.tool == PATCH_TOOL:
             verdict = _patch_verdict(writer, verdict, proposal)
         return verdict, proposal
@@ -536,6 +542,7 @@ def action_opened_body(
         subject_ref=proposal.draft.subject_ref if proposal.draft else None,
         warnings=tuple(_proposal_warnings(proposal, exact, was_scrubbed)),
         place=proposal.place, level=proposal.level,
+        backend="bubblewrap" if proposal.level is None else proposal.backend,
     )  # fmt: skip
 
 

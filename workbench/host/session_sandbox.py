@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from workbench.config.types import Config
 from workbench.domain.rows import Session
+from workbench.domain.sandbox_strength import held_text
 from workbench.domain.values import SandboxLevel
 from workbench.host.governed_settings import GovernedSettings
 from workbench.journal.home import default_home_path
@@ -69,13 +70,6 @@ def sandbox_state(
     )  # fmt: skip
 
 
-_LEVEL_TEXTS: Final[dict[SandboxLevel, str]] = {
-    "read-only": "inside the sandbox: they can write nothing, and have no network",
-    "workspace": "inside the sandbox: they can write only in the workspace, and have no network",
-    "outside": "outside the sandbox, as you",
-}
-
-
 def sandbox_text(session: Session, settings: GovernedSettings, sandbox: "Sandbox") -> str:
     """Return what holds for the commands of a session, in sentences; `sandbox` is what works here."""
     if session.kind in _RUNS_NOTHING_HERE:
@@ -86,14 +80,25 @@ def sandbox_text(session: Session, settings: GovernedSettings, sandbox: "Sandbox
         if settings.config.sandbox.required:
             held = f"Commands inside are refused (sandbox.required). {sentence(sandbox.problem)}"
         return f"{held} {sentence(sandbox.remedy)}".strip()
-    said = f"Commands run {_LEVEL_TEXTS[level]}."
     if level == "outside":
-        return said
+        return "Commands run outside the sandbox, as you."
+    said = f"Commands run inside the sandbox: they {held_text(level, sandbox.strength, 'have')}."
     if sandbox.strength == "files":
-        return f"{said} Here it only keeps other files from being written, so all asks as without it."
+        return f"{said} It is not a full sandbox, so all asks as without it."
     is_answering = is_sandbox_answering(session, settings)
     asks = "run without asking, unless one is denied" if is_answering else "ask"
     return f"{said} Commands that nothing allows {asks}; to leave the sandbox is always a question."
+
+
+def sandbox_doubt(word: str, level: SandboxLevel, sandbox: "Sandbox") -> str:
+    """Return why a word of `/sandbox` does not mean here what it says; empty where it does."""
+    name = word.strip().casefold()
+    if name not in ("auto", "read-only", "workspace") or (level != "outside" and sandbox.strength == "full"):
+        return ""
+    if level == "outside":
+        return "But its level is outside, so they run outside and ask."
+    holds = "no" if sandbox.strength == "none" else "no full"
+    return f"But there is {holds} sandbox here, so they ask as without it. {sentence(sandbox.problem)}"
 
 
 async def prove_in_thread(session: Session, settings: GovernedSettings, prove: SandboxProof) -> None:

@@ -399,8 +399,8 @@ def _leaving_reason(passed: ScreenedCall, context: GateContext, sandbox: Sandbox
         return f"the agent asks to run it outside the sandbox: {said or 'it gives no reason'}"
     workspace = "" if sandbox.level == "read-only" else os.path.realpath(context.workspace)
     needs = () if passed.view is None else sandbox_needs(passed.view, workspace, passed.folder)
-    # Without namespaces .git cannot be spared and the network is not closed: what needs them fits.
-    kept = needs if sandbox.strength == "full" else [n for n in needs if n.kind not in ("git", "network")]
+    # Without namespaces .git cannot be spared: what needs it fits.
+    kept = needs if sandbox.strength == "full" else [need for need in needs if need.kind != "git"]
     return needs_text(kept)
 
 

@@ -4,19 +4,13 @@ Two settings that never mix: the level says what commands inside may touch, appr
 sandbox allows what nobody spoke about; it never answers what a rule asks, and never lets a denied line run.
 """
 
-from collections.abc import Mapping
-from typing import Final, Literal, get_args
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.values import SANDBOX_SPEAKER, GateVerdict, SandboxBackend, SandboxLevel
-
-SandboxStrength = Literal["full", "files", "none"]
-"""`full` also hides files and closes the network; `files` only keeps other files from being written."""
-BACKEND_BY_STRENGTH: Final[Mapping[SandboxStrength, SandboxBackend]] = {
-    "full": "bubblewrap", "files": "landlock", "none": "none",
-}  # fmt: skip
+from workbench.domain.sandbox_strength import SandboxStrength, held_text
+from workbench.domain.values import SANDBOX_SPEAKER, GateVerdict, SandboxLevel
 
 
 class SandboxState(Struct, frozen=True, kw_only=True):
@@ -66,7 +60,7 @@ def place_command(verdict: GateVerdict, line: LineFacts, sandbox: SandboxState) 
     if sandbox.strength == "none":
         return _place_without_sandbox(verdict, sandbox)
     if _is_answered_by_sandbox(verdict, line, sandbox):
-        return _allowed_inside(sandbox.level)
+        return _allowed_inside(sandbox)
     return replace(verdict, place="inside")
 
 
@@ -102,9 +96,8 @@ def _is_answered_by_sandbox(verdict: GateVerdict, line: LineFacts, sandbox: Sand
     return sandbox.is_auto and sandbox.strength == "full" and nobody_spoke and not line.objection
 
 
-def _allowed_inside(level: SandboxLevel) -> GateVerdict:
-    writes = "it can write nothing" if level == "read-only" else "it can write only in the workspace"
+def _allowed_inside(sandbox: SandboxState) -> GateVerdict:
     return GateVerdict(
         outcome="allowed", step="grants", by=SANDBOX_SPEAKER, place="inside",
-        reason=f"it runs inside the sandbox: {writes}, and has no network",
+        reason=f"it runs inside the sandbox: it {held_text(sandbox.level, sandbox.strength)}",
     )  # fmt: skip

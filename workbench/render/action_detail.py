@@ -152,7 +152,10 @@ def _place_lines(detail: ActionDetail, place: Place | None, room: int, ink: Ink)
     """Return where a command runs and why it asks, which belong together, with its folder."""
     if place is None:
         return []
-    facts = [("where", place_fact(place, detail.level)), *reversed(_folder_and_reason(detail))]
+    facts = [
+        ("where", place_fact(place, detail.level, detail.backend)),
+        *reversed(_folder_and_reason(detail)),
+    ]
     indent = max(len(name) for name, _ in facts) + 2
     lines: list[Content] = []
     for name, text in facts:

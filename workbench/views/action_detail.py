@@ -29,6 +29,7 @@ from workbench.domain.values import (
     Json,
     JsonObject,
     Place,
+    SandboxBackend,
     SandboxLevel,
 )
 from workbench.text.canonical import dumps
@@ -344,6 +345,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Where its command runs, as the row offers it or as it was decided; None of all else."""
     level: SandboxLevel | None = None
     """The level of the sandbox in which it could run; None where it cannot."""
+    backend: SandboxBackend = "bubblewrap"
+    """What would hold it there, as it was shown."""
     refused: str = ""
     """What the sandbox refused to it, one safe line: `the sandbox refused to write /etc/hosts`."""
 
@@ -412,7 +415,8 @@ def action_detail(
         is_pending=action.state == "pending", is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
-        place=action.place, level=action.level, refused=refusals_sentence(call) if call else "",
+        place=action.place, level=action.level, backend=opened.backend,
+        refused=refusals_sentence(call) if call else "",
     ))  # fmt: skip
 
 

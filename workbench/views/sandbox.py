@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import Call, Session
+from workbench.domain.sandbox_strength import held_text, strength_of
 from workbench.domain.values import (
     SANDBOX_SPEAKER,
     Place,
@@ -29,12 +30,6 @@ _REFUSAL_WORDS: Final[Mapping[RefusalKind, str]] = {
     "closed": "to create {}, which controls the workspace",
     "privilege": "to use {}",
 }
-LEVEL_SENTENCES: Final[Mapping[SandboxLevel, str]] = {
-    "read-only": "it can write nothing, and has no network",
-    "workspace": "it can write only in the workspace, and has no network",
-    "outside": "it can do all that you can",
-}
-"""What a command of a level can do."""
 
 
 def refusals_text(refusals: Sequence[SandboxRefusal]) -> str:
@@ -105,11 +100,11 @@ def step_place_text(level: SandboxLevel | None) -> str:
     return "runs outside" if level == "outside" else f"runs inside ({level})"
 
 
-def place_fact(place: Place, level: SandboxLevel | None) -> str:
+def place_fact(place: Place, level: SandboxLevel | None, backend: SandboxBackend = "bubblewrap") -> str:
     """Return where a command would run, and what it can do there."""
     if place == "inside" and level is not None:
-        return f"inside the sandbox: {LEVEL_SENTENCES[level]}"
-    return f"outside the sandbox: {LEVEL_SENTENCES['outside']}"
+        return f"inside the sandbox: it {held_text(level, strength_of(backend))}"
+    return "outside the sandbox: it can do all that you can"
 
 
 # --- the sandbox of a folder ------------------------------------------------------------------------
@@ -188,17 +183,10 @@ def problem_sentence(standing: SandboxStanding) -> str:
     """Return that this machine has no full sandbox, why, and what helps; empty where it has one."""
     if standing.level == "outside" or not standing.problem:
         return ""
-    head = "No sandbox" if standing.backend == "none" else "The sandbox only keeps files from being written"
+    head = "No sandbox" if standing.backend == "none" else "The sandbox hides nothing and does not spare .git"
     why = one_line(standing.problem, _MAX_PROBLEM_CELLS).rstrip(".")
     remedy = sentence(one_line(standing.remedy, _MAX_PROBLEM_CELLS)) if standing.remedy else ""
     return f"{head}: {why}. {remedy}".rstrip()
-
-
-_LEVELS_OF_COMMANDS: Final[Mapping[SandboxLevel, str]] = {
-    "read-only": "they can write nothing, and have no network",
-    "workspace": "they can write only in the workspace, and have no network",
-    "outside": "",
-}
 
 
 def state_sentence(standing: SandboxStanding) -> str:
@@ -208,8 +196,8 @@ def state_sentence(standing: SandboxStanding) -> str:
     if standing.level == "outside" or not standing.is_full:
         return "Commands run outside the sandbox, as you."
     asks = "run without asking" if standing.is_auto else "ask"
-    holds = _LEVELS_OF_COMMANDS[standing.level]
-    return f"Commands run inside: {holds}. Those that nothing allows or denies {asks}."
+    holds = held_text(standing.level, "full", "have")
+    return f"Commands run inside: they {holds}. Those that nothing allows or denies {asks}."
 
 
 def choice_text(standing: SandboxStanding | None) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support import boxes
 from workbench.cli import sandbox as module
@@ -27,7 +28,7 @@ def test_the_status_of_a_machine_with_a_full_sandbox(here):
     assert here("sandbox", "status") == 0
     lines = here.out.splitlines()
     assert lines[0].startswith("Sandbox: bubblewrap ") and "the network are held" in lines[0]
-    assert "Level: workspace (commands can write in the workspace and have no network)" in lines
+    assert "Level: workspace (commands can write only in the workspace, and have no network)" in lines
     assert f"  {here.workspace}/.envrc" in lines
     facts = here.json("sandbox", "status", "--json")
     assert (facts["backend"], facts["strength"], facts["level"]) == ("bubblewrap", "full", "workspace")
@@ -51,6 +52,13 @@ def test_the_status_of_a_machine_without_one_says_what_to_do(shell, monkeypatch)
     assert "Why not more: bubblewrap is not installed." in shell.out
     assert "Remedy: install it." in shell.out
     assert "everything asks as without a sandbox" in shell.out
+    (shell.workspace / ".envrc").write_text("x")
+    shell("sandbox", "status")
+    assert "can read all that you can" in shell.out and "Read-only in it" not in shell.out
+    assert shell.json("sandbox", "status", "--json")["closed"] == []
+    monkeypatch.setattr(module, "prove_sandbox_once", lambda choice: replace(found, backend="none"))
+    shell("sandbox", "status")
+    assert "Level: workspace (commands run as you)" in shell.out and "Writable" not in shell.out
 
 
 def test_the_status_follows_the_settings_and_names_a_workspace_without_a_box(here, monkeypatch):
@@ -182,7 +190,7 @@ def test_by_landlock_it_says_what_is_missing(shell, monkeypatch):
     monkeypatch.chdir(shell.workspace)
     monkeypatch.setenv("WORKBENCH_SANDBOX_BACKEND", "landlock")
     assert shell("sandbox", "try", "--", "sh", "-c", "echo x > made; echo $TMPDIR") == 0
-    assert "only files outside the workspace are held" in shell.err
+    assert "writes outside the workspace and the network are held" in shell.err
     assert (shell.workspace / "made").exists() and "workbench-sandbox-" in shell.out
 
 

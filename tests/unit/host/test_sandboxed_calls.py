@@ -76,6 +76,32 @@ def lose_sandbox(stage, monkeypatch, point="call.before_executing"):
     monkeypatch.setattr(executor, "fault_point", lambda name: is_gone.append(1) if name == point else None)
 
 
+LANDLOCK = Sandbox(backend="landlock", problem="bubblewrap is gone", remedy="install it")
+
+
+@pytest.mark.parametrize(
+    ("shown", "now", "is_asked"),
+    [(None, LANDLOCK, True), (LANDLOCK, LANDLOCK, False), (LANDLOCK, None, False), (None, None, False)],
+)
+def test_an_approval_is_for_no_less_than_what_was_shown(staged, shown, now, is_asked):
+    stage = staged(recording(command("touch made"), DONE)).begin()
+    if (shown or now) and prove_sandbox("landlock").strength != "files":
+        pytest.skip("no Landlock")
+    here = [shown]
+    context = stage.context
+    stage.context = lambda: replace(context(), prove_sandbox=lambda choice: here[0] or prove_sandbox(choice))
+    stage.drive()
+    (row,) = stage.waiting()
+    assert stage.opened(row).backend == ("landlock" if shown else "bubblewrap")
+    stage.approve(row)
+    here[0] = now
+    stage.drive()
+    assert (stage.workspace / "made").exists() is not is_asked
+    assert [(action.place, stage.opened(action).backend) for action in stage.waiting()] == (
+        [("inside", "landlock")] if is_asked else []
+    )
+
+
 # --- programs that a rule lets run outside -----------------------------------------------------------
 
 

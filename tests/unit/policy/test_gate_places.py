@@ -183,6 +183,7 @@ def test_what_a_line_needs_is_a_question_to_leave(work):
     files_only = replace(AUTO, strength="files")
     assert place(command("git commit -m x"), where(work, files_only)) == ("ask", "inside")
     assert place(command("sudo make"), where(work, files_only)) == ("ask", "outside")
+    assert place(command("npm install left-pad"), where(work, files_only)) == ("ask", "outside")
     no_sandbox = replace(AUTO, strength="none")
     assert place(command("git commit -m x"), where(work, no_sandbox)) == ("ask", "outside")
     off = replace(AUTO, level="outside")

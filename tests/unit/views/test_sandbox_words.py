@@ -10,6 +10,7 @@ from workbench.views.sandbox import (
     asks_text,
     choice_text,
     offer_text,
+    place_fact,
     problem_sentence,
     refusal_lines,
     refusals_sentence,
@@ -119,6 +120,17 @@ def test_the_list_of_commands_says_how_the_sandbox_is(standing, words):
     assert choice_text(standing) == words
 
 
+def test_where_a_command_runs_is_said_by_what_holds_it():
+    assert place_fact("inside", "workspace") == (
+        "inside the sandbox: it can write only in the workspace, and has no network"
+    )
+    assert place_fact("inside", "read-only", "landlock") == (
+        "inside the sandbox: it can change the contents of no file, can read all that you can, and has no network"
+    )
+    assert "also in .git" in place_fact("inside", "workspace", "landlock")
+    assert place_fact("outside", "workspace", "landlock") == "outside the sandbox: it can do all that you can"
+
+
 @pytest.mark.parametrize(
     ("asks", "standing", "words"),
     [
@@ -140,7 +152,7 @@ def test_what_asks_leaves_out_what_runs_inside(asks, standing, words):
     [
         (FULL, ""), (OFF, ""), (SandboxStanding(), ""),
         (MISSING, "No sandbox: bubblewrap is not installed. Install the package bubblewrap."),
-        (FILES, "The sandbox only keeps files from being written: bubblewrap is not installed. "
+        (FILES, "The sandbox hides nothing and does not spare .git: bubblewrap is not installed. "
          "Install the package bubblewrap."),
     ],
 )  # fmt: skip
