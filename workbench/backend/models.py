@@ -1,10 +1,12 @@
 """Models for the screen's backend, loaded on first use: listed, and chosen for a session."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from workbench.backend.workspace import LocalWorkspace, NextSession
 from workbench.config.types import Config
 from workbench.domain.rows import Session
+from workbench.domain.values import SandboxLevel
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
@@ -76,9 +78,21 @@ class LocalModels(LocalWorkspace, ModelBackend):
         self._require_person("choose the sandbox of a session")
         session = self._session(session_id)
         if session is not None:
-            return session_requests.set_sandbox(self._journal, session, word, self._actor)
-        self._next_session.change_members(session_requests.sandbox_setting(word))
-        return f"The next session: {session_requests.SANDBOX_WORDS[word.strip().casefold()][1]}."
+            said = session_requests.set_sandbox(self._journal, session, word, self._actor)
+            level = self._require_session(session_id).sandbox_level
+            return f"{said} {self._sandbox_doubt(word, level)}".rstrip()
+        setting = session_requests.sandbox_setting(word)
+        self._next_session.change_members(setting)
+        said = f"The next session: {session_requests.SANDBOX_WORDS[word.strip().casefold()][1]}."
+        chosen = self._next_session.members.get("sandbox")
+        level = next((level for level in get_args(SandboxLevel) if level == chosen), None)
+        return f"{said} {self._sandbox_doubt(word, level)}".rstrip()
+
+    def _sandbox_doubt(self, word: str, level: SandboxLevel | None) -> str:
+        from workbench.host.session_sandbox import prove_sandbox_once, sandbox_doubt
+
+        settings = self._config().sandbox
+        return sandbox_doubt(word, level or settings.level, prove_sandbox_once(settings.backend))
 
     def choose_worktree(self, *, is_chosen: bool) -> str:
         self._next_session.is_worktree = False

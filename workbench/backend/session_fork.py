@@ -6,9 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import WORKTREE_SETTING, Session
-from workbench.domain.values import Actor, Refused
+from workbench.domain.values import Actor, Refused, SandboxLevel
 from workbench.effects.files import workspace_path
 from workbench.host.fork import ForkPlan, default_fork_plan, fork_session, require_conversation
+from workbench.host.workspace_config import load_workspace_config
 from workbench.host.workspace_copy import RestoredWorkspace, WorkspaceCopyKind, restore_workspace
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
@@ -65,7 +66,7 @@ def make_fork(journal: Journal, session: Session, options: ForkOptions, actor: A
 
 def plan_fork(journal: Journal, session: Session, options: ForkOptions) -> ForkPlan:
     """Return what a fork is made of."""
-    plan = _with_model(journal, session, default_fork_plan(session), options)
+    plan = _with_model(journal, session, default_fork_plan(session, _set_level(journal, session)), options)
     workspace = plan.workspace
     if not options.folder and (options.directory is not None or not (workspace and Path(workspace).is_dir())):
         workspace = workspace_path(options.directory)
@@ -73,6 +74,13 @@ def plan_fork(journal: Journal, session: Session, options: ForkOptions) -> ForkP
         configuration = {k: v for k, v in plan.configuration.items() if k != WORKTREE_SETTING}
         plan = replace(plan, configuration=configuration)
     return replace(plan, workspace=workspace, title=plan.title if options.title is None else options.title)
+
+
+def _set_level(journal: Journal, session: Session) -> SandboxLevel:
+    """Return the level that the settings give; it only matters where another one was chosen."""
+    if session.sandbox_level is None:
+        return "workspace"
+    return load_workspace_config(journal, session.workspace).config.sandbox.level
 
 
 def _with_model(journal: Journal, session: Session, plan: ForkPlan, options: ForkOptions) -> ForkPlan:

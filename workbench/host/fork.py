@@ -66,10 +66,11 @@ from workbench.domain.events import (
 from workbench.domain.fold import MemoryTables
 from workbench.domain.retired_prompts import retired_prompt_ids
 from workbench.domain.rows import Call, Session
-from workbench.domain.values import REOPENS, UNDO_TOOL, Actor, Body, GateVerdict, Json
+from workbench.domain.values import REOPENS, UNDO_TOOL, Actor, Body, GateVerdict, Json, SandboxLevel
 from workbench.host import redaction
 from workbench.host.session_requests import MAX_TITLE_LENGTH, SessionRefused
 from workbench.journal.journal import Journal
+from workbench.policy.levels import lower_level
 
 _EVENTS_AT_ONCE: Final = 200
 _ANSWERS: Final = (ActionApproved, ActionRejected, ActionExpired)
@@ -87,25 +88,30 @@ class ForkPlan(Struct, frozen=True, kw_only=True):
     active_tools: tuple[str, ...] = ()
 
 
-def default_fork_plan(session: Session) -> ForkPlan:
-    """Return the plan that changes nothing; what was imported brings no configuration."""
+def default_fork_plan(session: Session, level: SandboxLevel = "workspace") -> ForkPlan:
+    """Return the plan that changes nothing; what was imported brings no configuration.
+
+    `level`: the setting of the sandbox, below which a level that was chosen is kept.
+    """
     is_ours = session.origin is None
     return ForkPlan(
         workspace=session.workspace, provider=session.provider, model=session.model,
         title=f"{session.title} (fork)" if session.title else "",
-        configuration=_kept_configuration(session) if is_ours else {},
+        configuration=_kept_configuration(session, level) if is_ours else {},
         active_tools=session.active_tools if is_ours else (),
     )  # fmt: skip
 
 
-def _kept_configuration(session: Session) -> dict[str, Json]:
+def _kept_configuration(session: Session, level: SandboxLevel) -> dict[str, Json]:
     """Return a session's configuration without what a human allowed for that session only."""
-    return {k: v for k, v in session.configuration.items() if (k, v) not in _LOOSER_CHOICES}
+    kept = {k: v for k, v in session.configuration.items() if (k, v) not in _LOOSER_CHOICES}
+    chosen = session.sandbox_level
+    if chosen is not None and (chosen == level or lower_level(chosen, level) == level):
+        kept.pop("sandbox", None)
+    return kept
 
 
-_LOOSER_CHOICES: Final = (
-    ("reads", "reads"), ("sandboxed", "auto"), ("sandbox", "outside"), ("sandbox", "workspace"),
-)  # fmt: skip
+_LOOSER_CHOICES: Final = (("reads", "reads"), ("sandboxed", "auto"))
 """What a human chose for one session and no other, since the settings may allow less."""
 
 

@@ -8,7 +8,7 @@ from workbench.domain.values import Actor
 from workbench.effects.sandbox import Sandbox
 from workbench.host import fork
 from workbench.host.session_requests import SessionRefused, sandbox_setting, set_sandbox
-from workbench.host.session_sandbox import sandbox_text
+from workbench.host.session_sandbox import sandbox_doubt, sandbox_text
 
 FULL = Sandbox(backend="bubblewrap", program="/usr/bin/bwrap")
 FILES = Sandbox(backend="landlock", problem="no namespaces")
@@ -66,18 +66,42 @@ def test_the_sandbox_of_an_agent_that_runs_its_own_commands_cannot_be_changed(st
 
 
 @pytest.mark.parametrize(
-    ("choice", "is_kept"),
+    ("choice", "setting", "is_kept"),
     [
-        ({"sandbox": "outside"}, False),
-        ({"sandbox": "workspace"}, False),
-        ({"sandbox": "read-only"}, True),
-        ({"sandboxed": "auto"}, False),
-        ({"sandboxed": "ask"}, True),
+        ({"sandbox": "outside"}, "workspace", False),
+        ({"sandbox": "workspace"}, "workspace", False),
+        ({"sandbox": "workspace"}, "read-only", False),
+        ({"sandbox": "workspace"}, "outside", True),
+        ({"sandbox": "read-only"}, "workspace", True),
+        ({"sandbox": "read-only"}, "outside", True),
+        ({"sandboxed": "auto"}, "workspace", False),
+        ({"sandboxed": "ask"}, "workspace", True),
     ],
 )
-def test_a_fork_takes_over_what_allows_less_and_nothing_else(stage, choice, is_kept):
+def test_a_fork_takes_over_what_allows_less_and_nothing_else(stage, choice, setting, is_kept):
     session = replace(stage.session(), configuration=choice)
-    assert fork._kept_configuration(session) == (choice if is_kept else {})
+    assert fork.default_fork_plan(session, setting).configuration == (choice if is_kept else {})
+
+
+@pytest.mark.parametrize(
+    ("word", "level", "sandbox", "said"),
+    [
+        ("auto", "workspace", FULL, ""),
+        (
+            "AUTO ",
+            "workspace",
+            NONE,
+            "But there is no sandbox here, so they ask as without it. Bubblewrap is",
+        ),
+        ("read-only", "read-only", FILES, "But there is no full sandbox here"),
+        ("auto", "outside", FULL, "But its level is outside, so they run outside and ask."),
+        ("outside", "outside", NONE, ""),
+        ("ask", "workspace", NONE, ""),
+    ],
+)
+def test_a_word_that_promises_what_is_not_held_says_so(word, level, sandbox, said):
+    doubt = sandbox_doubt(word, level, sandbox)
+    assert doubt.startswith(said) and bool(doubt) == bool(said)
 
 
 def test_what_is_said_of_a_sandbox(stage):
@@ -101,5 +125,8 @@ def test_what_is_said_of_a_sandbox(stage):
         "Commands run outside: there is no sandbox here. Bubblewrap is not installed. Install it."
     )
     assert said(NONE, required=True).startswith("Commands inside are refused (sandbox.required).")
-    assert "all asks as without it" in said(FILES)
+    assert said(FILES) == (
+        "Commands run inside the sandbox: they can change the contents of files only in the workspace, also in .git, "
+        "can read all that you can, and have no network. It is not a full sandbox, so all asks as without it."
+    )
     assert "runs its own commands" in said(FULL, replace(stage.session(), kind="supervised"))
