@@ -67,7 +67,8 @@ def mounted_source(path: str, mounts: Mounts) -> tuple[str, str]:
 
 def _mountinfo(process: int | str) -> str:
     try:
-        return Path(f"/proc/{process}/mountinfo").read_text("utf-8", "surrogateescape")
+        # As bytes: a carriage return in a name ends no line.
+        return Path(f"/proc/{process}/mountinfo").read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
         return ""
 

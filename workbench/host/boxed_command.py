@@ -1,7 +1,7 @@
 """A command of a session in its sandbox: the words that run it, and what was refused when it has ended."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,7 +10,6 @@ from workbench.config.types import Config
 from workbench.domain.values import WHOLE_WORKSPACE, SandboxLevel, SandboxRefusal, SandboxUse
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
 from workbench.host.box_folders import moved_list
-from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import (
     BoxPlaces,
     BoxUnavailable,
@@ -20,8 +19,9 @@ from workbench.host.command_box import (
     quarantine_new_closed,
 )
 from workbench.host.driver_context import DriverContext
+from workbench.host.path_denials import folder_gate, path_denials, patterns_as_globs
 from workbench.policy.gate import GateContext, command_boundary
-from workbench.policy.paths import ResolvedPath, is_below
+from workbench.policy.paths import is_below
 from workbench.policy.sandbox_refusals import MOST_REFUSALS, read_refusals, shown_target
 from workbench.text.human import sentence
 
@@ -52,11 +52,9 @@ def box_command(
         raise BoxUnavailable(
             sentence(f"It is gone: {sandbox.problem or 'another one works now'}"), sandbox.remedy
         )
-    boundary = command_boundary(gate)
-    denials = _path_denials(gate, boundary.is_denied, boundary.is_write_denied)
     planned = command_box(
         context, session_id, use.level, context.workspace, visible=config.sandbox.visible,
-        closed=boundary.governing(), denials=denials,
+        closed=command_boundary(gate).governing(), denials=path_denials(gate),
     )  # fmt: skip
     return _boxed(sandbox, planned, argv, environment)
 
@@ -74,18 +72,29 @@ def box_program(
 ) -> BoxedCommand:
     """Return what runs a program of a pipeline, or a hook, inside; blocks, so call it in a thread.
 
-    `owner_id`: whose /tmp it has, such as its run's. `closed`: files that it may not write. `can_nest`: an
+    What the settings and rules deny of files holds for it too. `owner_id`: whose /tmp it has, such as its
+    run's. `closed`: files that it may not write, besides those that govern the workspace. `can_nest`: an
     agent may make sandboxes of its own in it. Raises BoxUnavailable where no full sandbox works here: a level
     that was asked for is a promise. Raises FileRefused for the data folder.
     """
     sandbox, config = require_full_sandbox(context, level), context.recall_settings().config
-    placed = replace(context, workspace=workspace)
+    placed, gate = replace(context, workspace=workspace), _program_gate(context, config, workspace, closed)
     planned = command_box(
         placed, owner_id, level, workspace, visible=config.sandbox.visible,
-        closed=closed,
+        closed=command_boundary(gate).governing(), denials=path_denials(gate),
     )  # fmt: skip
     planned = replace(planned, box=replace(planned.box, can_nest=can_nest))
     return _boxed(sandbox, planned, argv, environment)
+
+
+def _program_gate(
+    context: DriverContext, config: Config, workspace: str, closed: Sequence[str]
+) -> GateContext:
+    deny = (*context.constraints.deny, *patterns_as_globs(config.approvals.deny))
+    return folder_gate(
+        str(context.home.path), workspace, deny, context.journal.rules(), context.journal.now(),
+        lambda: context.tools.descriptors(config.tools), hook_files=tuple(closed),
+    )  # fmt: skip
 
 
 def require_full_sandbox(context: DriverContext, level: SandboxLevel) -> Sandbox:
@@ -106,28 +115,6 @@ def _boxed(
         environment=boxed_environment(environment, planned.box),
         planned=planned,
     )
-
-
-_Denies = Callable[[ResolvedPath], bool]
-
-
-def _path_denials(gate: GateContext, reads: _Denies | None, writes: _Denies | None) -> PathDenials:
-    """Return what denials forbid of files, which hold in the sandbox whatever a line says."""
-    if reads is None and writes is None:
-        return NO_DENIALS
-    root = os.path.realpath(gate.workspace)
-
-    def test(denies: _Denies | None) -> Callable[[str], bool] | None:
-        return None if denies is None else lambda path: denies(_resolved(path, root))
-
-    denying = tuple(rule.id for rule in gate.rules if rule.effect == "deny" and rule.revoked_at is None)
-    key = (tuple(glob.text for glob in gate.deny), denying)
-    return PathDenials(key=key, reads=test(reads), writes=test(writes))
-
-
-def _resolved(path: str, root: str) -> ResolvedPath:
-    relative = os.path.relpath(path, root) if is_below(path, root) else path
-    return ResolvedPath(path=path, relative=relative, exists=True, given=relative)
 
 
 def refusals_of_command(

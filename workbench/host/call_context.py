@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.changes.decision import SealedBytesMissing
 from workbench.changes.diff import FileChange
-from workbench.config.types import ApprovalPattern, Config, LoadedConfig, ToolHook
+from workbench.config.types import Config, LoadedConfig, ToolHook
 from workbench.domain.events import (
     ActionApproved,
     ActionOpened,
@@ -32,7 +32,6 @@ from workbench.domain.values import (
     GateVerdict,
     HookRule,
     JsonObject,
-    PermissionPattern,
     SandboxLevel,
 )
 from workbench.effects.child_processes import HookExit, run_hook
@@ -49,6 +48,7 @@ from workbench.host.driver_context import (
     tool_limits,
 )
 from workbench.host.governed_settings import GovernedSettings
+from workbench.host.path_denials import folder_gate, patterns_as_globs
 from workbench.host.session_provider import provider_kind
 from workbench.host.session_sandbox import sandbox_state
 from workbench.journal.journal import Journal
@@ -238,12 +238,10 @@ def folder_read_denials(journal: Journal, workspace: str, loaded: LoadedConfig) 
     def gate() -> GateContext:
         from workbench.tools.registry import tool_registry  # checked in whole, and only denials need it
 
-        deny, standing = loaded.config.approvals.deny, tuple(journal.rules())
-        has_denials = bool(deny) or any(rule.effect == "deny" for rule in standing)
-        return GateContext(
-            descriptors=tool_registry().descriptors() if has_denials else {}, provider="", session_id="",
-            workspace=workspace, protected=(str(journal.home.path),), deny=_patterns_as_globs(deny),
-            rules=standing, now=journal.now(),
+        deny = patterns_as_globs(loaded.config.approvals.deny)
+        return folder_gate(
+            str(journal.home.path), workspace, deny, journal.rules(), journal.now(),
+            lambda: tool_registry().descriptors(),
         )  # fmt: skip
 
     return _FolderReadDenials(gate)
@@ -425,7 +423,7 @@ def _run_hook(context: DriverContext, command: str, stdin: bytes, level: Sandbox
         )
     finally:
         changes = quarantine_new_closed(boxed.planned)
-    refusals = closed_refusals(changes, folder)
+    refusals = closed_refusals(changes, boxed.planned.places)
     note = f"The sandbox refused {refusals_text(refusals)}.\n" if refusals else ""
     return replace(end, output=note.encode() + end.output)
 
@@ -448,8 +446,8 @@ def gate_context(
         descriptors=context.tools.descriptors(config.tools), provider=session.provider,
         provider_kind=provider_kind(session.provider, config), active_tools=session.active_tools,
         workspace=context.workspace, protected=_closed_paths(context),
-        deny=(*context.constraints.deny, *_patterns_as_globs(approvals.deny)),
-        allow=_patterns_as_globs(approvals.allow), ceiling=context.constraints.ceiling,
+        deny=(*context.constraints.deny, *patterns_as_globs(approvals.deny)),
+        allow=patterns_as_globs(approvals.allow), ceiling=context.constraints.ceiling,
         rules=tuple(context.journal.rules()),
         session_id=writer.session_id, run_id=context.constraints.run_id or None, now=context.journal.now(),
         settings_of=context.constraints.project,
@@ -485,11 +483,4 @@ def _closed_paths(context: DriverContext) -> tuple[str, ...]:
         return (home,)
     return tuple(
         str(name) for name in sorted(context.home.path.iterdir()) if name.name != STEP_WORKSPACES_FOLDER
-    )
-
-
-def _patterns_as_globs(patterns: Sequence[ApprovalPattern]) -> tuple[PermissionPattern, ...]:
-    return tuple(
-        PermissionPattern(text=pattern.text, origin=pattern.origin.where(), place=pattern.where)
-        for pattern in patterns
     )

@@ -31,6 +31,13 @@ def choice(request):
     return request.param
 
 
+def test_a_workspace_may_have_an_odd_name(tmp_path):
+    boxes.sandbox()
+    folder = tmp_path.resolve()
+    planned = boxes.plan(folder, workspace=folder / "a\rb\nc\\040d é")
+    assert boxes.says(planned, "echo x > made; cat made") == "x\n"
+
+
 # --- the life of a command
 
 

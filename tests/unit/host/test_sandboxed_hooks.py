@@ -19,14 +19,16 @@ def sandbox(monkeypatch):
         pytest.skip(f"no full sandbox: {found.problem}")
 
 
-def hooked(staged, command, **more):
+def hooked(staged, command, approvals=(), files=(), **more):
     """Drive a session whose only call a hook looks at first."""
     config = {
-        "approvals": {"allow": ["Write(*)"]},
+        "approvals": {"allow": ["Write(*)"], **dict(approvals)},
         "hooks": {"PreToolUse": [{"matcher": "*", "command": command, **more}]},
     }
     made = call("c1", "create_file", path="new.txt", content="x")
-    stage = staged(recording(exchange(made), exchange(text("done"))), config=config).begin()
+    stage = staged(
+        recording(exchange(made), exchange(text("done"))), files=dict(files), config=config
+    ).begin()
     stage.drive()
     return stage
 
@@ -58,6 +60,23 @@ def test_what_a_hook_leaves_is_moved_out_of_a_workspace_that_it_filled(staged, m
     (ran,) = stage.bodies(e.HookRan)
     assert "The sandbox refused to change the workspace, which could not be looked through: " in ran.output
     assert "to create .envrc, which controls the workspace." in ran.output
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_what_a_hook_left_is_named_in_its_record(staged):
+    stage = hooked(staged, "touch .envrc", sandbox="workspace")
+    (ran,) = stage.bodies(e.HookRan)
+    assert ran.output == "The sandbox refused to create .envrc, which controls the workspace."
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_denials_of_files_hold_for_a_hook_inside(staged):
+    kept = {".env": "KEY=fabricated", "check.sh": "true\n"}
+    line = "cat .env; echo x > check.sh; echo x > generated; sh check.sh"
+    stage = hooked(staged, line, {"deny": ["Read(.env)", "Edit(generated)"]}, kept, sandbox="workspace")
+    (ran,) = stage.bodies(e.HookRan)
+    assert "fabricated" not in ran.output
+    assert stage.read("check.sh") == b"true\n", "the hook names it"
 
 
 def test_without_a_sandbox_a_hook_that_names_a_level_denies(staged, tmp_path):
