@@ -486,7 +486,7 @@ def test_what_cannot_be_moved_is_named_and_all_else_is_moved(base, workspace, mo
     def refusing(root, path, target):
         if path == "a/.envrc":
             raise FileRefused(path, "it is in the way", "look at it")
-        move(root, path, target)
+        return move(root, path, target)
 
     monkeypatch.setattr(module, "move_aside", refusing)
     found = quarantine_new_closed(planned)
