@@ -208,6 +208,8 @@ def hotfix_run(scene):
     yield
     scene.resume(after=15)
     yield
+    scene.choose("again", after=20)  # how the check ended was lost with its process
+    yield
     login = scene.text("src/shop/login.py")
     scene.write("src/shop/login.py", f"{login}\n\nclock = time.time\n")
     scene.resume("check", after=60)

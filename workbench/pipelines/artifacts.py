@@ -19,7 +19,7 @@ from workbench.pipelines import templates
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.executor import StepResults
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
-from workbench.pipelines.run_journal import SealedBytes
+from workbench.pipelines.run_journal import ExactBlobs
 from workbench.text.human import size_text
 
 MOST_FILES: Final = 2_000
@@ -41,9 +41,7 @@ def injected_path(name: str) -> str:
     return f"artifacts/{name}"
 
 
-def seal_repaired(
-    blobs: SealedBytes, stored: list[ArtifactStored], check: ContractChecked, text: str
-) -> None:
+def seal_repaired(blobs: ExactBlobs, stored: list[ArtifactStored], check: ContractChecked, text: str) -> None:
     """Seal repaired JSON instead of what a step wrote to the file that was checked.
 
     The file in the workspace stays as it was written, and so do its bytes beside the artifact.
@@ -59,7 +57,7 @@ def seal_repaired(
 
 
 def collect_artifacts(
-    blobs: SealedBytes, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
+    blobs: ExactBlobs, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
 ) -> StepResults:
     """Seal what a step declares; blocking."""
     results_stored: list[ArtifactStored] = []
@@ -111,7 +109,7 @@ def _why_unwritten(path: str, outcome: StepOutcome) -> str:
 
 
 def _seal_output(
-    blobs: SealedBytes, workspace: str, output: ArtifactSpec, outcome: StepOutcome, attempt: int
+    blobs: ExactBlobs, workspace: str, output: ArtifactSpec, outcome: StepOutcome, attempt: int
 ) -> ArtifactStored | None:
     if output.kind == "stdout":
         data = blobs.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
@@ -125,7 +123,7 @@ def _seal_output(
     return None if image is None else seal_artifact(blobs, output, image.data, attempt)
 
 
-def seal_artifact(blobs: SealedBytes, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
+def seal_artifact(blobs: ExactBlobs, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
     """Seal the bytes of a file as an artifact."""
     return ArtifactStored(
         name=output.name, artifact_kind="stdout" if output.kind == "stdout" else "file", path=output.path,
@@ -135,7 +133,7 @@ def seal_artifact(blobs: SealedBytes, output: ArtifactSpec, data: bytes, attempt
 
 
 def _seal_folder(
-    blobs: SealedBytes, root: Root, output: ArtifactSpec, path: str, attempt: int
+    blobs: ExactBlobs, root: Root, output: ArtifactSpec, path: str, attempt: int
 ) -> ArtifactStored:
     members: dict[str, str] = {}
     lines: list[str] = []
@@ -155,12 +153,12 @@ def _seal_folder(
     )  # fmt: skip
 
 
-def seal_value(blobs: SealedBytes, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
+def seal_value(blobs: ExactBlobs, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
     return seal_artifact(blobs, output, data, attempt)
 
 
-def select_output(blobs: SealedBytes, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
+def select_output(blobs: ExactBlobs, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
     """Return an artifact under the name of a pipeline's output; with a field, only that, sealed again."""
     if not output.field:
         return replace(artifact, name=output.name)
@@ -171,7 +169,7 @@ def select_output(blobs: SealedBytes, artifact: ArtifactStored, output: Pipeline
     return seal_value(blobs, named, content, artifact.attempt)
 
 
-def read_artifact(blobs: SealedBytes, artifact: ArtifactStored) -> bytes:
+def read_artifact(blobs: ExactBlobs, artifact: ArtifactStored) -> bytes:
     """Return the bytes of an artifact; of a folder, the JSON object of its files. Raises ArtifactMissing."""
     data = blobs.unseal(artifact.content_ref) if artifact.content_ref else None
     if data is None:
@@ -181,12 +179,12 @@ def read_artifact(blobs: SealedBytes, artifact: ArtifactStored) -> bytes:
     return data
 
 
-def artifact_content(blobs: SealedBytes, artifact: ArtifactStored) -> Json:
+def artifact_content(blobs: ExactBlobs, artifact: ArtifactStored) -> Json:
     """Return an artifact as JSON, or as text where it is none. Raises ArtifactMissing."""
     return parse_content(read_artifact(blobs, artifact))
 
 
-def write_artifact(blobs: SealedBytes, artifact: ArtifactStored, workspace: str, path: str) -> None:
+def write_artifact(blobs: ExactBlobs, artifact: ArtifactStored, workspace: str, path: str) -> None:
     """Write an artifact into a workspace, below `path`; blocking. Raises ArtifactMissing or FileRefused."""
     data = read_artifact(blobs, artifact)
     if artifact.artifact_kind != "folder":
@@ -199,7 +197,7 @@ def write_artifact(blobs: SealedBytes, artifact: ArtifactStored, workspace: str,
         put_file(workspace, f"{path}/{name}", content)
 
 
-def artifact_text(blobs: SealedBytes, artifact: ArtifactStored, longest: int = MOST_SHOWN) -> str:
+def artifact_text(blobs: ExactBlobs, artifact: ArtifactStored, longest: int = MOST_SHOWN) -> str:
     """Return an artifact as a template shows it: its text, or the names of a folder's files."""
     data = read_artifact(blobs, artifact)
     if artifact.artifact_kind == "folder":

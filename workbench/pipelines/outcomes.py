@@ -17,7 +17,7 @@ from workbench.pipelines import artifacts
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.json_repair import NotJson, read_json
 from workbench.pipelines.model import OutcomeSpec
-from workbench.pipelines.run_journal import SealedBytes
+from workbench.pipelines.run_journal import ExactBlobs
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 
@@ -39,7 +39,7 @@ class NoOutcome(ValueError):
 
 
 def find_links(
-    blobs: SealedBytes,
+    blobs: ExactBlobs,
     specs: Sequence[OutcomeSpec],
     workspace: str,
     stored: Sequence[ArtifactStored],
@@ -72,7 +72,7 @@ def _file_link(spec: OutcomeSpec, workspace: str, path: str) -> RunLink:
     )  # fmt: skip
 
 
-def _content(blobs: SealedBytes, workspace: str, stored: Sequence[ArtifactStored], path: str) -> Json:
+def _content(blobs: ExactBlobs, workspace: str, stored: Sequence[ArtifactStored], path: str) -> Json:
     artifact = next((candidate for candidate in stored if path in (candidate.path, candidate.name)), None)
     try:
         if artifact is not None:

@@ -10,7 +10,7 @@ EVENT_PAGE_SIZE: Final = 2_000
 """Events that a journal returns at once; fewer are the last there are."""
 
 
-class SealedBytes(Protocol):
+class ExactBlobs(Protocol):
     """Exact bytes by reference, wherever they are kept: all that a machine without the journal is given."""
 
     def seal(self, data: bytes) -> BlobRef:
@@ -26,7 +26,7 @@ class SealedBytes(Protocol):
         ...
 
 
-class RunJournal(SealedBytes, Protocol):
+class RunJournal(ExactBlobs, Protocol):
     """The run's session in the journal, under its lease."""
 
     @property

@@ -27,7 +27,7 @@ from workbench.pipelines.executor import (
     WorkspacePlan,
 )
 from workbench.pipelines.outcomes import find_links
-from workbench.pipelines.run_journal import SealedBytes
+from workbench.pipelines.run_journal import ExactBlobs
 from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
 from workbench.text.safe import one_line
 
@@ -40,7 +40,7 @@ MOST_REVIEWED: Final = 50_000
 class StepFiles(Struct, kw_only=True):
     """The workspaces of one run on one machine."""
 
-    blobs: SealedBytes
+    blobs: ExactBlobs
     workspaces: Workspaces
     files: ProjectFiles
     """What the run was started with: schemas and criteria, never the project as it is now."""
