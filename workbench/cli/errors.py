@@ -4,6 +4,7 @@ The only place where an exception becomes text. A traceback is printed only with
 an unknown exception is logged in the data folder, with secrets removed.
 """
 
+import errno
 import os
 import sys
 import traceback
@@ -19,6 +20,17 @@ EXIT_USAGE: Final = 2
 EXIT_PARKED: Final = 3
 EXIT_UNANSWERED: Final = 4
 EXIT_INTERRUPTED: Final = 130
+
+
+_SHORTAGES: Final = {
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+    errno.ENFILE: "end some programs and do it again",
+    errno.ENOMEM: "end some programs and do it again",
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f)",
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room on the disk",
+}
+"""What helps where the machine lacks something."""
 
 
 class Refusal(Exception):
@@ -40,6 +52,9 @@ class UsageError(Refusal):
 def error_lines(error: BaseException) -> tuple[str, ...] | None:
     """Return the lines for an error that explains itself; None for any other."""
     remedy = getattr(error, "remedy", None)
+    if isinstance(error, OSError) and error.errno in _SHORTAGES:
+        lines = ("it was not done", os.strerror(error.errno), _SHORTAGES[error.errno])
+        return tuple(map(error_sentence, lines))
     if not isinstance(remedy, str):
         return _own_message(error)
     what = _text_attribute(error, "what") or _text_attribute(error, "path")

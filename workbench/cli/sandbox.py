@@ -4,24 +4,30 @@ import asyncio
 import codecs
 import os
 import shutil
+import signal
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.cli.arguments import add_json_option
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.errors import EXIT_INTERRUPTED, Refusal, UsageError
+from workbench.cli.errors import Refusal, UsageError
 from workbench.cli.headless_run import STOP_SIGNALS, signal_handlers
+from workbench.cli.journal_access import open_journal
 from workbench.cli.run_session import positive_number
 from workbench.config.layers import load_config
 from workbench.config.sections import SandboxSettings
+from workbench.config.types import LoadedConfig
 from workbench.domain.codec import to_json_value
+from workbench.domain.rows import Rule
 from workbench.domain.sandbox_strength import SandboxStrength, held_text
 from workbench.domain.values import SandboxBackend, SandboxLevel
 from workbench.effects.child_processes import GATE_NAME
@@ -34,6 +40,7 @@ from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
 from workbench.effects.sandbox_proof import bubblewrap_version
 from workbench.host.box_folders import quarantine_folder
 from workbench.host.boxed_command import closed_refusals
+from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import (
     BoxPlaces,
     BoxUnavailable,
@@ -42,11 +49,13 @@ from workbench.host.command_box import (
     plan_box,
     quarantine_new_closed,
 )
+from workbench.host.path_denials import folder_gate, path_denials, patterns_as_globs
 from workbench.host.session_sandbox import prove_sandbox_once
-from workbench.journal.home import default_home_path
+from workbench.journal.home import DATABASE_NAME, default_home_path
 from workbench.policy.sandbox_refusals import read_refusals
 from workbench.text.safe import one_line, safe_text
 from workbench.tools.execution import MAX_COMMAND_SECONDS
+from workbench.tools.registry import tool_registry
 from workbench.views.event_text import refusals_text
 
 STATUS_EXAMPLE = """workbench sandbox status
@@ -105,7 +114,8 @@ def _status(workspace: str, console: Console) -> SandboxStatus:
     )  # fmt: skip
     with _storage() as storage:
         try:
-            planned = plan_box(_places(workspace, workspace, storage, settings), "workspace")
+            places = _places(workspace, workspace, storage, settings)
+            planned = plan_box(places, "workspace", _denials(workspace))
         except BoxUnavailable as error:
             return replace(status, unavailable=f"{error.why} {error.remedy}")
         forget_box(planned)
@@ -188,33 +198,79 @@ def execute_try(options: Namespace, console: Console) -> int:
         console.note(f"{_STRENGTH_WORDS[sandbox.strength]}: {sandbox.problem}")
     folder = workspace_path(options.folder) if options.folder else workspace
     with _storage() as storage:
-        planned = plan_box(_places(workspace, folder, storage, settings), level)
+        places = _places(workspace, folder, storage, settings)
+        return asyncio.run(_try(sandbox, places, level, _denials(workspace), options, console))
+
+
+class _StopSignal(Struct):
+    """Set by a signal that ends the command."""
+
+    event: asyncio.Event = field(default_factory=asyncio.Event)
+    number: int = 0
+
+    def hear(self, number: int) -> bool:
+        self.number = self.number or number
+        self.event.set()
+        return True
+
+
+async def _try(
+    sandbox: Sandbox,
+    places: BoxPlaces,
+    level: SandboxLevel,
+    denials: PathDenials,
+    options: Namespace,
+    console: Console,
+) -> int:
+    """Run the command, and move out of the workspace what it may not leave there, whatever ends it."""
+    stop = _StopSignal()
+    with ExitStack() as handlers:
+        for number in _STOP_SIGNALS:
+            handlers.enter_context(signal_handlers((number,), partial(stop.hear, number)))
+        planned = plan_box(places, level, denials)
         environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
-        run = _run(sandbox, planned, options.command, environment, options.timeout, console)
-        end, output = asyncio.run(run)
-        if end.timed_out:
-            console.note(
-                f"It ran longer than {options.timeout:g} s and was ended. --timeout gives it longer."
-            )
-        if not output and end.code in _NOT_STARTED_CODES:
-            console.note(_not_started(options.command[0], end.code, environment.get("PATH", "")))
-        if refusals := read_refusals(output, end.code, level, workspace):
-            console.note(f"The sandbox refused {refusals_text(refusals)}.")
-        changes = quarantine_new_closed(planned)
-        if closed := closed_refusals(changes, planned.places):
+        try:
+            end, output = await _run(sandbox, planned, options, environment, stop.event, console)
+            _report_end(end, output, planned, options, environment, console)
+        finally:
+            _report_closed(planned, console)
+    return _exit_code(end, stop.number)
+
+
+_STOP_SIGNALS: Final = (*STOP_SIGNALS, signal.SIGQUIT)
+
+
+def _report_end(
+    end: CommandExit,
+    output: str,
+    planned: CommandBox,
+    options: Namespace,
+    environment: Mapping[str, str],
+    console: Console,
+) -> None:
+    if end.timed_out:
+        console.note(f"It ran longer than {options.timeout:g} s and was ended. --timeout gives it longer.")
+    if not output and end.code in _NOT_STARTED_CODES:
+        console.note(_not_started(options.command[0], end.code, environment.get("PATH", "")))
+    if refusals := read_refusals(output, end.code, planned.box.level, planned.places.workspace):
+        console.note(f"The sandbox refused {refusals_text(refusals)}.")
+
+
+def _report_closed(planned: CommandBox, console: Console) -> None:
+    places, changes = planned.places, quarantine_new_closed(planned)
+    with suppress(OSError):  # the terminal may be gone
+        if closed := closed_refusals(changes, places):
             console.note(f"The sandbox refused {refusals_text(closed)}.")
-        if os.path.lexists(quarantine_folder(storage)):
-            console.note(
-                f"What was moved out of the workspace, and a list, is in {quarantine_folder(storage)}."
-            )
-    return _exit_code(end)
+        kept = quarantine_folder(places.storage)
+        if os.path.lexists(kept):
+            console.note(f"What was moved out of the workspace, and a list, is in {kept}.")
 
 
-def _exit_code(end: CommandExit) -> int:
+def _exit_code(end: CommandExit, stopped_by: int) -> int:
     if end.timed_out:
         return _EXIT_TIMED_OUT
     if end.stopped:
-        return EXIT_INTERRUPTED
+        return _ENDED_BY_SIGNAL + stopped_by
     return end.code if end.code is not None else _ENDED_BY_SIGNAL + (end.signal or 0)
 
 
@@ -224,26 +280,19 @@ _NOT_RUN: Final = "the command was not run"
 async def _run(
     sandbox: Sandbox,
     planned: CommandBox,
-    command: Sequence[str],
+    options: Namespace,
     environment: Mapping[str, str],
-    timeout: float,
+    stop: asyncio.Event,
     console: Console,
 ) -> tuple[CommandExit, str]:
     """Run a command and print what it prints; return also the end of that, for what was refused.
 
-    It is empty of a program that was not started. A signal that stops runs, such as ctrl+c, ends the command.
+    It is empty of a program that was not started.
     """
-    words = boxed_argv(sandbox, planned.box, command)
+    words = boxed_argv(sandbox, planned.box, options.command)
     prepared = prepare_command(words, planned.box.folder, environment, "try", is_apart=True, is_boxed=True)
     printed, noted = _Printer(console.out), _ErrorPrinter(console.err)
-    stop = asyncio.Event()
-
-    def interrupt() -> bool:
-        stop.set()
-        return True
-
-    with signal_handlers(STOP_SIGNALS, interrupt):
-        end = await prepared.go(noted.feed, timeout, stop, _MOST_BYTES, on_stdout=printed.feed)
+    end = await prepared.go(noted.feed, options.timeout, stop, _MOST_BYTES, on_stdout=printed.feed)
     printed.close()
     noted.close(end.code)
     return end, printed.end + noted.end
@@ -328,10 +377,29 @@ def _settings(workspace: str, console: Console) -> SandboxSettings:
     """Return the settings of the sandbox, refused as a run refuses them; an agent learns none of them."""
     if _is_inside_agent():
         return SandboxSettings()
-    home = default_home_path(os.environ)
-    loaded = load_config(home, Path(workspace), trusted=False, env=os.environ, options={})
+    loaded = _loaded(workspace)
     require_valid_config(loaded, console)
     return loaded.config.sandbox
+
+
+def _loaded(workspace: str) -> LoadedConfig:
+    home = default_home_path(os.environ)
+    return load_config(home, Path(workspace), trusted=False, env=os.environ, options={})
+
+
+def _denials(workspace: str) -> PathDenials:
+    """Return what the settings and rules deny of files; of rules only where there is a data folder."""
+    if _is_inside_agent():
+        return NO_DENIALS
+    data, deny = default_home_path(os.environ), patterns_as_globs(_loaded(workspace).config.approvals.deny)
+    rules: tuple[Rule, ...] = ()
+    if (data / DATABASE_NAME).is_file():
+        with open_journal() as journal:
+            rules = tuple(journal.rules())
+    now = time.time_ns() // 1000
+    return path_denials(
+        folder_gate(str(data), workspace, deny, rules, now, lambda: tool_registry().descriptors())
+    )
 
 
 def _places(workspace: str, folder: str, storage: str, settings: SandboxSettings) -> BoxPlaces:
@@ -345,7 +413,12 @@ def _places(workspace: str, folder: str, storage: str, settings: SandboxSettings
 @contextmanager
 def _storage() -> Generator[str]:
     """Make a folder for what a box keeps; it stays only where something was moved out of the workspace."""
-    folder = os.path.realpath(temporary_folder("workbench-sandbox-"))
+    try:
+        folder = os.path.realpath(temporary_folder("workbench-sandbox-"))
+    except OSError as error:
+        raise Refusal(
+            "no folder was made for the sandbox", error.strerror or str(error), "name another in TMPDIR"
+        ) from None
     try:
         yield folder
     finally:

@@ -65,6 +65,8 @@ from workbench.policy.git_worktrees import worktree_origin
 from workbench.policy.paths import git_config_folders, is_below
 from workbench.text.human import counted
 
+_SETTINGS_OF_SYSTEM: Final = ("/etc", "/usr/local/etc")
+"""Where what not every user may read is hidden."""
 MOST_CLOSED: Final = 60
 """Mounts for closed paths; each makes the start of a box slower than the one before."""
 
@@ -127,6 +129,8 @@ class CommandBox(Struct, frozen=True, kw_only=True):
     """Of the workspace, by the settings of git as they were: what a command sets closes nothing more."""
     before: Mapping[str, ClosedState]
     """Closed paths as they were."""
+    workspace: ClosedState | None
+    """The workspace itself as it was."""
     hidden: Mapping[str, ClosedState]
     """Hidden paths of the workspace as they were."""
     rules: str
@@ -172,7 +176,12 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     try:
         index = workspace_index(places.workspace, places.home, denials)
         found = index.found()
-        hidden = {places.data, *bound_socket_paths(), *_hidden_in(shown, places.workspace, denials)}
+        hidden = {
+            places.data,
+            places.storage,
+            *bound_socket_paths(),
+            *_hidden_in(shown, places.workspace, denials),
+        }
     except TooManyNames as error:
         raise BoxUnavailable(f"{error}.", "Open a smaller folder as the workspace.") from None
     # Boxes whose commands may have run when the states were taken are recorded before that or after it.
@@ -194,6 +203,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     planned = CommandBox(
         box=box, places=places, index=index, before=there, hidden=hidden_there, rules=rules, records=records,
         abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
+        workspace=_state(places.workspace),
     )  # fmt: skip
     planned = replace(planned, before=_before_all_boxes(planned, found))
     return replace(planned, running=_record(planned) if level == "workspace" else None)
@@ -243,6 +253,9 @@ def quarantine_new_closed(planned: CommandBox) -> ClosedChanges:
     """
     if planned.box.level != "workspace":
         return ClosedChanges()
+    if _state(planned.places.workspace) != planned.workspace:
+        forget_box(planned)
+        return ClosedChanges(unseen="it was moved or replaced while the command ran")
     new, unseen = _look_through(planned)
     now = {path: _state(path) for path in planned.before}
     links = {
@@ -424,7 +437,8 @@ def _folder_with_git(folder: str) -> str:
 
 
 def _hidden_in(shown: Iterable[str], workspace: str, denials: PathDenials) -> Iterator[str]:
-    yield from shown_index("/etc", workspace, denials, hides_private=True).found()
+    for folder in _SETTINGS_OF_SYSTEM:
+        yield from shown_index(folder, workspace, denials, hides_private=True).found()
     if denials.reads is not None:
         for folder in shown:
             yield from (folder,) if denials.reads(folder) else shown_index(folder, workspace, denials).found()

@@ -1,9 +1,11 @@
 """`workbench sandbox status` and `try`: what holds commands here, and a command that is held."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from msgspec.structs import replace
@@ -162,18 +164,64 @@ def test_a_command_that_takes_too_long_is_ended(here):
         assert here("sandbox", "try", "--timeout", seconds, "--", "true") == 2
 
 
-def test_ctrl_c_ends_a_command_and_what_it_left_is_moved_out(here):
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGQUIT, 131), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+)
+def test_a_signal_ends_a_command_and_what_it_left_is_moved_out(here, number, code):
     """In a program of its own, which a signal reaches as it does from a terminal."""
-    line = "trap '' INT; echo x > .envrc; echo ready; sleep 600"
+    line = "trap '' INT QUIT HUP; echo x > .envrc; echo ready; sleep 600"
     words = (sys.executable, "-m", "workbench", "sandbox", "try", "--", "sh", "-c", line)
     with subprocess.Popen(
         words, cwd=here.workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as program:
         assert program.stdout.readline() == b"ready\n"
-        program.send_signal(signal.SIGINT)
+        program.send_signal(number)
         _, told = program.communicate(timeout=60)
-    assert program.returncode == 130
+    assert program.returncode == code
     assert b"refused to create .envrc" in told and not (here.workspace / ".envrc").exists()
+
+
+def test_what_a_command_left_is_moved_out_although_nobody_reads_what_it_prints(here):
+    words = (sys.executable, "-m", "workbench", "sandbox", "try", "--", "sh", "-c", "echo x > .envrc; yes")
+    with subprocess.Popen(
+        words, cwd=here.workspace, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as program:
+        assert program.stdout.readline() == b"y\n"
+        program.stdout.close()
+        assert program.wait(60) != 0
+    assert not (here.workspace / ".envrc").exists()
+
+
+def test_denials_of_files_hold_in_what_is_tried(here):
+    (here.workspace / ".workbench.json").write_text('{"approvals": {"deny": ["Read(secret.txt)"]}}')
+    (here.workspace / "secret.txt").write_text("fabricated")
+    assert here("sandbox", "try", "--", "cat", "secret.txt") != 0
+    assert "fabricated" not in here.out
+    (here.workspace / ".workbench.json").unlink()
+    assert here("rules", "add", "Read", "Read(secret.txt)", "--glob", "--effect", "deny", "-d", "no") == 0
+    assert here("sandbox", "try", "--", "cat", "secret.txt") != 0
+
+
+def test_what_a_box_keeps_is_not_in_it_where_the_workspace_holds_the_temporary_folder(here, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(here.workspace))
+    assert (
+        here("sandbox", "try", "--", "sh", "-c", "ls workbench-sandbox-*/* 2>&1; touch workbench-sandbox-*/x")
+        != 0
+    )
+    assert "caches" not in here.out and os.listdir(here.workspace) == []  # noqa: PTH208
+
+
+def test_a_limit_of_the_machine_is_said_with_what_helps(here, monkeypatch):
+    def full(*_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(module, "plan_box", full)
+    assert here("sandbox", "try", "--", "true") == 1
+    assert here.err.splitlines()[-2:] == [
+        "Too many open files.",
+        "Raise the limit on open files (ulimit -n).",
+    ]
 
 
 def test_a_command_is_not_tried_without_a_sandbox(shell, monkeypatch):

@@ -398,6 +398,21 @@ def test_new_closed_paths_are_moved_out(base, workspace):
     assert left(planned) == []
 
 
+@pytest.mark.parametrize("comes_back", ["", "folder", "link"])
+def test_a_workspace_that_was_moved_while_a_command_ran_is_named(base, workspace, comes_back):
+    planned = boxes.plan(base)
+    workspace.rename(base / "moved")
+    (base / "other").mkdir()
+    make(base, "other/.envrc", "moved/.envrc")
+    if comes_back == "link":
+        workspace.symlink_to(base / "other")
+    elif comes_back:
+        make(workspace, ".envrc")
+    changes = quarantine_new_closed(planned)
+    assert (changes.moved, changes.unseen) == ((), "it was moved or replaced while the command ran")
+    assert (base / "other/.envrc").exists()
+
+
 def test_the_same_name_can_be_moved_out_again(base, workspace):
     planned = boxes.plan(base)
     for _ in range(3):
