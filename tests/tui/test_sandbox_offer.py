@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.stage import Stage, exchange, recording, text
+from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
 from workbench.effects.clock import ManualClock
 from workbench.host import workspace_trust
@@ -101,3 +101,17 @@ def test_the_command_sets_it_and_what_is_shown_follows(tmp_path):
         assert "sandbox read-only" in shown.text
 
     play(staged(tmp_path), body, set_sandbox=set_sandbox, sandbox_standing=lambda: standing[0])
+
+
+def test_trust_that_lets_commands_run_inside_changes_what_is_said_to_ask(tmp_path):
+    standing, stage = [FULL], staged(tmp_path)
+
+    async def body(shown):
+        assert "asks before every call" in shown.text
+        standing[0] = SandboxStanding(backend="bubblewrap", is_auto=True)
+        workspace_trust.grant_trust(stage.journal, str(stage.workspace), False, USER, sandbox=True)
+        await shown.look()
+        await shown.settle()
+        assert "asks before all except commands inside" in shown.text
+
+    play(stage, body, sandbox_standing=lambda: standing[0])

@@ -160,7 +160,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
         return draft_of_session(self._workspace, steps, request.name, session.title)
 
     def write_pipeline(self, request: NewPipelineRequest, draft: NewPipelineDraft) -> WrittenPipeline:
-        from workbench.host.workspace_trust import open_trust_question
+        from workbench.host.workspace_trust import may_have_full_sandbox, open_trust_question
         from workbench.pipelines.project_drafts import write_draft
         from workbench.policy.trust import TrustRefused
 
@@ -170,7 +170,10 @@ class LocalRuns(LocalWorkspace, RunBackend):
             raise BackendError("Nothing was written: the project changed since. Look at the file again.")
         write_draft(files)
         try:
-            question = open_trust_question(self._journal, self._workspace)
+            config = self._config()
+            question = open_trust_question(
+                self._journal, self._workspace, offers_sandbox=lambda: may_have_full_sandbox(config)
+            )
         except TrustRefused:
             question = None
         return WrittenPipeline(file=draft.files[-1], asks_for_trust=question is not None)

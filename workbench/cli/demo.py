@@ -12,7 +12,7 @@ import tempfile
 import threading
 from argparse import ArgumentParser, Namespace
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +35,7 @@ from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.session_provider import provider_of
+from workbench.host.session_sandbox import has_full_sandbox, prove_sandbox_once
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
@@ -176,45 +177,53 @@ class AnswerLoop:
 
 
 TRUST_QUESTION = "May agents read files here without asking? yes, no"
-_YES_NO = {"y": True, "yes": True, "n": False, "no": False}
+_SANDBOX_ANSWER: Final = ", or sandbox: also run commands inside the sandbox"
+_TRUST_ANSWERS: Final = {
+    "y": "trust_and_read", "yes": "trust_and_read", "n": "not_now", "no": "not_now",
+    "sandbox": "trust_and_sandbox",
+}  # fmt: skip
+_TRUST_RESULTS: Final = {
+    "trust_and_read": "Reads are allowed without a question, everything else asks.",
+    "trust_and_sandbox": "Reads, and commands inside the sandbox, do not ask; everything else does.",
+    "not_now": "Reads ask, like everything else.",
+}
 
 
 async def ask_trust_question(
     journal: Journal, console: Console, workspace: str, lines: TypedLines, *, is_typed: bool
 ) -> None:
     """Ask the trust question unless it was answered."""
-    action_id = workspace_trust.open_trust_question(journal, workspace)
-    if action_id is None:
-        return
-    console.say(TRUST_QUESTION)
-    may_read = await _read_yes_no(console, lines, is_typed=is_typed)
-    _decide_trust(journal, action_id, may_read)
-    console.say(
-        "Reads are allowed without a question, everything else asks."
-        if may_read
-        else "Reads ask, like everything else."
+    from workbench.cli.attached_screen import screen_config
+
+    config = screen_config(journal, workspace)
+    action_id = workspace_trust.open_trust_question(
+        journal, workspace, offers_sandbox=lambda: has_full_sandbox(config, prove_sandbox_once)
     )
-
-
-async def _read_yes_no(console: Console, lines: TypedLines, *, is_typed: bool) -> bool:
-    while (line := await lines.next()) is not None:
-        answer = _YES_NO.get(line.strip().lower())
-        if answer is not None:
-            return answer
-        if not is_typed:
-            lines.put_back(line)
-            return True
-        console.say(TRUST_QUESTION)
-    return False
-
-
-def _decide_trust(journal: Journal, action_id: str, may_read: bool) -> None:
-    action = journal.action(action_id)
+    action = journal.action(action_id) if action_id else None
     if action is None:
         return
-    choice = "trust_and_read" if may_read else "not_now"
-    decision = Decision(action_id=action_id, verdict="approve" if may_read else "reject", choice=choice)
+    question = TRUST_QUESTION + (_SANDBOX_ANSWER if "trust_and_sandbox" in action.choices else "")
+    choice = await _read_trust_answer(console, lines, question, action.choices, is_typed=is_typed)
+    verdict = "reject" if choice == "not_now" else "approve"
+    decision = Decision(action_id=action.id, verdict=verdict, choice=choice)
     decide_action(journal, decision, action.digest, user_actor())
+    console.say(_TRUST_RESULTS[choice])
+
+
+async def _read_trust_answer(
+    console: Console, lines: TypedLines, question: str, offered: Collection[str], *, is_typed: bool
+) -> str:
+    """Ask until a word of the question is typed; return the choice that it names."""
+    console.say(question)
+    while (line := await lines.next()) is not None:
+        choice = _TRUST_ANSWERS.get(line.strip().lower(), "")
+        if choice in offered:
+            return choice
+        if not is_typed:
+            lines.put_back(line)
+            return "trust_and_read"
+        console.say(question)
+    return "not_now"
 
 
 EXAMPLE = """workbench demo
@@ -458,7 +467,9 @@ def show_demo_screen(journal: Journal, workspace: str, begin: Callable[[], Sessi
         if begin() is not None:
             backend.ensure_host(workspace)
 
-    question = workspace_trust.open_trust_question(journal, workspace)
+    question = workspace_trust.open_trust_question(
+        journal, workspace, offers_sandbox=lambda: workspace_trust.may_have_full_sandbox(config)
+    )
     opening = DelayedStart(journal, question, start) if question else None
     if opening is None:
         start()

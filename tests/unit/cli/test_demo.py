@@ -5,8 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support import boxes
 from tests.support.stage import USER
-from workbench.cli.demo import DemoFolder, own_session, summary_lines
+from workbench.cli.demo import DemoFolder, copy_example, own_session, show_demo_screen, summary_lines
+from workbench.domain.values import SYSTEM_SESSION
 from workbench.host import session_requests
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -69,3 +71,31 @@ def test_without_the_grant_reads_are_asked_and_numbered_too(demo, shell):
     assert demo("no\na 1\na 2\nr 3\nr 4\nr 5\n") == 0
     assert "2 waiting. 1 read shop/router.py" in shell.out and "3 edit shop/router.py" in shell.out
     assert "Written: nothing." in shell.out and "Tests: not run." in shell.out
+
+
+def test_a_full_sandbox_is_an_answer_of_the_demo_and_runs_its_tests_without_asking(demo, shell, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_SANDBOX_BACKEND")
+    boxes.sandbox()
+    assert demo("sandbox\na 1\na 2\n") == 0
+    assert "yes, no, or sandbox: also run commands inside the sandbox" in shell.out
+    assert "Tests: green." in shell.out and "All three tests are green" in shell.out
+    with Journal.open(Home.open(shell.folder / "demo" / "home")) as journal:
+        session = own_session(journal, str((shell.folder / "demo" / "project").resolve()))
+        (run,) = (call for call in journal.calls(session.id) if call.tool == "run_in_terminal")
+        assert (run.place, run.action_id) == ("inside", None)
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_the_screen_of_the_demo_offers_a_full_sandbox(tmp_path, monkeypatch, is_full):
+    monkeypatch.setattr("workbench.host.workspace_trust.may_have_full_sandbox", lambda config: is_full)
+    monkeypatch.setattr("workbench.cli.attached_screen.show_screen", lambda *words, **more: 0)
+    place = copy_example(tmp_path / "demo")
+    with Journal.open(Home.open(place.home)) as journal:
+        show_demo_screen(journal, str(place.project.resolve()), lambda: None)
+        (question,) = journal.actions(SYSTEM_SESSION, states=("pending",))
+    assert ("trust_and_sandbox" in question.choices) == is_full
+
+
+def test_without_a_full_sandbox_it_is_no_answer(demo, shell):
+    assert demo("sandbox\na 1\na 2\na 3\n") == 0
+    assert "or sandbox" not in shell.out

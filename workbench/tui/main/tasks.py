@@ -271,7 +271,6 @@ class MainTasks(BackgroundTasks):
         def done() -> str:
             text = work()
             self.read_asks()
-            self.read_sandbox()
             return text
 
         self.file(done)
@@ -496,7 +495,7 @@ class MainTasks(BackgroundTasks):
         self.read_questions()
 
     def read_asks(self) -> None:
-        """Read what is asked about here, and whether a model is set up by now."""
+        """Read what is asked about here, what holds commands, and whether a model is set up by now."""
         status, presenter, shown = self._status, self._context.presenter, self._context.folders.backend
         backends = [self.backend.of(path) for path in {*self._state.workspaces.values()} - {""}]
 
@@ -517,6 +516,7 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(presenter.around)
 
         self._thread(work, "asks of tools", "read what is asked about")
+        self.read_sandbox()
 
     def read_pipelines(self) -> None:
         """Read how many pipelines there are, which the pane without a run says."""
@@ -570,27 +570,29 @@ class MainTasks(BackgroundTasks):
         self._thread(work, "questions", "count questions")
 
     def read_sandbox(self, *, is_start: bool = False) -> None:
-        """Look what holds the commands here, and at the start say so where nothing does."""
-        status, context = self._status, self._context
+        """Read what holds the commands of the folder on show, and at the start say so where nothing does."""
+        status, context, shown = self._status, self._context, self._context.folders.backend
 
         def work() -> None:
-            standing = self.backend.sandbox_standing()
+            standing = shown.sandbox_standing()
             is_offered = bool(offer_text(standing, None)) and context.first_page.offers_sandbox
-            status.sandbox_past = self.backend.sandbox_past() if is_offered else None
-            if standing is None or standing == status.sandbox:
-                return
-            status.sandbox = standing
-            context.call_from_thread(self._sandbox_read, is_start)
+            if not is_offered:
+                status.sandbox_past = None
+            elif status.sandbox_past is None:
+                status.sandbox_past = self.backend.sandbox_past()
+            if standing is not None and standing != status.sandbox:
+                status.sandbox = standing
+                context.call_from_thread(self._sandbox_read)
+            if is_start and standing is not None and (words := problem_sentence(standing)):
+                context.call_from_thread(context.say, words)
 
         self._thread(work, "sandbox", "look what holds commands")
 
-    def _sandbox_read(self, is_start: bool) -> None:
-        presenter, standing = self._context.presenter, self._status.sandbox
+    def _sandbox_read(self) -> None:
+        presenter = self._context.presenter
         presenter.around()
         presenter.detail(self._widgets.approvals.queue.cursor)
         self._context.first_page.show()
-        if is_start and standing is not None and (words := problem_sentence(standing)):
-            self._context.say(words)
 
     def read_at_start(self, heard: "Callable[[Sequence[UnseenEnd]], None]") -> None:
         """Read branch, draft, and what ended while no screen was open here, of which `heard` is told."""
