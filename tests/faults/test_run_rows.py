@@ -72,7 +72,6 @@ def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point,
     assert killed.returncode == -9, killed.stderr
     here.check()
     done = {step for step, state in here.states(run).items() if state == "completed"}
-    ran = (here.root / "count").read_text().split() if (here.root / "count").exists() else []
     cut_off = interrupted_command_steps(fold_run(here.journal.events(run)))
     row = here.journal.pipeline_state(run)
     if row.status not in ("completed", "queued"):
@@ -82,10 +81,7 @@ def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point,
     row = here.journal.pipeline_state(run)
     assert row.status == "completed"
     assert set(here.states(run).values()) == {"completed"}
-    after = (here.root / "count").read_text().split()
-    for step in "abc":
-        again = after.count(step) - ran.count(step)
-        assert again == (0 if step in done else 1), (step, done, ran, after)
+    assert (here.root / "count").read_text().split() == ["a", "b", "c"], "a command outlives its driver"
     assert set(cut_off) <= {"a", "b", "c"} - done
 
 
@@ -121,10 +117,10 @@ def test_killed_while_it_goes_round_or_below_resume_goes_on_there(here, point, n
         resume_run(here.journal, run, USER)
     end = driven_on(here, run)
     assert end.stdout.strip() == "completed", end.stderr
-    assert len((here.root / "tries").read_text().split()) in (3, 4)
+    assert len((here.root / "tries").read_text().split()) == 3
     seen = (here.root / "seen").read_text().split()
     assert list(dict.fromkeys(seen)) == ["xa", "ya", "xb", "yb", "end"]
-    assert len(seen) <= 6  # at most the one command that was cut off ran twice
+    assert len(seen) == 5
     below = [one.status for one in here.journal.pipeline_states() if one.pipeline_name == "below"]
     assert below == ["completed", "completed"]
 

@@ -26,6 +26,11 @@ class FileLock:
     def is_mine(self) -> bool:
         return self._file is not None
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Return what holds the lock: it is held as long as any process has that open."""
+        return () if self._file is None else (self._file,)
+
     def try_acquire(self) -> bool:
         """Take the lock without waiting; return whether it is held. Raises OSError: no regular file."""
         if self._file is None:

@@ -66,6 +66,11 @@ class FoundJob:
         """Whether its owner is there and works on it, so that it will write how it ends."""
         return self._end is None and self._is_owned()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits to be let go: its owner ends it as soon as it sees that its driver is gone."""
+        return self.is_running and self._reader.state() == "waiting"
+
     def has_ended(self) -> bool:
         """Look whether its end is written by now. Raises JobUnreadable."""
         self._end = self._reader.end()
@@ -133,7 +138,7 @@ class FoundJob:
         return terminate_leftovers(self._record.command, self._mark)
 
     def _is_owned(self) -> bool:
-        return is_running(self._record.owner) and self._reader.is_owned()
+        return is_running(self._record.owner) and self._reader.state() != "over"
 
     async def _lost(self, why: str) -> JobLost:
         await asyncio.to_thread(self._terminate)

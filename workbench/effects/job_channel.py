@@ -21,6 +21,8 @@ _CHUNK: Final = 262_144
 _MOST_WAITING: Final = 524_288
 """Bytes that wait for the other end before `room` is taken away."""
 _MOST_FRAME: Final = 4 * 1024 * 1024
+MOST_DESCRIPTORS: Final = 8
+"""Descriptors that go with a request."""
 
 READY: Final = b"R"
 """The command waits behind its gate: a ProcessIdentity."""
@@ -56,6 +58,7 @@ class JobRequest(Struct, frozen=True, kw_only=True):
     life: JobLife
     kept_first: int
     """Bytes of the beginning of standard output that are kept in any case."""
+    note: str
 
 
 class Release(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ written: whatever is not as its owner left it makes the job lost, never a result
 """
 
 # The owner of several commands may have given one of them up, so it holds a lock on the record of each job
-# that it works on.
+# that it works on: an exclusive one until the command is let go, then a shared one.
 #
 # The names are those of segments: `out.0`, `out.1048576`. The owner removes segments from the middle, so that
 # the space of a job is bounded whatever its command prints. Output that cannot be written (a full disk) is
@@ -44,6 +44,8 @@ _END: Final = "end.json"
 OutputName = Literal["out", "err"]
 JobLife = Literal["outlives", "with driver"]
 """Whether a command continues when its driver dies, or is ended at once."""
+JobState = Literal["waiting", "released", "over"]
+"""Whether a command waits to be let go, was let go, or its owner is gone or has done with it."""
 HowEnded = Literal["ended", "driver lost", "never ran"]
 
 
@@ -73,6 +75,8 @@ class JobRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     is_apart: bool
     """Whether standard output and error are kept apart."""
     is_boxed: bool
+    note: str = ""
+    """What the driver wants to know again, in its own words."""
 
 
 class Segment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -172,6 +176,10 @@ class JobFolder:
         """Write down what is about to run, and hold the lock on it. Raises OSError."""
         data = encode_signed(self._place.key, _JOB, record)
         self._lock = self._write(_JOB, data, is_durable=False, is_locked=True)
+
+    def mark_released(self) -> None:
+        """Note that the command is let go: what happens from now on may have happened."""
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def close(self) -> None:
         """Give the lock back, and with it the job."""
@@ -377,18 +385,17 @@ class JobReader:
         data = self._read_bounded(_END)
         return None if data is None else self._of_mark(decode_signed(self._key, _END, data, JobEnd), _END)
 
-    def is_owned(self) -> bool:
-        """Return whether an owner holds the lock on the job. Raises JobUnreadable."""
+    def state(self) -> JobState:
+        """Return what the owner's lock on the job says. Raises JobUnreadable."""
         file = self._open(_JOB, _MOST_RECORD_BYTES)
         if file is None:
-            return False
+            return "over"
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            if _is_free(file, fcntl.LOCK_EX):
+                return "over"
+            return "released" if _is_free(file, fcntl.LOCK_SH) else "waiting"
         finally:
             os.close(file)
-        return False
 
     def offsets(self, output: OutputName) -> list[int]:
         """Return the offsets of the segments that are there, in order. Raises JobUnreadable."""
@@ -446,6 +453,15 @@ class JobReader:
             os.close(file)
             raise
         return file
+
+
+def _is_free(file: int, kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return True
 
 
 def _require_own(status: os.stat_result, name: str, *, is_folder: bool) -> None:

@@ -33,6 +33,7 @@ from workbench.effects.job_channel import (
     FAILED,
     GO,
     KILL,
+    MOST_DESCRIPTORS,
     OUTPUT,
     READY,
     STOP,
@@ -56,23 +57,23 @@ from workbench.effects.process_table import become_subreaper, process_identity
 async def serve(requests: socket.socket) -> None:
     """Own the command of each request until the driver closes its end and all commands have ended.
 
-    A request is one byte with two descriptors: an end of a connection, and a file that holds a JobRequest.
+    A request is one byte with descriptors: an end of a connection, a file that holds a JobRequest, and what
+    is to be held open until the command has ended, such as the lock on the record of its box.
     """
     requests.setblocking(False)
     jobs: set[asyncio.Task[None]] = set()
     while True:
         await wait_readable(requests.fileno())
-        data, files, _, _ = socket.recv_fds(requests, 1, 2)
+        data, files, _, _ = socket.recv_fds(requests, 1, MOST_DESCRIPTORS)
         if not data:
             break
-        if len(files) == 2:
-            job = asyncio.create_task(_own_command(*files))
-            jobs.add(job)
-            job.add_done_callback(jobs.discard)
+        job = asyncio.create_task(_own_command(*files))
+        jobs.add(job)
+        job.add_done_callback(jobs.discard)
     await asyncio.gather(*jobs)
 
 
-async def _own_command(connection: int, request_file: int) -> None:
+async def _own_command(connection: int, request_file: int, *held: int) -> None:
     """Own one command; a defect here ends that command and is told in the log."""
     channel = JobChannel(socket.socket(fileno=connection))
     try:
@@ -82,6 +83,8 @@ async def _own_command(connection: int, request_file: int) -> None:
     except Exception:  # noqa: BLE001 -- the other commands of the driver go on
         traceback.print_exc()
     finally:
+        for file in held:
+            os.close(file)
         channel.close()
 
 
@@ -116,6 +119,7 @@ class _Job:
             command.abandon()
             folder.write_end(folder.end("never ran", NEVER_RAN), is_durable=True)
             return
+        folder.mark_released()
         fault_point("job.released")
         await self._follow(command, folder, release)
 
@@ -141,7 +145,7 @@ class _Job:
         return JobRecord(
             mark=request.mark, owner=process_identity(os.getpid()), command=command.identity,
             words=words_digest(request.key, request.argv), life=request.life, is_apart=request.is_apart,
-            is_boxed=request.is_boxed,
+            is_boxed=request.is_boxed, note=request.note,
         )  # fmt: skip
 
     async def _await_release(self) -> Release | None:

@@ -65,8 +65,8 @@ class OwnerProcess:
         self._close: Callable[[], object] = _nothing
         self._lock = threading.Lock()
 
-    def pass_on(self, connection: int, file: int) -> None:
-        """Give it an end of a connection and the file of a request.
+    def pass_on(self, descriptors: Sequence[int]) -> None:
+        """Give it an end of a connection, the file of a request, and what it is to hold open.
 
         Raises ProcessNotStarted, and FileRefused for its log.
         """
@@ -74,7 +74,7 @@ class OwnerProcess:
             for is_last in (False, True):
                 requests = self._requests or self._start()
                 try:
-                    socket.send_fds(requests, [b"r"], [connection, file])
+                    socket.send_fds(requests, [b"r"], descriptors)
                 except OSError as error:
                     self._forget()
                     if is_last:
@@ -133,22 +133,26 @@ class Jobs:
         is_apart: bool = False,
         stdin: bytes = b"",
         is_boxed: bool = False,
+        note: str = "",
+        held: Sequence[int] = (),
     ) -> "OwnedCommand":
         """Have a command made that waits behind its gate; parameters as for `prepare_command`.
 
-        `kept_first`: bytes of the beginning of standard output that a later driver finds in any case. Raises
-        ProcessNotStarted, FileRefused for the log, and ValueError for the mark.
+        `kept_first`: bytes of the beginning of standard output that a later driver finds in any case. `note`:
+        what that driver is told, of a kilobyte or so. `held`: a few descriptors, such as those of locks, that
+        stay open until the command has ended. Raises ProcessNotStarted, FileRefused for the log, and
+        ValueError for the mark.
         """
         require_mark(mark)
         place = self._place(session, mark)
         request = JobRequest(
             root=str(place.root), session=session, mark=mark, key=place.key, argv=tuple(argv), cwd=cwd,
             environment=dict(env), stdin=stdin, is_apart=is_apart, is_boxed=is_boxed, life=life,
-            kept_first=kept_first,
+            kept_first=kept_first, note=note,
         )  # fmt: skip
-        command = await self._request(place, request)
+        command = await self._request(place, request, held)
         if command is None:  # the owner was killed with the request in its hands; nothing ran
-            command = await self._request(place, request)
+            command = await self._request(place, request, held)
         if command is None:
             raise _not_owned("it ended before the command was ready")
         return command
@@ -169,13 +173,15 @@ class Jobs:
     def _place(self, session: str, mark: str) -> JobPlace:
         return JobPlace(root=self._root, session=session, mark=mark, key=job_key(self._home_key, mark))
 
-    async def _request(self, place: JobPlace, request: JobRequest) -> "OwnedCommand | None":
+    async def _request(
+        self, place: JobPlace, request: JobRequest, held: Sequence[int]
+    ) -> "OwnedCommand | None":
         ours, theirs = socket.socketpair()
         channel = JobChannel(ours)
         try:
             with theirs, unnamed_file(msgpack.encode(request)) as file:
                 assert file is not None
-                self._owner.pass_on(theirs.fileno(), file)
+                self._owner.pass_on((theirs.fileno(), file, *held))
             frame = await channel.receive()
             if frame is not None and frame[0] == READY:
                 return OwnedCommand(place, channel, decode(frame[1], ProcessIdentity))

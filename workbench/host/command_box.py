@@ -144,6 +144,11 @@ class CommandBox(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     """What one might not expect, for people: withheld settings, folders that are closed as a whole."""
 
+    @property
+    def held(self) -> tuple[int, ...]:
+        """The descriptors that whoever owns its command holds open."""
+        return () if self.running is None else self.running.descriptors
+
 
 def command_box(
     context: DriverContext,

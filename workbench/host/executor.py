@@ -354,7 +354,7 @@ async def _follow_command(
     try:
         command = await writer.context.jobs.prepare(
             writer.session_id, spec.argv, writer.context.workspace, environment, record.row.id,
-            life="with driver", is_boxed=boxed is not None,
+            life="with driver", is_boxed=boxed is not None, held=() if boxed is None else boxed.planned.held,
         )  # fmt: skip
         fault_point("call.started")
         with abandoned_on_error(command):

@@ -1,71 +1,127 @@
-"""Processes of steps on this machine: children of this process, in a sandbox where a step names one."""
+"""Processes of steps on this machine: they outlive their driver, in a sandbox where a step names one."""
+
+# What a process may not leave in the workspace is moved out by the driver that sees its end. One that takes
+# over makes the box again for that: it finds the record of the one before, as any box does after a crash.
 
 import asyncio
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct, field, json
 from msgspec.structs import replace
 
 from workbench.domain.events import ProcessStarted
 from workbench.domain.step_messages import StepEvent, StepId
-from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
-from workbench.effects.command_execution import Command, prepare_command
+from workbench.domain.values import WHOLE_WORKSPACE, SandboxLevel, SandboxRefusal
+from workbench.effects.child_processes import ProcessNotStarted
+from workbench.effects.command_execution import CommandExit
 from workbench.effects.file_primitives import FileRefused
+from workbench.effects.found_job import FoundJob, JobLost
+from workbench.effects.job_files import JobUnreadable
+from workbench.effects.owned_command import OwnedCommand
 from workbench.effects.process_table import ProcessIdentity
 from workbench.host.boxed_command import BoxedCommand, box_program, closed_refusals
 from workbench.host.call_context import files_named_by_hooks
 from workbench.host.command_box import BoxUnavailable, forget_box, quarantine_new_closed
 from workbench.host.driver_context import DriverContext
+from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.executor import AttemptNotReady
-from workbench.pipelines.step_process import OnBytes, ProcessEnd, ProcessLost, StepJob
+from workbench.pipelines.step_process import OnBytes, ProcessEnd, ProcessLost, StepJob, StepProcess
 
 UNBOUNDED_BYTES = 1 << 50
 """Bytes a step may print: what is kept is bounded, what is printed is its own affair."""
+_WAITING_SECONDS = 10.0
+"""Seconds that the owner of a process has to see that its driver is gone."""
+_LOOK_SECONDS = 0.02
+
+
+class _BoxNote(Struct, frozen=True, kw_only=True):
+    """The box of a process, for the driver that takes it over."""
+
+    run: str
+    level: SandboxLevel
+    folder: str
+    can_nest: bool
 
 
 class LocalProcesses(Struct):
-    """Starts processes as children of this one; they end with it."""
+    """Starts processes in the hands of an owner, and finds those that an earlier driver started."""
 
     context: DriverContext
+    _started: dict[str, StepId] = field(default_factory=dict[str, StepId])
+    """By their marks: processes whose records are there until the end of their steps is committed."""
 
     async def start(self, job: StepJob) -> "LocalProcess":
         context, boxed = self.context, None
+        await asyncio.to_thread(self.remove_recorded)
         mark = context.clock.new_id()
         argv: tuple[str, ...] = job.argv
         variables: Mapping[str, str] = {**context.environment, **job.environment, "PWD": job.folder}
+        note = ""
         try:
             if job.sandbox not in (None, "outside"):
-                closed = files_named_by_hooks(context, context.recall_settings().config)
-                boxed = await asyncio.to_thread(
-                    box_program, context, job.id.run, job.sandbox, job.folder, argv, variables, closed,
-                    can_nest=job.can_nest,
-                )  # fmt: skip
+                box = _BoxNote(run=job.id.run, level=job.sandbox, folder=job.folder, can_nest=job.can_nest)
+                boxed = await asyncio.to_thread(_box, context, box, argv, variables)
                 argv, variables = boxed.argv, boxed.environment
-            command = prepare_command(
-                argv, job.folder, variables, mark, is_apart=job.is_apart, stdin=job.stdin,
-                is_boxed=boxed is not None,
+                note = json.encode(box).decode()
+            command = await context.jobs.prepare(
+                job.id.run, argv, job.folder, variables, mark,
+                life="outlives" if job.outlives else "with driver",
+                kept_first=MOST_STDOUT if job.is_apart else 0, is_apart=job.is_apart, stdin=job.stdin,
+                is_boxed=boxed is not None, note=note, held=() if boxed is None else boxed.planned.held,
             )  # fmt: skip
         except (ProcessNotStarted, BoxUnavailable, FileRefused) as error:
             _forget(boxed)
             raise AttemptNotReady(str(error)) from None
+        self._started[mark] = job.id
         return LocalProcess(job=job, mark=mark, command=command, boxed=boxed)
 
-    async def find(self, step: StepId, started: ProcessStarted | None) -> "LostProcess | None":
-        """End what a process left: its pipes are lost with the driver that read them."""
-        del step
+    async def find(self, step: StepId, started: ProcessStarted | None) -> StepProcess | None:
         if started is None:
             return None
         identity = ProcessIdentity(pid=started.pid, group=started.group, start_time=started.start_time)
-        await asyncio.to_thread(terminate_leftovers, identity, started.mark)
-        return LostProcess()
+        self._started[started.mark] = step
+        try:
+            job = await asyncio.to_thread(self.context.jobs.find, step.run, started.mark, identity)
+            await _no_longer_waiting(job)
+        except (JobLost, JobUnreadable, TimeoutError) as error:
+            return LostProcess(str(error) or "the process that owns it does not answer")
+        if job.end is None or job.end.how == "ended":
+            return FoundProcess(context=self.context, job=job)
+        job.close()
+        return None if job.end.how == "never ran" else LostProcess("it was ended with its driver")
+
+    def remove_recorded(self) -> None:
+        """Remove the records of processes whose steps have ended in the journal; blocks."""
+        for mark, step in list(self._started.items()):
+            row = self.context.journal.step_state(step.run, step.step)
+            if row is None or row.state != "running" or row.attempt > step.attempt:
+                self.context.jobs.remove(step.run, mark)
+                del self._started[mark]
+
+
+def _box(
+    context: DriverContext, box: _BoxNote, argv: tuple[str, ...], variables: Mapping[str, str]
+) -> BoxedCommand:
+    closed = files_named_by_hooks(context, context.recall_settings().config)
+    return box_program(
+        context, box.run, box.level, box.folder, argv, variables, closed, can_nest=box.can_nest
+    )
+
+
+async def _no_longer_waiting(job: FoundJob) -> None:
+    """Wait until a process that was never let go is ended by its owner, which has seen its driver die."""
+    async with asyncio.timeout(_WAITING_SECONDS):
+        while job.is_waiting:
+            await asyncio.sleep(_LOOK_SECONDS)
+    job.has_ended()
 
 
 class LocalProcess(Struct, frozen=True, kw_only=True):
-    """A child of this process."""
+    """A process that this driver started."""
 
     job: StepJob
     mark: str
-    command: Command
+    command: OwnedCommand
     boxed: BoxedCommand | None
 
     @property
@@ -84,11 +140,66 @@ class LocalProcess(Struct, frozen=True, kw_only=True):
         except ProcessNotStarted as error:
             _forget(self.boxed)
             raise AttemptNotReady(str(error)) from None
-        plain = ProcessEnd(code=end.code, signal=end.signal, timed_out=end.timed_out, stopped=end.stopped)
+        except JobLost as error:
+            raise ProcessLost(str(error)) from None
+        plain = _plain_end(end)
         return plain if self.boxed is None else await asyncio.to_thread(_with_refusals, plain, self.boxed)
 
     def abandon(self) -> None:
         self.command.abandon()
+
+
+class FoundProcess(Struct, frozen=True, kw_only=True):
+    """A process that an earlier driver started, and that runs or has ended."""
+
+    context: DriverContext
+    job: FoundJob
+
+    started = StepEvent(kind="progress")
+
+    async def follow(self, on_output: OnBytes, on_stdout: OnBytes | None, stop: asyncio.Event) -> ProcessEnd:
+        printed = _Result(on_stdout or on_output)
+        try:
+            end = await self.job.follow(
+                on_output, stop, on_stdout=printed.feed, on_gap=lambda size: on_output(_gap(size)),
+                on_stdout_gap=printed.skip,
+            )  # fmt: skip
+        except JobLost as error:
+            raise ProcessLost(str(error)) from None
+        if self.job.end is not None and self.job.end.how == "never ran":
+            raise ProcessLost("it was not let go before its driver died")
+        note = self.job.record.note
+        plain = _plain_end(end)
+        return await asyncio.to_thread(self._with_refusals, plain, note) if note else plain
+
+    def abandon(self) -> None:
+        self.job.close()
+
+    def _with_refusals(self, end: ProcessEnd, note: str) -> ProcessEnd:
+        try:
+            box = json.decode(note, type=_BoxNote)
+            return _with_refusals(end, _box(self.context, box, ("true",), {}))
+        except (MsgspecError, BoxUnavailable, FileRefused) as error:
+            unseen = SandboxRefusal(
+                kind="closed", target=WHOLE_WORKSPACE, remark=f"could not be looked through: {error}"
+            )
+            return replace(end, refusals=(unseen,))
+
+
+class _Result:
+    """A standard output that is a result; a part of it may only be missing where it is too long for one."""
+
+    def __init__(self, take: OnBytes) -> None:
+        self._take, self._total = take, 0
+
+    def feed(self, data: bytes) -> None:
+        self._total += len(data)
+        self._take(data)
+
+    def skip(self, size: int) -> None:
+        if self._total < MOST_STDOUT:
+            raise ProcessLost(f"{size:,} bytes of what it printed could not be kept")
+        self._total += size
 
 
 class LostProcess:
@@ -96,11 +207,22 @@ class LostProcess:
 
     started = StepEvent(kind="progress")
 
+    def __init__(self, why: str) -> None:
+        self._why = why
+
     async def follow(self, on_output: OnBytes, on_stdout: OnBytes | None, stop: asyncio.Event) -> ProcessEnd:
         del on_output, on_stdout, stop
-        raise ProcessLost("the process that ran it ended first")
+        raise ProcessLost(self._why)
 
     def abandon(self) -> None: ...
+
+
+def _plain_end(end: CommandExit) -> ProcessEnd:
+    return ProcessEnd(code=end.code, signal=end.signal, timed_out=end.timed_out, stopped=end.stopped)
+
+
+def _gap(size: int) -> bytes:
+    return f"\n… {size} bytes left out …\n".encode()
 
 
 def _forget(boxed: BoxedCommand | None) -> None:
