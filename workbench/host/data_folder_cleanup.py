@@ -12,6 +12,7 @@ from workbench.domain.rows import Host
 from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_lock
 from workbench.effects.file_primitives import FileRefused
 from workbench.host.box_folders import remove_old_box_folders
+from workbench.host.job_folders import remove_old_jobs
 from workbench.journal import storage
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
@@ -69,6 +70,7 @@ def tidy_data_folder(home: Home, journal: Journal, sealed_days: int) -> None:
     _remove_old_locks(home)
     _remove_old_logs(home)
     remove_old_box_folders(home, journal, MAX_KEPT_DAYS)
+    remove_old_jobs(home, journal)
     journal.change(lambda live: _remove_old_host_rows(home, live))
     if deleted or sealed or unused:
         LOG.info("tidied: %d deleted sessions, %d sealed, %d unused files", len(deleted), sealed, unused)

@@ -23,6 +23,8 @@ from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState, TokenUse
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.folders import remove_tree
 from workbench.journal import database as journal_database
 from workbench.journal import search, storage
 from workbench.journal.database import SqlValue, hold_lock, live_drivers
@@ -180,11 +182,13 @@ def _remove_searched_behind(live: TransactionTables, session_id: str, last: int)
 
 
 def remove_session_remains(journal: Journal, session_id: str) -> None:
-    """Remove the events of a session, what it has paid, and the blobs that only it refers to."""
+    """Remove the events of a session, what it has paid and printed, and the blobs that only it refers to."""
     journal.change(
         lambda live: live.database.execute("DELETE FROM paid_request WHERE session_id = ?", (session_id,))
     )
     remove_session_events(journal, session_id)
+    with contextlib.suppress(FileRefused):
+        remove_tree(str(journal.home.path / "jobs" / session_id))
     refs = journal.change(lambda live: _release_blob_refs(live, session_id))
     remove_unused_blobs(journal, refs)
 
