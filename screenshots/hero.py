@@ -130,7 +130,8 @@ def press(terminal: Terminal, keys: str, shows: str) -> None:
             if shows in terminal.text():
                 terminal.pump(REST)
                 return
-    raise AssertionError(f"{shows!r} did not come:\n{terminal.text()}")
+    terminal.until(shows)
+    terminal.pump(REST)
 
 
 def screen_rows(terminal: Terminal, plain: TextStyle) -> tuple[ScreenRow, ...]:
