@@ -96,7 +96,7 @@ class LocalProcesses(Struct):
             row = self.context.journal.step_state(step.run, step.step)
             if row is None or row.state != "running" or row.attempt > step.attempt:
                 self.context.jobs.remove(step.run, mark)
-                del self._started[mark]
+                self._started.pop(mark, None)  # several steps that start do this at once
 
 
 def _box(

@@ -1,0 +1,117 @@
+"""Drivers and owners of commands killed at random moments: nothing runs twice without a person's word."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support.runs import USER, Runs
+from tests.support.sizes import size
+from tests.support.waits import PATIENCE, until
+from workbench.effects.process_table import ProcessIdentity, is_running
+from workbench.host.steps.run_requests import resume_run
+from workbench.pipelines.lost_steps import AGAIN, DONE
+
+pytestmark = pytest.mark.faults
+
+STEPS = size("WORKBENCH_KILLED_STEPS", 6, 200)
+KILLS = size("WORKBENCH_KILLS", 2, 20)
+SEED = int(os.environ.get("WORKBENCH_KILL_SEED", "1"))
+DRIVE = "from tests.support import drive_a_run; import sys; drive_a_run.main(sys.argv[1:])"
+
+
+def steps(chance):
+    """Return command steps that each note their start and end, and print a line in between."""
+    lines = []
+    for number in range(STEPS):
+        seconds = f"0.{chance.randrange(30):02}"
+        line = (
+            f"echo start s{number} >> log; echo printed s{number}; sleep {seconds}; echo end s{number} >> log"
+        )
+        needs = f", dependencies: [s{chance.randrange(number)}]" if number and chance.random() < 0.5 else ""
+        lines.append(
+            f"  - {{id: s{number}, workspace: {{root: ./}}{needs}, exec: {{type: command, source: '{line}'}}}}"
+        )
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def owners(here):
+    """Return the owners that work, as the records of jobs name them."""
+    found = {}
+    for path in (here.home.path / "jobs").glob("*/*/job.json"):
+        with suppress(OSError, ValueError, KeyError):
+            owner = ProcessIdentity(**json.loads(path.read_text())["content"]["owner"])
+            if is_running(owner):
+                found[owner.pid] = owner
+    return found
+
+
+def drives(here, run, chance, kind):
+    """Drive a run in a process; kill what `kind` names after a while. Return whether it was killed."""
+    words = [sys.executable, "-c", DRIVE, str(here.home.path), str(here.root), run]
+    root, pipe = Path(__file__).parents[2], subprocess.PIPE
+    driver = subprocess.Popen(words, cwd=root, stdout=pipe, stderr=pipe)
+    wanted = len(log(here)) + chance.randrange(1, 12)
+    until(lambda: driver.poll() is not None or len(log(here)) >= wanted)
+    is_killed = kind is not None and driver.poll() is None
+    victims = [driver.pid] if kind in ("host", "both") else []
+    victims += list(owners(here)) if kind in ("owner", "both") else []
+    for pid in victims if is_killed else ():
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    output, errors = driver.communicate(timeout=PATIENCE * 3)
+    assert driver.returncode in (0, -signal.SIGKILL), (output, errors.decode())
+    return is_killed
+
+
+def log(here):
+    path = here.root / "log"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def answered(here, run, words):
+    """Answer what is asked about lost steps, as a person does who has looked: done, or again."""
+    while asked := here.waiting(run):
+        step = next(event.step for event in here.journal.events(run) if event.action_id == asked[0].id)
+        choice = DONE if f"end {step}" in log(here) else AGAIN
+        words[step, choice] += 1
+        here.answer(run, choice=choice)
+
+
+@pytest.mark.parametrize("kind", ["host", "owner", "both"])
+def test_nothing_runs_twice_and_no_output_is_lost(tmp_path, kind):
+    chance, here = random.Random(f"{SEED} {kind}"), Runs(tmp_path)
+    run, words, killed = here.request(here.pipeline(steps(chance))), Counter(), 0
+    for _ in range(KILLS * 4):
+        if here.journal.pipeline_state(run).status in ("completed", "failed"):
+            break
+        killed += drives(here, run, chance, kind if killed < KILLS else None)
+        answered(here, run, words)
+        if here.journal.pipeline_state(run).status == "running":
+            resume_run(here.journal, run, USER)
+    check(here, run, words, killed)
+    here.close()
+
+
+def check(here, run, words, killed):
+    row = here.journal.pipeline_state(run)
+    assert row.status == "completed", row.error_message
+    counts = Counter(log(here))
+    print(f"killed {killed} times, asked {sum(words.values())} times")
+    for number in range(STEPS):
+        step = f"s{number}"
+        assert counts[f"start {step}"] <= 1 + words[step, AGAIN], step
+        assert counts[f"end {step}"] == 1, step
+        assert words[step, DONE] or f"printed {step}" in printed(here, run, step), step
+
+
+def printed(here, run, step):
+    """Return what the ends of a step say that it printed."""
+    return "".join(body.output for name, body in here.bodies(run, "step.changed") if name == step)
