@@ -29,10 +29,10 @@ def workspace_that_cannot_be_changed(top):
     top.chmod(0o555)
 
 
-def repository_that_cannot_be_changed(top):
+def repository_that_is_shut(top):
     put(top / ".git/HEAD")
     put(top / ".git/config")
-    (top / ".git").chmod(0o555)
+    (top / ".git").chmod(0)
 
 
 def folder_that_cannot_be_listed(top):
@@ -71,7 +71,7 @@ def link_that_was_there(top):
 SCENES = {
     function.__name__: function
     for function in (
-        folder_that_cannot_be_changed, workspace_that_cannot_be_changed, repository_that_cannot_be_changed,
+        folder_that_cannot_be_changed, workspace_that_cannot_be_changed, repository_that_is_shut,
         folder_that_cannot_be_listed, folder_that_cannot_be_entered, folders_in_one_another, folder_that_was_there,
         whole_workspace, link_that_was_there,
     )
