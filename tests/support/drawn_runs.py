@@ -10,10 +10,12 @@ from workbench.domain.events import (
     StepChanged,
 )
 from workbench.domain.values import Actor, Choice, StepPlan, Usage
+from workbench.pipelines.lost_steps import CHOICES
 
 USER = Actor(kind="user", pid=1, via="cli")
 HOST = Actor(kind="host", pid=2)
 MINUTE = 60_000_000
+GATE = (Choice(key="yes", label="Deploy"), Choice(key="no", label="Stop"))
 
 NIGHTLY = (
     StepPlan(id="plan", persona="planner"),
@@ -48,14 +50,14 @@ class Written:
         self.step(step, "running")
         self.step(step, "completed", duration_ms=round(seconds * 1000), **more)
 
-    def ask(self, step, target="release?", action="gate-1", minutes=14.7):
+    def ask(self, step, target="release?", action="gate-1", minutes=14.7, choices=GATE, **more):
         self.step(step, "running")
-        self.say(StepChanged(state="waiting"), step=step, action=action)
+        self.say(StepChanged(state="waiting", **more), step=step, action=action)
         now = self.journal.now()
         opened = ActionOpened(
-            action_kind="gate", tool=None, target=target, digest=f"d-{action}", created_at=now,
+            action_kind="gate", tool=None, target=target.partition("\n")[0], digest=f"d-{action}", created_at=now,
             expires_at=now + round(minutes * MINUTE), verb="gate", prompt=target,
-            choices=(Choice(key="yes", label="Deploy"), Choice(key="no", label="Stop")),
+            choices=choices,
             subject={"run": self.run, "pipeline": "nightly #41", "step": step},
         )  # fmt: skip
         self.say(opened, step=step, action=action)
@@ -104,4 +106,22 @@ def nightly(journal, workspace):
         if n < 9:
             run.step(item, "completed", matrix="tests", item=f"py3{n}", duration_ms=41_000)
     run.ask("release")
+    return run
+
+
+def lost(journal, workspace):
+    """Return a run that waits, because the process of a command was lost."""
+    plans = (
+        StepPlan(id="build", kind="command"),
+        StepPlan(id="deploy", kind="command", needs=("build",)),
+        StepPlan(id="smoke", kind="command", needs=("deploy",)),
+    )
+    run = Written(journal, workspace, plans, name="ship", number=7)
+    run.done("build")
+    words = (
+        "deploy was running when its process was lost; how it ended is not known\n"
+        "the process that ran it ended first\n\nIt printed last:\nuploading 3 of 8 files"
+    )
+    detail = "its process was lost while it ran, and how it ended is not known"
+    run.ask("deploy", words, choices=CHOICES, detail=detail, output="uploading 3 of 8 files\n")
     return run

@@ -18,6 +18,7 @@ SIZES = stills.SIZES
 STATES = {
     "pane": (drawn_runs.nightly, ("4",)),
     "conversation": (drawn_runs.nightly, ("1",)),
+    "lost": (drawn_runs.lost, ("4",)),
     "large": (drawn_runs.nightly, ("4", "z", "h", "space")),
     "step": (drawn_runs.nightly, ("4", "z", "/", *"docs", "enter", "enter")),
     "launch": (drawn_runs.nightly, ("4", "L", "tab", "tab", "G", "k", "space")),

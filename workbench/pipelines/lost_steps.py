@@ -21,9 +21,9 @@ AGAIN: Final = "again"
 DONE: Final = "done"
 FAILED: Final = "failed"
 CHOICES: Final = (
-    Choice(key=AGAIN, label="Run it again"),
+    Choice(key=FAILED, label="It failed"),  # the first one is chosen until another one is
     Choice(key=DONE, label="It is done"),
-    Choice(key=FAILED, label="It failed"),
+    Choice(key=AGAIN, label="Run it again"),
 )
 _UNKNOWN: Final = "its process was lost while it ran, and how it ended is not known"
 _SHOWN_LINES: Final = 8

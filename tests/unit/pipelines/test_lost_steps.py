@@ -69,7 +69,7 @@ def test_a_lost_step_waits_for_a_person(runs):
     assert (row.status, here.states(run)["deploy"]) == ("waiting", "waiting")
     (action,) = here.waiting(run)
     assert action.target == "deploy was running when its process was lost; how it ended is not known"
-    assert list(action.choices) == [AGAIN, DONE, FAILED] and action.expires_at is not None
+    assert list(action.choices) == [FAILED, DONE, AGAIN] and action.expires_at is not None
     assert here.step(run, "deploy").action_id == action.id
     assert machine.started == ["deploy/1"] and here.read("log") == "went\n"
     # Driven again without an answer it still waits, and a yes that names no choice is none.
