@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import Session
 from workbench.domain.values import Refused
+from workbench.effects.search_path import own_search_path
 from workbench.effects.terminal_programs import interrupts_ignored, run_in_terminal
 from workbench.formats.agent_folders import AgentCommand, agent_command
 from workbench.text.safe import one_line
@@ -24,9 +25,8 @@ def checked_agent_command(session: Session) -> AgentCommand:
 
 
 def program_path(command: AgentCommand) -> str | None:
-    """Return where a program is, without looking in relative folders of PATH: they are not the user's own."""
-    folders = [name for name in os.environ.get("PATH", "").split(os.pathsep) if name.startswith("/")]
-    return shutil.which(command.argv[0], path=os.pathsep.join(folders))
+    """Return where a program is: the user's own, not one in a relative folder of PATH or in the workspace."""
+    return shutil.which(command.argv[0], path=own_search_path(os.environ.get("PATH", "")))
 
 
 def run_agent_command(command: AgentCommand) -> int:

@@ -38,6 +38,7 @@ from workbench.config.types import (
     config_key_at,
 )
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
+from workbench.effects.search_path import note_workspace
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.problems import Problem
 
@@ -111,11 +112,13 @@ def load_config(
 ) -> LoadedConfig:
     """Read all layers and fold them; whether the result may be used is `LoadedConfig.is_usable`.
 
-    `home` holds the user's file, `workspace` may hold its own; an option that is None was not given.
+    `home` holds the user's file, `workspace` may hold its own; an option that is None was not given. From now
+    on this process looks for no program of its own in that workspace.
     """
     user = _read_file_layer("user", home / USER_CONFIG_FILE, is_binding=True)
     files = [user]
     if workspace is not None:
+        note_workspace(str(workspace))
         files.append(_read_file_layer("workspace", workspace / WORKSPACE_CONFIG_FILE, is_binding=trusted))
     settings = _read_setting_layers([*settings_from_environment(env), *settings_from_options(options)])
     folding = _LayerFold(trusted)

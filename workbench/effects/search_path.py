@@ -1,11 +1,31 @@
 """Folders of PATH that commands of agents can change: what runs as the user is not looked for in them."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 _MOST_LINKS: Final = 40
 """As many as Linux follows."""
+_NOTED: Final[set[str]] = set()
+"""Real paths of the workspaces that this process works in."""
+
+
+def note_workspace(folder: str) -> None:
+    """Remember that agents of this process work in a folder, unless it holds the whole home folder."""
+    real = os.path.realpath(folder)
+    if not _is_below(os.path.realpath(Path.home()), real):
+        _NOTED.add(real)
+
+
+def own_search_path(path: str) -> str:
+    """Return a PATH as this process looks for programs of its own, without what passes a noted workspace."""
+    return search_path_outside(path, sorted(_NOTED))
+
+
+def own_environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return variables for a program of this process, with such a PATH."""
+    return {**variables, "PATH": own_search_path(variables.get("PATH", os.defpath))}
 
 
 def leads_through(path: str, workspace: str) -> bool:

@@ -1,7 +1,9 @@
 """Programs of the user in this terminal: editors, pagers and agents."""
 
 import contextlib
+import os
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -10,16 +12,24 @@ from pathlib import Path
 
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.path_files import private_folder, read_bounded, write_atomic
+from workbench.effects.search_path import own_environment, own_search_path
 
 NOT_FOUND = 127
 """What a shell and `run` say where there is no such program."""
 
 
 def run_in_terminal(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
-    """Run a program in the terminal of this process and return its exit code; 127 if there is none."""
+    """Run a program in the terminal of this process and return its exit code; 127 if there is none.
+
+    A name is not looked for in a workspace, where commands of agents could have put it.
+    """
+    path = own_search_path((os.environ if env is None else env).get("PATH", os.defpath))
+    program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=path)
+    if program is None:
+        return NOT_FOUND
     try:
         return subprocess.run(
-            list(argv), cwd=cwd, env=None if env is None else dict(env), check=False
+            [program, *argv[1:]], cwd=cwd, env=None if env is None else dict(env), check=False
         ).returncode
     except OSError:
         return NOT_FOUND
@@ -50,11 +60,14 @@ def run_with_input(command: str, data: bytes, cwd: str) -> int:
 
 
 def capture_output(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000) -> bytes | None:
-    """Return what a program prints, at most `most` bytes; None if it fails, is missing or takes too long."""
+    """Return what a program prints, at most `most` bytes; None if it fails, is missing or takes too long.
+
+    Neither it nor what it starts is looked for in a workspace.
+    """
     try:
         completed = subprocess.run(
-            list(argv), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            timeout=seconds, check=True,
+            list(argv), cwd=cwd, env=own_environment(os.environ), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None

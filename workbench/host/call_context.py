@@ -394,9 +394,19 @@ async def run_hooks_after_call(
 
 
 def hook_environment(context: DriverContext) -> dict[str, str]:
-    """Return the variables of hooks and checkers: those of commands, with no relative folder in PATH."""
+    """Return the variables of hooks: those of commands, with no relative folder in PATH."""
     path = hooks.absolute_search_path(context.environment.get("PATH", ""))
     return {**context.environment, "PATH": path} if path else dict(context.environment)
+
+
+def outside_environment(context: DriverContext) -> dict[str, str]:
+    """Return the variables of hooks and checkers outside the sandbox.
+
+    Commands of agents can write in the workspace, so PATH has no folder of it; a command may name its files.
+    """
+    path = context.environment.get("PATH", os.defpath)
+    own = search_path_outside(path, (context.governing_workspace, context.workspace))
+    return {**context.environment, "PATH": own}
 
 
 def _hook_runner(context: DriverContext) -> hooks.HookRunner:
@@ -408,15 +418,12 @@ def _hook_runner(context: DriverContext) -> hooks.HookRunner:
 
 def _run_hook(context: DriverContext, command: str, stdin: bytes, level: SandboxLevel | None) -> HookExit:
     """Run a hook at its level; blocks. Where its sandbox cannot be made it does not run, which denies."""
-    folder, environment = context.governing_workspace, hook_environment(context)
+    folder = context.governing_workspace
     if level in (None, "outside"):
-        path = search_path_outside(environment.get("PATH", os.defpath), (folder, context.workspace))
-        environment["PATH"] = path
-        return run_hook(command, stdin, folder, environment, hooks.HOOK_TIMEOUT_SECONDS)
+        return run_hook(command, stdin, folder, outside_environment(context), hooks.HOOK_TIMEOUT_SECONDS)
     closed = files_named_by_hooks(context, context.recall_settings().config)
-    boxed = box_program(
-        context, hooks_owner(folder), level, folder, ("/bin/sh", "-c", command), environment, closed
-    )
+    words = ("/bin/sh", "-c", command)
+    boxed = box_program(context, hooks_owner(folder), level, folder, words, hook_environment(context), closed)
     try:
         end = run_hook(
             boxed.argv, stdin, folder, boxed.environment, hooks.HOOK_TIMEOUT_SECONDS, is_boxed=True

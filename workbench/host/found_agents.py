@@ -15,6 +15,7 @@ from workbench.bridge.agent_modes import OffSwitch, PresentMode, off_switches, p
 from workbench.bridge.agents import AGENTS, HookedAgent
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.process_environment import scrubbed_environment
+from workbench.effects.search_path import own_environment, own_search_path
 from workbench.host.agent_connections import ConnectedFile, connected_file, connection_files
 from workbench.host.agent_settings_files import (
     SettingsFile,
@@ -90,10 +91,10 @@ def _switch_text(switch: OffSwitch) -> str:
 
 
 def program_path(command: str, env: Mapping[str, str]) -> str | None:
-    """Return where an agent's program is; relative folders of PATH are not the user's own."""
-    named = [name for name in env.get("PATH", "").split(os.pathsep) if name.startswith("/")]
+    """Return where an agent's program is: the user's own, not one in the workspace."""
+    named = own_search_path(env.get("PATH", ""))
     usual = [f"{user_home(env)}/{name}" for name in (".local/bin", f".{command}/local", f".{command}/bin")]
-    return shutil.which(command, path=os.pathsep.join([*named, *usual]))
+    return shutil.which(command, path=os.pathsep.join(filter(None, (named, *usual))))
 
 
 def with_versions(
@@ -110,8 +111,8 @@ def _version(program: str | None, env: Mapping[str, str]) -> str:
         return ""
     try:
         ended = run_hook(
-            [program, "--version"], b"", user_home(env), scrubbed_environment(env), _VERSION_SECONDS,
-            keep=_VERSION_BYTES,
+            [program, "--version"], b"", user_home(env), own_environment(scrubbed_environment(env)),
+            _VERSION_SECONDS, keep=_VERSION_BYTES,
         )  # fmt: skip
     except ProcessNotStarted:
         return ""

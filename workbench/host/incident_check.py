@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import CommandExit, prepare_command
+from workbench.effects.terminal_programs import NOT_FOUND
 from workbench.formats.findings.read import FindingsFile, read_findings
 from workbench.formats.findings.report import FindingsUnreadable
 from workbench.host import redaction
-from workbench.host.call_context import hook_environment
+from workbench.host.call_context import outside_environment
 from workbench.host.driver_context import DriverContext
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line, safe_text
@@ -24,6 +25,7 @@ CHECK_SECONDS: Final = 300.0
 """Seconds that a checker may take."""
 MOST_CHECK_OUTPUT: Final = 64 * 1024 * 1024
 """Bytes that it may print."""
+_NOT_FOUND: Final = "; a program in the workspace is only run where the command names its path"
 _KEPT_OUTPUT: Final = 200_000
 
 
@@ -49,7 +51,7 @@ async def run_checker(context: DriverContext, command: str, stop: asyncio.Event 
     output = _Output()
     try:
         prepared = prepare_command(
-            ("/bin/sh", "-c", command), context.workspace, hook_environment(context),
+            ("/bin/sh", "-c", command), context.workspace, outside_environment(context),
             f"check-{context.clock.new_id()}", is_apart=True,
         )  # fmt: skip
     except ProcessNotStarted as error:
@@ -70,7 +72,8 @@ def _read_result(context: DriverContext, printed: bytes, errors: bytes, ended: C
     try:
         findings = read_findings(printed, context.root)
     except FindingsUnreadable as error:
-        problem = f"it ended with {ended.code}, and {error}{_first_line(errors or printed)}"
+        found = _NOT_FOUND if ended.code == NOT_FOUND else ""
+        problem = f"it ended with {ended.code}, and {error}{_first_line(errors or printed)}{found}"
         return replace(facts, problem=problem)
     return replace(facts, findings=findings)
 

@@ -22,7 +22,7 @@ from workbench.domain.rows import Action
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.process_environment import agent_environment
-from workbench.effects.search_path import search_path_outside
+from workbench.effects.search_path import own_search_path, search_path_outside
 from workbench.host.provider_keys import key_variables
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
@@ -74,7 +74,8 @@ def _environment(folder: str, config: Config, workspace: str) -> dict[str, str]:
     """Return the variables of the user's hooks: no secrets, no folder in PATH that an agent can change."""
     variables = agent_environment(os.environ, folder, key_variables(config))
     workspaces = [os.path.realpath(workspace)] if workspace else []
-    return {**variables, "PATH": search_path_outside(variables.get("PATH", ""), workspaces)}
+    path = search_path_outside(own_search_path(variables.get("PATH", "")), workspaces)
+    return {**variables, "PATH": path}
 
 
 def _failure(end: HookExit) -> str:

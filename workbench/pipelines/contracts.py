@@ -7,16 +7,17 @@ import fnmatch
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
 from workbench.domain.events import ContractChecked
-from workbench.domain.values import ContractOutcome, Json
-from workbench.effects.child_processes import run_hook
+from workbench.domain.values import ContractOutcome, Json, Refused
+from workbench.effects.child_processes import HookExit, run_hook
 from workbench.effects.git import GitFailed, run_git
+from workbench.effects.search_path import own_environment
 from workbench.pipelines import model
 from workbench.pipelines.artifacts import ArtifactMissing, parse_content, workspace_file
 from workbench.pipelines.documents import (
@@ -58,6 +59,15 @@ def contract_event(
     )  # fmt: skip
 
 
+OwnProgramRunner = Callable[[Sequence[str], str, Mapping[str, str]], HookExit]
+"""Runs a program of a workspace there, with variables, for `COMPILE_SECONDS`. Raises Refused."""
+
+
+def run_own_program(words: Sequence[str], folder: str, environment: Mapping[str, str]) -> HookExit:
+    """Run a program of a workspace as the user."""
+    return run_hook(words, b"", folder, environment, COMPILE_SECONDS)
+
+
 def check_contract(
     contract: Contract,
     workspace: str,
@@ -65,8 +75,9 @@ def check_contract(
     files: ProjectFiles,
     attempt: int,
     environment: Mapping[str, str],
+    run_own: OwnProgramRunner,
 ) -> CheckedContract:
-    """Check a contract that looks at a file; blocking."""
+    """Check a contract that looks at a file; blocking. `run_own` runs a program of the workspace."""
     outcome: ContractOutcome | None = None
     read: ReadJson | None = None
     try:
@@ -76,7 +87,7 @@ def check_contract(
             case "non_empty_file":
                 problems = list(_check_non_empty(workspace, source))
             case "typescript_interface":
-                outcome, problems = _check_typescript(contract, workspace, source, environment)
+                outcome, problems = _check_typescript(contract, workspace, source, environment, run_own)
             case "markdown_spec":
                 problems = list(_check_markdown(workspace, source))
             case "test_diff" | "test_count_baseline":
@@ -84,7 +95,7 @@ def check_contract(
             case _:
                 problems = [f"contracts of type {contract.written_type} are not checked here"]
                 outcome = "failed" if contract.is_blocking else "not_checked"
-    except ArtifactMissing as error:
+    except (ArtifactMissing, Refused) as error:
         problems = [str(error)]
     event = contract_event(
         contract, outcome or ("failed" if problems else "passed"), problems, source, attempt
@@ -198,10 +209,15 @@ def _value_path(parts: Any) -> str:
 
 
 def _check_typescript(
-    contract: Contract, workspace: str, source: str, environment: Mapping[str, str]
+    contract: Contract,
+    workspace: str,
+    source: str,
+    environment: Mapping[str, str],
+    run_own: OwnProgramRunner,
 ) -> tuple[ContractOutcome, list[str]]:
     workspace_file(workspace, source)  # tsc would say less well that it is not there
-    compiler = _typescript_compiler(workspace)
+    outside, own = own_environment(environment), f"{workspace}/node_modules/.bin/tsc"
+    compiler = _typescript_compiler(own, outside["PATH"])
     if compiler is None:
         return "not_checked", ["no TypeScript compiler (tsc) was found; install one to have it checked"]
     flags = ("--noEmit", "--pretty", "false", "--strict", "--skipLibCheck")
@@ -211,7 +227,10 @@ def _check_typescript(
         *(() if contract.is_compiled else ("--noResolve",)),
         f"./{path_inside_root(source)}",
     )
-    done = run_hook(words, b"", workspace, environment, COMPILE_SECONDS)
+    if compiler == own:
+        done = run_own(words, workspace, environment)
+    else:
+        done = run_hook(words, b"", workspace, outside, COMPILE_SECONDS)
     if done.timed_out:
         return "failed", [f"the compiler took longer than {COMPILE_SECONDS:.0f} s"]
     lines = [line for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()]
@@ -221,9 +240,8 @@ def _check_typescript(
     return ("passed" if done.code == 0 else "failed"), [] if done.code == 0 else lines
 
 
-def _typescript_compiler(workspace: str) -> str | None:
-    own = Path(workspace) / "node_modules" / ".bin" / "tsc"
-    return str(own) if own.is_file() else shutil.which("tsc")
+def _typescript_compiler(own: str, path: str) -> str | None:
+    return own if Path(own).is_file() else shutil.which("tsc", path=path)
 
 
 USUAL_SOURCES: Final = (".agents/artifact.json", ".wave/artifact.json")

@@ -15,6 +15,7 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import put_file
 from workbench.effects.git import GitFailed
+from workbench.effects.search_path import own_environment
 from workbench.pipelines import artifacts, contracts, model
 from workbench.pipelines.documents import OutsideRoot, ProjectFiles
 from workbench.pipelines.executor import (
@@ -44,6 +45,7 @@ class StepFiles(Struct, kw_only=True):
     workspaces: Workspaces
     files: ProjectFiles
     """What the run was started with: schemas and criteria, never the project as it is now."""
+    run_own: contracts.OwnProgramRunner = contracts.run_own_program
 
     async def prepare(self, plan: WorkspacePlan) -> tuple[str, ...]:
         has_files = plan.spec.mounts or plan.spec.is_worktree or plan.project_files or plan.placed
@@ -84,14 +86,17 @@ class StepFiles(Struct, kw_only=True):
                 type=kind_of, written_type=rule.type, schema=rule.schema, is_repairable=False
             )
             attempt = plan.id.attempt
-            check = contracts.check_contract(contract, plan.path, rule.target, self.files, attempt, {}).event
+            check = contracts.check_contract(
+                contract, plan.path, rule.target, self.files, attempt, {}, self.run_own
+            ).event
             return "; ".join(check.problems) if check.outcome == "failed" else ""
         kind = artifacts.path_kind(plan.path, rule.target)
         is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
         return "" if is_met else f"{rule.target} is not there"
 
     def _unmet_command(self, plan: WorkspacePlan, requirement: Requirement) -> str:
-        environment = {**self.workspaces.environment, **cast("dict[str, str]", requirement.variables)}
+        own = own_environment(self.workspaces.environment)
+        environment = {**own, **cast("dict[str, str]", requirement.variables)}
         done = run_hook(requirement.source, b"", plan.path, environment, MOST_REQUIREMENT_SECONDS)
         if done.code == 0:
             return ""
@@ -149,7 +154,7 @@ class StepFiles(Struct, kw_only=True):
     async def check(self, plan: WorkspacePlan, contract: model.Contract) -> CheckedContract:
         return await asyncio.to_thread(
             contracts.check_contract, contract, plan.path, _checked_source(plan, contract), self.files,
-            plan.id.attempt, dict(self.workspaces.environment),
+            plan.id.attempt, dict(self.workspaces.environment), self.run_own,
         )  # fmt: skip
 
     async def read_reviewed(self, plan: WorkspacePlan, contract: model.Contract) -> ReviewedFiles:

@@ -1,5 +1,6 @@
 """The tools run_in_terminal, terminal_last_command and pipeline.run."""
 
+import os
 import shutil
 from collections.abc import Sequence
 from typing import Final, cast, get_args
@@ -10,6 +11,7 @@ from workbench.changes.diff import FileChange
 from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
+from workbench.effects.search_path import own_search_path
 from workbench.text.human import duration_text
 from workbench.tools.base import (
     COUNT_SCHEMA,
@@ -71,7 +73,8 @@ class RunInTerminal:
         command = str(parameters["command"])
         if not command.strip() or "\0" in command:
             raise ToolRefused("Not run: the command is empty or holds a NUL character; send shell text.")
-        shell = shutil.which("bash") or "/bin/sh"
+        path = own_search_path(os.environ.get("PATH", os.defpath))
+        shell = shutil.which("bash", path=path) or "/bin/sh"
         asked_seconds = parameters.get("timeout_seconds")
         seconds = min(
             float(asked_seconds if asked_seconds is not None else limits.command_seconds),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import boxes
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.events import (
@@ -169,8 +170,66 @@ def test_a_compiler_checks_types_or_only_that_it_can_be_read(
     assert any("error TS" in problem for problem in checked.problems) is (outcome == "failed")
 
 
+OWN_COMPILER = """
+  - id: a
+    exec: {type: command, source: "mkdir -p node_modules/.bin; cp $PROGRAM node_modules/.bin/tsc; echo x > a.ts"}
+    handover: {contract: {type: typescript_interface, source: a.ts, must_pass: true}}
+"""
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
+def test_a_compiler_of_the_workspace_runs_inside_where_there_is_a_sandbox(
+    runs, tmp_path, monkeypatch, is_boxed
+):
+    """A command inside can have put it there."""
+    if is_boxed:
+        boxes.sandbox()
+        monkeypatch.delenv("WORKBENCH_SANDBOX_BACKEND")
+    script(tmp_path / "tsc", f"touch {tmp_path}/outside; exit 0")
+    monkeypatch.setenv("PROGRAM", str(tmp_path / "tsc"))
+    here = runs()
+    row = here.run(OWN_COMPILER)
+    (checked,) = [b for _, b in here.bodies(row.pipeline_id, "contract.checked")]
+    assert checked.outcome == "passed", checked
+    assert (tmp_path / "outside").exists() is not is_boxed
+
+
+def test_programs_for_contracts_and_requirements_are_not_looked_for_in_the_project(
+    runs, tmp_path, monkeypatch
+):
+    here = runs()
+    (here.root / "bin").mkdir()
+    for name in ("tsc", "planted"):
+        script(here.root / f"bin/{name}", f"touch {tmp_path}/ran")
+    monkeypatch.setenv("PATH", f"{here.root}/bin:{os.environ['PATH']}")
+    monkeypatch.setattr("workbench.pipelines.contracts.shutil.which", found_in(here.root))
+    row = here.run("""
+  - id: a
+    exec: {type: command, source: "echo x > a.ts"}
+    handover: {contract: {type: typescript_interface, source: a.ts, must_pass: false}}
+  - id: b
+    needs: [a]
+    validation: [{type: command, target: planted}]
+    exec: {type: command, source: "true"}
+""")
+    (checked,) = [b for _, b in here.bodies(row.pipeline_id, "contract.checked")]
+    assert checked.outcome == "not_checked", checked
+    assert row.status == "failed" and "planted ended with 127" in row.error_message
+    assert not (tmp_path / "ran").exists()
+
+
+def found_in(folder):
+    """Return a search that finds programs in a folder alone, whatever this machine has."""
+    return lambda name, path: f"{folder}/bin/{name}" if str(folder) in path else None
+
+
+def script(path, line):
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
 def test_without_its_file_a_typescript_contract_fails_also_without_a_compiler(runs, monkeypatch):
-    monkeypatch.setattr("workbench.pipelines.contracts._typescript_compiler", lambda workspace: None)
+    monkeypatch.setattr("workbench.pipelines.contracts._typescript_compiler", lambda own, path: None)
     here = runs()
     row = here.run("""
   - id: a

@@ -4,7 +4,7 @@
 # over makes the box again for that: it finds the record of the one before, as any box does after a crash.
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import MsgspecError, Struct, field, json
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from workbench.domain.events import ProcessStarted
 from workbench.domain.step_messages import StepEvent, StepId
 from workbench.domain.values import WHOLE_WORKSPACE, SandboxLevel, SandboxRefusal
-from workbench.effects.child_processes import ProcessNotStarted
+from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.command_execution import CommandExit
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.found_job import FoundJob, JobLost
@@ -24,6 +24,7 @@ from workbench.host.call_context import files_named_by_hooks
 from workbench.host.command_box import BoxUnavailable, forget_box, quarantine_new_closed
 from workbench.host.driver_context import DriverContext
 from workbench.pipelines.artifacts import MOST_STDOUT
+from workbench.pipelines.contracts import COMPILE_SECONDS, OwnProgramRunner, run_own_program
 from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.step_process import OnBytes, ProcessEnd, ProcessLost, StepJob, StepProcess
 
@@ -114,6 +115,22 @@ async def _no_longer_waiting(job: FoundJob) -> None:
         while job.is_waiting:
             await asyncio.sleep(_LOOK_SECONDS)
     job.has_ended()
+
+
+def own_program_runner(context: DriverContext, run_id: str) -> OwnProgramRunner:
+    """Return what runs programs of workspaces inside where this machine has a full sandbox.
+
+    Commands inside can have changed such a program.
+    """
+
+    def run(words: Sequence[str], folder: str, environment: Mapping[str, str]) -> HookExit:
+        sandbox = context.prove_sandbox(context.recall_settings().config.sandbox.backend)
+        if sandbox.strength != "full":
+            return run_own_program(words, folder, environment)
+        boxed = box_program(context, run_id, "read-only", folder, words, environment, ())
+        return run_hook(boxed.argv, b"", folder, boxed.environment, COMPILE_SECONDS, is_boxed=True)
+
+    return run
 
 
 class LocalProcess(Struct, frozen=True, kw_only=True):

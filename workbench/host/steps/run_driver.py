@@ -43,7 +43,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, ho
 from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, session_log_name, set_on_change
 from workbench.host.steps.audit_trace import AuditTrace
-from workbench.host.steps.local_processes import LocalProcesses
+from workbench.host.steps.local_processes import LocalProcesses, own_program_runner
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -201,7 +201,10 @@ def _make_executor(
         trace_folder=str(Path(trace.path).parent) if trace.path else "",
         is_over=lambda run_id: _is_over(context.journal, run_id),
     )  # fmt: skip
-    files = StepFiles(blobs=writer, files=definition.files(), workspaces=workspaces)
+    files = StepFiles(
+        blobs=writer, files=definition.files(), workspaces=workspaces,
+        run_own=own_program_runner(context, writer.run_id),
+    )  # fmt: skip
     here = StepMachine(workspaces=files, processes=LocalProcesses(context))
     return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
