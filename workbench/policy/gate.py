@@ -22,7 +22,7 @@ from workbench.domain.values import (
     PermissionPattern,
     ToolDescriptor,
 )
-from workbench.effects.search_path import program_in_workspace, search_path_outside
+from workbench.effects.search_path import leads_through, program_in_workspace, search_path_outside
 from workbench.policy import autorun_files, odd_names, rules, run_grants, schemas, trust
 from workbench.policy.levels import LineFacts, SandboxState, ask_in_read_only, place_command
 from workbench.policy.patched_paths import PatchedPath, patched_paths
@@ -60,6 +60,7 @@ from workbench.policy.shell.command_paths import (
 )
 from workbench.policy.shell.command_risk import assess_command
 from workbench.policy.shell.patch_command import find_patch_command
+from workbench.policy.shell.run_files import files_run_by
 from workbench.policy.shell.sandbox_needs import needs_text, sandbox_needs
 from workbench.policy.urls import UrlRules, url_objection
 from workbench.secrets.scrubber import scrub
@@ -356,7 +357,7 @@ def _placed_verdict(
 
 
 def _ask_about_own_program(granted: GateVerdict, passed: ScreenedCall, context: GateContext) -> GateVerdict:
-    """Ask where a command of a line is found in the workspace alone, where commands inside can write.
+    """Ask where a command of a line runs a file of the workspace, where commands inside can write.
 
     A grant of the whole tool counts all the same: it lets any program run outside. No other grant covers a
     command that starts another, such as `env`.
@@ -364,14 +365,40 @@ def _ask_about_own_program(granted: GateVerdict, passed: ScreenedCall, context: 
     allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
     if passed.view is None or _whole_tool_verdict(passed, context, allowing):
         return granted
+    why = next(filter(None, (_own_program_reason(passed, context), _own_file_reason(passed, context))), "")
+    if not why:
+        return granted
+    reason = f"{why}; otherwise: {granted.reason}"
+    return GateVerdict(outcome="ask", step="ask", by=granted.by, reason=reason, place="outside")
+
+
+def _own_program_reason(passed: ScreenedCall, context: GateContext) -> str:
+    """Return that a program is found in the workspace alone; empty if none is."""
     root, kept = os.path.realpath(context.workspace), _path_outside(context)
-    for name in dict.fromkeys(word for simple in passed.view.commands for word in simple.words[:1]):
+    commands = passed.view.commands if passed.view is not None else ()
+    for name in dict.fromkeys(word for simple in commands for word in simple.words[:1]):
         path = context.search_path if shutil.which(name, path=kept) is None else kept
         if file := program_in_workspace(name, path, passed.folder, root):
-            which = f"{_shown_text(name, 80)} is {_shown_text(file, 160)}, a file of the workspace"
-            why = f"{which}; otherwise: {granted.reason}"
-            return GateVerdict(outcome="ask", step="ask", by=granted.by, reason=why, place="outside")
-    return granted
+            return f"{_shown_text(name, 80)} is {_shown_text(file, 160)}, a file of the workspace"
+    return ""
+
+
+def _own_file_reason(passed: ScreenedCall, context: GateContext) -> str:
+    """Return that a command runs a file of the workspace by name, or what such a file says."""
+    root, commands = os.path.realpath(context.workspace), passed.view.commands if passed.view else ()
+    folders = [passed.folder]
+    """Also those in which the line may run although a `cd` before failed."""
+    for simple in commands:
+        if simple.moves:
+            folders.append(os.path.join(folders[-1], simple.words[-1]))  # noqa: PTH118 -- text
+        for file in files_run_by(simple.words):
+            program = _shown_text(file.program, 80)
+            if not file.path:
+                return f"{program} runs what files of the workspace say, and commands inside can write them"
+            places = (os.path.join(folder, file.path) for folder in folders)  # noqa: PTH118 -- text
+            if any(leads_through(place, root) for place in places):
+                return f"{program} runs {_shown_text(file.path, 160)}, a file of the workspace"
+    return ""
 
 
 def granted_search_path(passed: ScreenedCall, context: GateContext) -> str:

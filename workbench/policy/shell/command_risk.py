@@ -162,12 +162,12 @@ def _option_gives_code(word: str, letters: Sequence[str]) -> bool:
 
 def inner_program_start(name: str, words: Sequence[str]) -> int | None:
     """Return where the program begins that a runner such as `npx` or `uv run` runs; None if it runs none."""
-    index = _first_operand_from(name, words, 1)
+    index = first_operand_from(name, words, 1)
     starters = RUNNERS[name]
     if starters:
         if index >= len(words) or words[index] not in starters:
             return None
-        index = _first_operand_from(name, words, index + 1)
+        index = first_operand_from(name, words, index + 1)
     return index
 
 
@@ -186,7 +186,8 @@ def _assess_runner(words: Sequence[str], inner: int, layers: int) -> CommandRisk
     return _shifted_behind(_assess(words[inner:], layers - 1), inner)
 
 
-def _first_operand_from(name: str, words: Sequence[str], index: int) -> int:
+def first_operand_from(name: str, words: Sequence[str], index: int) -> int:
+    """Return where the first word from an index is that is no option of a program, nor the value of one."""
     valued = OPTIONS_WITH_VALUE.get(name, frozenset())
     while index < len(words) and words[index].startswith("-"):
         index += 2 if words[index] in valued else 1
@@ -197,7 +198,7 @@ def _first_operand_from(name: str, words: Sequence[str], index: int) -> int:
 
 
 def _risk_reasons(name: str, words: Sequence[str]) -> Iterator[str]:
-    index = _first_operand_from(name, words, 1)
+    index = first_operand_from(name, words, 1)
     subcommand = words[index] if index < len(words) else ""
     if subcommand in REMOTE_RUNNERS.get(name, ()):
         yield f"{name} {subcommand} runs any program or goes anywhere"
@@ -309,7 +310,7 @@ def _written_operand_reason(words: Sequence[str]) -> str | None:
 
 
 def _git_reason(words: Sequence[str]) -> str | None:
-    index = _first_operand_from("git", words, 1)
+    index = first_operand_from("git", words, 1)
     rest = words[index:]
     if rest[:1] == ["config"] and not only_reads_config(rest):
         return "git config can name programs that later commands run"

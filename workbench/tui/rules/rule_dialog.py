@@ -62,7 +62,10 @@ _END_CHOICES: Final = {
     "workspace": ("no end", "in 10 min", "24:00", "in 7 days"),
     "always": ("no end", "in 10 min", "24:00", "in 7 days"),
 }
-RUNS_OUTSIDE: Final = "Its commands run as you: they can write anywhere and use the network."
+RUNS_OUTSIDE: Final = (
+    "Its commands run as you: they can write anywhere and use the network. "
+    "What runs files of the workspace asks."
+)
 _APPROVED_STATES: Final = frozenset({"approved", "executing", "succeeded", "failed", "interrupted"})
 _MAX_PAST_ROWS: Final = 3
 

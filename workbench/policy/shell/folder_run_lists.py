@@ -1,0 +1,78 @@
+"""Lists of programs that run what files of their folder say, as data."""
+
+from collections.abc import Mapping
+from typing import Final
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+FOLDER_RUNNERS: Final = _names(
+    # --- build tools and runners of tasks
+    "make bmake nmake ninja samu just task go-task rake mage invoke inv fab doit scons waf gradle mvn ant sbt"
+    " mill lein bazel buck buck2 pants please plz cmake ctest cpack meson autoreconf autoconf msbuild nant"
+    " cake psake xcodebuild dune zig tup redo earthly snakemake nextflow dvc"
+    # --- tests, linters and bundlers, whose settings and plugins are code of the folder
+    " pytest py.test tox nox nosetests nose2 behave robot locust jest vitest mocha ava tape karma cypress"
+    " playwright wdio jasmine eslint stylelint prettier tsc vite webpack rollup parcel gulp grunt esbuild"
+    " next nuxt astro gatsby ng turbo nx lerna storybook rspec cucumber phpunit pest mypy flake8 pylint"
+    " sphinx-build mkdocs jekyll"
+    # --- package managers that run code of the folder whatever they do
+    " bundle pod rails hanami mix rebar3 nimble fastlane flit maturin twine-build conan vcpkg"
+    # --- hooks, releases and deployments
+    " pre-commit prek lefthook husky lint-staged overcommit semantic-release release-it goreleaser serverless"
+    " sls sam cdk pulumi skaffold tilt garden act packer vagrant wrangler vercel netlify amplify"
+    # --- web frameworks and servers that load an application of the folder
+    " alembic django-admin flask celery gunicorn uvicorn hypercorn daphne streamlit dbt airflow puma unicorn"
+    " procman hivemind"
+)  # fmt: skip
+"""Programs that run code of their folder, or do what a file there says, in nearly all that they do."""
+QUIET_SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
+    "npm": _names(
+        "access adduser audit bin bugs cache config deprecate dist-tag docs doctor explain find find-dupes"
+        " fund get help help-search hook home info issues la list ll login logout ls org outdated owner ping"
+        " pkg prefix profile query repo root s sbom se search set show star stars team token unpublish"
+        " unstar v view whoami why"
+    ),
+    "pnpm": _names(
+        "audit bin cat-file config doctor info licenses list ls outdated root show store view why"
+    ),
+    "yarn": _names("audit cache config help info licenses list npm outdated owner tag team versions why"),
+    "bun": _names("audit info outdated pm why"),
+    "deno": _names("doc fmt info lint types upgrade"),
+    "poetry": _names("about cache check config env list search self show source version"),
+    "pdm": _names("cache config info list outdated search self show"),
+    "pipenv": _names("graph verify"), "hatch": _names("config python self status version"),
+    "rye": _names("config list self show toolchain version"),
+    "uv": _names("auth cache help pip python self tool version"),
+    "cargo": _names(
+        "add audit deny fetch fmt generate-lockfile help info locate-project login logout metadata outdated"
+        " owner pkgid read-manifest remove rm search tree update vendor verify-project version yank"
+    ),
+    "dotnet": _names("help nuget --info --list-sdks --list-runtimes sdk workload"),
+    "swift": _names("--version help"),
+    "composer": _names(
+        "about audit diagnose info licenses outdated prohibits search show validate why why-not"
+    ),
+    "docker-compose": _names("config down images kill logs ls pause port ps rm stop top version"),
+    "terraform": _names("fmt login logout version"),
+    "stack": _names("config list path templates update"),
+    "cabal": _names("info list outdated update user-config"),
+    "dart": _names("format help info"), "flutter": _names("channel config devices doctor help logs upgrade"),
+    "firebase": _names("help list login logout use"),
+}  # fmt: skip
+"""Of programs that run code of their folder: sub-commands that run none."""
+RUNNING_SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
+    "go": _names("generate run test tool"), "docker": _names("bake buildx stack"),
+    "podman": _names("kube play"), "gem": _names("build"), "helm": _names("unittest"),
+    "opam": _names("build install pin test"), "luarocks": _names("build make test"),
+    "fly": _names("deploy launch"), "heroku": _names("local"), "mise": _names("r run tasks watch"),
+    "direnv": _names("exec reload"), "coverage": _names("run"), "jupyter": _names("execute nbconvert run"),
+    "nix": _names("build develop flake run"),
+}  # fmt: skip
+"""Sub-commands that do, of programs that mostly run none."""
+FETCHING_RUNNERS: Final = _names("uvx pipx")
+"""Runners that fetch what they run, and look for nothing in their folder."""
+PATH_INSTALLERS: Final = _names("pip pipx uv uvx")
+"""Programs that build what they install: code of the folder where an operand is a path."""
