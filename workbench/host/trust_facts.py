@@ -65,7 +65,7 @@ class HookFact(Struct, frozen=True, kw_only=True):
 
 
 class RuleFact(Struct, frozen=True, kw_only=True):
-    """A rule of the workspace that lets calls pass without asking."""
+    """A rule of the workspace that allows calls without asking."""
 
     tool: str
     pattern: str
@@ -170,7 +170,7 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
             yield f"To get keys of providers it would run:{_hooks_in_words(self.key_commands, layout)}"
         if self.rules:
             rules = [rule.text(layout.command_cells) for rule in self.rules]
-            yield f"Its rules would let pass without asking:{layout.list(rules)}"
+            yield f"Its rules would allow without asking:{layout.list(rules)}"
         if self.checker:
             yield f"Findings would be checked by: {one_line(self.checker, layout.command_cells)}."
         yield from self._server_sentences(layout)

@@ -117,7 +117,7 @@ def has_trust_facts(subject: JsonObject) -> bool:
 
 
 def trust_acts(subject: JsonObject) -> tuple[NamedList, ...]:
-    """Return what would run, what would pass without asking, and where words would go."""
+    """Return what would run, what would be allowed without asking, and where words would go."""
     return tuple(
         part
         for part in (
@@ -167,7 +167,7 @@ def _trust_rules(subject: JsonObject) -> NamedList:
         for rule in _object_items(subject.get("rules"))
     ]
     rows = [*_with_rest(rows, subject.get("rule_count"))]
-    return NamedList(heading="would pass without asking", rows=tuple(rows))
+    return NamedList(heading="would be allowed without asking", rows=tuple(rows))
 
 
 def _pattern_text(pattern: object) -> str:

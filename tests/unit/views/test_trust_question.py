@@ -39,7 +39,7 @@ def test_what_would_run_stands_in_lists_before_the_choices_and_nothing_is_left_o
                 ("to check findings", "make lint"),
             ),
         ),
-        ("would pass without asking", (("run_in_terminal builds", "make"), ("and", "2 more"))),
+        ("would be allowed without asking", (("run_in_terminal builds", "make"), ("and", "2 more"))),
         (
             "model servers",
             (("conversation goes to", "https://used/v1 big"), ("also names", "http://other/v1")),
