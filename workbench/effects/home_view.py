@@ -6,7 +6,6 @@ Everything else in it is hidden, so that a secret that no table here knows is hi
 import os
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.path_files import read_bounded
+from workbench.effects.private_files import holds_secret, private_files
 from workbench.effects.sandbox import SYSTEM_FOLDERS
 from workbench.effects.search_path import leads_through
 
@@ -26,6 +26,10 @@ TOOLCHAINS: Final = (
     ".m2/repository",
 )  # fmt: skip
 """Folders of programs, libraries and packages that were installed or fetched."""
+_PACKAGES: Final = frozenset({
+    ".gem/ruby", ".local/lib", ".cargo/registry", ".cargo/git", "go/pkg/mod", ".m2/repository",
+})  # fmt: skip
+"""Those of which every file is a package's, and no tool keeps its own things there."""
 SETTINGS: Final = (
     ".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes", ".tool-versions",
     ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".java-version", ".editorconfig",
@@ -51,6 +55,8 @@ class HomeView(Struct, frozen=True, kw_only=True):
     """Real paths, each with the name that leads to it by a link."""
     withheld: tuple[str, ...]
     """Settings that are not shown: something in them looks like a secret."""
+    private: tuple[str, ...] = ()
+    """Files in what is shown that look private."""
 
 
 def home_view(home: str, search_path: str, workspace: str) -> HomeView:
@@ -60,16 +66,19 @@ def home_view(home: str, search_path: str, workspace: str) -> HomeView:
     """
     names = [path for name in TOOLCHAINS if os.path.isdir(path := f"{home}/{name}")]  # noqa: PTH112 -- text
     settings = [path for name in SETTINGS if os.path.isfile(path := f"{home}/{name}")]  # noqa: PTH113 -- text
-    withheld = [path for path in settings if _holds_secret(path)]
+    withheld = [path for path in settings if holds_secret(path) is not False]
     names += [path for path in settings if path not in withheld]
     folders = dict.fromkeys(filter(os.path.isabs, search_path.split(os.pathsep)))
     names += _programs(folders, home, workspace)
     pairs = [(os.path.realpath(name), name) for name in names]
     pairs = [pair for pair in pairs if not _shows_too_much(pair[0], home)]
+    plain = {f"{home}/{name}" for name in _PACKAGES}.union(settings)
+    private = (file for real, name in pairs if name not in plain for file in private_files(real))
     return HomeView(
         visible=tuple(dict.fromkeys(real for real, _ in pairs)),
         shown_as=tuple(dict.fromkeys((real, name) for real, name in pairs if real != name)),
         withheld=tuple(withheld),
+        private=tuple(dict.fromkeys(private)),
     )
 
 
@@ -126,24 +135,3 @@ def _shows_too_much(real: str, home: str) -> bool:
 
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _holds_secret(path: str) -> bool:
-    try:
-        status = os.stat(path)  # noqa: PTH116 -- text
-        return _looks_secret(path, status.st_ino, status.st_mtime_ns, status.st_size)
-    except OSError:
-        return True
-
-
-@lru_cache(maxsize=200)
-def _looks_secret(path: str, *stamp: int) -> bool:
-    """Return whether a file holds what looks like a secret, or cannot be read; `stamp` tells its content."""
-    from workbench.secrets.scrubber import scrub  # only the first command of a process needs it
-
-    del stamp
-    try:
-        data = read_bounded(Path(path), _LARGEST_SETTINGS)
-    except FileRefused:
-        return True
-    return bool(scrub((data or b"").decode("utf-8", "replace")).found)

@@ -177,13 +177,16 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     """Describe a box and make its folders. Raises BoxUnavailable, and FileRefused for the data folder."""
     _require_boxable(places)
     view = home_view(places.home, places.search_path, places.workspace)
-    shown = (*view.visible, *_user_paths(places), *_repository_paths(places))
+    own = tuple(_user_paths(places))
+    shown = (*view.visible, *own, *_repository_paths(places))
+    private = [path for path in view.private if not any(is_below(path, asked) for asked in own)]
     try:
         index = workspace_index(places.workspace, places.home, denials)
         found = index.found()
         hidden = {
             places.data,
             places.storage,
+            *private,
             *bound_socket_paths(),
             *_hidden_in(shown, places.workspace, denials),
         }
@@ -203,7 +206,8 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
         home=places.home, temporary=temporary_folder(places.storage), caches=places.caches,
     )  # fmt: skip
     make_places(box)
-    withheld = (f"{path} is not shown: something in it looks like a secret" for path in view.withheld)
+    withheld = [f"{path} is not shown: something in it looks like a secret" for path in view.withheld]
+    withheld += [f"{path} is hidden: it looks private" for path in private]
     rules = sha256(repr((index.rules, sorted(places.closed))).encode("utf-8", "surrogatepass")).hexdigest()
     planned = CommandBox(
         box=box, places=places, index=index, before=there, hidden=hidden_there, rules=rules, records=records,

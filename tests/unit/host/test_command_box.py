@@ -254,6 +254,15 @@ def test_denials_hold_in_what_is_shown_outside_the_workspace(base, workspace):
     assert f"{base}/shown/open" not in planned.box.hidden
 
 
+def test_private_files_of_tools_are_hidden_unless_they_are_asked_for(base, workspace):
+    make(base, "home/.dotnet/corefx/key.pfx", "home/.dotnet/dotnet")
+    planned = boxes.plan(base)
+    assert f"{base}/home/.dotnet/corefx/key.pfx" in planned.box.hidden
+    assert planned.notes == (f"{base}/home/.dotnet/corefx/key.pfx is hidden: it looks private",)
+    asked = boxes.plan(base, visible=("~/.dotnet/corefx",))
+    assert not [path for path in asked.box.hidden if path.startswith(f"{base}/home")]
+
+
 # --- what is shown
 
 
