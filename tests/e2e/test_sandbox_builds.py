@@ -60,6 +60,18 @@ def test_pip_installs_from_local_files(base):
     assert built(base, f"{pip} && PYTHONPATH=lib {sys.executable} -m demo", visible=visible) == "demo runs\n"
 
 
+ENVIRONMENT = """
+{python} -m venv --without-pip .venv && mkdir src && echo 'print("app runs")' > src/app.py
+echo "$PWD/src" > $(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/__editable__.app.pth
+"""
+
+
+def test_an_environment_of_python_is_made_in_one_command_and_used_in_the_next(base):
+    visible = (sys.prefix, bare_interpreter()[1])
+    assert built(base, ENVIRONMENT.format(python=sys.executable), times=1, visible=visible) == ""
+    assert built(base, ".venv/bin/python -m app", visible=visible) == "app runs\n"
+
+
 def add_text(archive, name, text):
     entry = tarfile.TarInfo(name)
     entry.size = len(text)

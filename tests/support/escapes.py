@@ -54,7 +54,11 @@ ESCAPES = (
     Escape("keyring", "write into the key ring of the kernel", needs="kernel", landlock=True),
     # The system.
     Escape("setuid", "become root by a setuid program", only="other", landlock=True),
-    Escape("set_user_bit", "let every user run a file of the workspace with the rights of its user", landlock=True),
+    Escape(
+        "set_user_bit",
+        "let every user run a file of the workspace with the rights of its user",
+        landlock=True,
+    ),
     Escape("make_device", "make a device", only="root", landlock=True),
     Escape("read_device", "read a device that is in the workspace", only="root"),
     Escape("kernel_memory", "open a device of the kernel", only="root", needs="kernel"),

@@ -4,7 +4,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -67,6 +67,11 @@ class FolderIndex:
         if not is_whole:
             raise TooManyNames(f"{self._root} holds more than {self._most:,} names", found)
         return found
+
+    @property
+    def folders(self) -> Container[str]:
+        """Return the folders that were there when they were last looked at; it does not change later."""
+        return self._folders
 
     def _walk(self, let_in: LetIn | None) -> tuple[dict[str, _KnownFolder], bool]:
         """Look at all folders, level by level; return also whether these are all."""

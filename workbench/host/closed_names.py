@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -35,6 +35,27 @@ _MAY_RUN: Final = re.compile(
 """Names of which files may run automatically; nearly all others need no closer look."""
 _FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in HOME_NAMES)
 _MOST_INDEXES: Final = 16
+
+
+def made_environment(path: str, before: Container[str]) -> str:
+    """Return the virtual environment that a `.pth` file is of, if it is a new folder; empty for all else.
+
+    `before`: the folders that were there. What such a file runs, the program of its environment runs too,
+    and that is as new.
+    """
+    match = _ENVIRONMENT_FILE.fullmatch(path)
+    if match is None or match[1] in before:
+        return ""
+    try:
+        mode = os.lstat(f"{match[1]}/pyvenv.cfg").st_mode
+    except OSError:
+        return ""
+    return match[1] if stat.S_ISREG(mode) else ""
+
+
+_ENVIRONMENT_FILE: Final = re.compile(
+    r"(.+)/lib/(?:python|pypy)3\.[0-9]+/site-packages/[^/]+\.pth", re.DOTALL
+)
 
 
 class PathDenials(Struct, frozen=True, kw_only=True):
@@ -69,6 +90,11 @@ class WorkspaceIndex:
         self._folders, self._reader = folders, reader
         self.rules: Final = rules
         """Equal, as text in any process too, where the same denials and settings of git close paths."""
+
+    @property
+    def folders(self) -> Container[str]:
+        """Return the folders that were there at the last look; it does not change later."""
+        return self._folders.folders
 
     def found(self, let_in: LetIn | None = None) -> dict[str, str]:
         """Return what is found now, as `FolderIndex.found`. Raises TooManyNames."""

@@ -11,7 +11,7 @@ changed meanwhile may be a human's, so it stays and is named. What cannot be mov
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -47,6 +47,7 @@ from workbench.host.closed_names import (
     WorkspaceIndex,
     is_closed,
     is_hidden,
+    made_environment,
     other_names,
     shown_index,
     workspace_index,
@@ -129,6 +130,8 @@ class CommandBox(Struct, frozen=True, kw_only=True):
     """Of the workspace, by the settings of git as they were: what a command sets closes nothing more."""
     before: Mapping[str, ClosedState]
     """Closed paths as they were."""
+    folders: Container[str]
+    """The folders of the workspace that were there."""
     workspace: ClosedState | None
     """The workspace itself as it was."""
     hidden: Mapping[str, ClosedState]
@@ -212,7 +215,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     planned = CommandBox(
         box=box, places=places, index=index, before=there, hidden=hidden_there, rules=rules, records=records,
         abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
-        workspace=_state(places.workspace),
+        workspace=_state(places.workspace), folders=index.folders,
     )  # fmt: skip
     planned = replace(planned, before=_before_all_boxes(planned, found))
     return replace(planned, running=_record(planned) if level == "workspace" else None)
@@ -338,7 +341,9 @@ def _new_closed(planned: CommandBox, found: Mapping[str, str]) -> dict[str, str]
     known = {*planned.before, *planned.hidden}
     for path in _closed(found, planned.places):
         above = os.path.dirname(path)  # noqa: PTH120 -- text
-        if not is_in(path, known, workspace) and (path == workspace or not is_in(above, moved, workspace)):
+        if is_in(path, known, workspace) or made_environment(path, planned.folders):
+            continue
+        if path == workspace or not is_in(above, moved, workspace):
             new[path] = _moved_for(path, found)
             moved.add(new[path])
     return new

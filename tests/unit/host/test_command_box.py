@@ -1,6 +1,7 @@
 """The box of a workspace: what is closed, hidden and shown in it, and what a command may not leave."""
 
 import os
+import shutil
 import socket
 import subprocess
 from pathlib import Path
@@ -559,6 +560,56 @@ def test_what_a_box_that_never_ended_left_is_moved_out_by_the_next(base, workspa
     assert left(boxes.plan(base)) == [".envrc"]
     make(workspace, ".envrc")
     assert left(boxes.plan(base)) == []
+
+
+# --- environments of Python
+
+SITE = "lib/python3.11/site-packages"
+
+
+def test_a_new_environment_keeps_its_files(base, workspace):
+    make(workspace, "src/app.py")
+    planned = boxes.plan(base)
+    make(
+        workspace, ".venv/pyvenv.cfg", f".venv/{SITE}/app.pth", f"sub/env/{SITE}/x.pth", "sub/env/pyvenv.cfg"
+    )
+    assert left(planned) == []
+    assert {f".venv/{SITE}/app.pth", f"sub/env/{SITE}/x.pth"} == set(closed(base))
+
+
+ENVIRONMENT = (".venv/pyvenv.cfg", f".venv/{SITE}/old.py")
+PLANTED = (
+    f".venv/{SITE}/x.pth", f".venv/{SITE}/X.PTH", f"none/{SITE}/x.pth", f"new/{SITE}/sitecustomize.py", "new/x.pth",
+    f"new/{SITE}/deep/x.pth", "new/lib/python3.11/x.pth", ".venv/lib/python3.12/site-packages/x.pth", f"new/{SITE}/.envrc",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_python_would_run_elsewhere_is_moved(base, workspace, name):
+    make(workspace, *ENVIRONMENT)
+    planned = boxes.plan(base)
+    make(workspace, "new/pyvenv.cfg", ".venv/lib/python3.12/pyvenv.cfg", name)
+    assert left(planned) == [name]
+
+
+def test_a_link_is_no_new_environment(base, workspace):
+    make(workspace, *ENVIRONMENT)
+    planned = boxes.plan(base)
+    make(workspace, f".venv/{SITE}/x.pth")
+    (workspace / "new").symlink_to(".venv")
+    assert left(planned) == [f".venv/{SITE}/x.pth"]
+    again = boxes.plan(base)
+    make(workspace, f"other/{SITE}/x.pth")
+    (workspace / "other/pyvenv.cfg").symlink_to("../.venv/pyvenv.cfg")
+    assert left(again) == [f"other/{SITE}/x.pth"]
+
+
+def test_an_environment_that_is_made_again_counts_as_old(base, workspace):
+    make(workspace, *ENVIRONMENT)
+    planned = boxes.plan(base)
+    shutil.rmtree(workspace / ".venv")
+    make(workspace, ".venv/pyvenv.cfg", f".venv/{SITE}/x.pth")
+    assert left(planned) == [f".venv/{SITE}/x.pth"]
 
 
 # --- of a session
