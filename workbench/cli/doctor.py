@@ -24,6 +24,7 @@ from workbench.domain.values import Json
 from workbench.effects.clock import SystemClock
 from workbench.effects.file_locks import is_lock_held
 from workbench.effects.files import workspace_path
+from workbench.host.lost_boxes import lost_boxes
 from workbench.host.model_selection import UNNAMED_PROVIDER
 from workbench.host.provider_keys import register_secrets
 from workbench.host.provider_probe import (
@@ -48,7 +49,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import weight_of_kind
 from workbench.providers.base import ModelsNotListed, Provider
-from workbench.text.human import countdown_text, size_text
+from workbench.text.human import countdown_text, counted, size_text
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
 from workbench.views.providers import OfferedModel, ProviderReport
@@ -222,6 +223,18 @@ def _check_processes(journal: Journal) -> Check:
     return Check(name="processes", fact=", ".join(shown) or "none")
 
 
+def _check_boxes(journal: Journal) -> Check:
+    """Name the workspaces in which a command inside the sandbox was lost with its process."""
+    lost = lost_boxes(str(journal.home.path))
+    names = [os.fsencode(box.workspace).decode("utf-8", "replace") for box in lost]
+    rows = [(name, round(box.days)) for name, box in zip(names, lost, strict=True)]
+    shown = [f"in {one_line(name, 160)}, {counted(days, 'day')} ago" for name, days in rows]
+    after = ". The next command inside looks at what it left there"
+    fact = f"lost {'; '.join(shown[:_MOST_PROBLEMS_SHOWN])}{after}" if lost else "none was lost"
+    more = {"lost": [{"workspace": name, "days": days} for name, days in rows]}
+    return Check(name="commands in the sandbox", fact=fact, more=more)
+
+
 def _check_hold(journal: Journal) -> Check:
     fact = hold_line(journal) or "agents are not held"
     return Check(name="hold", fact=fact, more={"hold": hold_json(journal)})
@@ -235,7 +248,7 @@ def _check_sqlite(journal: Journal) -> Check:
 
 JOURNAL_CHECKS: tuple[Callable[[Journal], Check], ...] = (
     _check_home, _check_permissions, _check_database, _check_schema, _check_tables, _check_stored_bytes,
-    _check_supervised, _check_processes, _check_hold, _check_sqlite,
+    _check_supervised, _check_processes, _check_boxes, _check_hold, _check_sqlite,
 )  # fmt: skip
 """In the order in which they are told."""
 

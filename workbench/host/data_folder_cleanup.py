@@ -13,6 +13,7 @@ from workbench.effects.file_locks import FileLock, is_lock_held, remove_unheld_l
 from workbench.effects.file_primitives import FileRefused
 from workbench.host.box_folders import remove_old_box_folders
 from workbench.host.job_folders import remove_old_jobs
+from workbench.host.lost_boxes import remove_lost_boxes
 from workbench.journal import storage
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
@@ -70,6 +71,7 @@ def tidy_data_folder(home: Home, journal: Journal, sealed_days: int) -> None:
     _remove_old_locks(home)
     _remove_old_logs(home)
     remove_old_box_folders(home, journal, MAX_KEPT_DAYS)
+    remove_lost_boxes(str(home.path), MAX_KEPT_DAYS)
     remove_old_jobs(home, journal)
     journal.change(lambda live: _remove_old_host_rows(home, live))
     if deleted or sealed or unused:

@@ -82,14 +82,15 @@ def settle_record(path: Path, record: BoxRecord, workspace: str) -> None:
     """Note that all that an abandoned box left in a workspace has been dealt with."""
     own, whole = os.fsencode(workspace), os.fsdecode(record.workspace)
     if is_below(whole, workspace):
-        _remove(path)
+        remove_record(path)
     elif is_below(workspace, whole):
         before = {name: target for name, target in record.before.items() if not is_in(name, (own,), b"/")}
         with suppress(FileRefused):
             write_atomic(path, json.encode(replace(record, before={**before, own: b""})))
 
 
-def _remove(path: Path) -> None:
+def remove_record(path: Path) -> None:
+    """Remove the record of an abandoned box with its lock."""
     path.unlink(missing_ok=True)
     with suppress(OSError):
         remove_unheld_lock(path.with_suffix(".lock"))

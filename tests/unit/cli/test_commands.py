@@ -9,7 +9,9 @@ import pytest
 
 from workbench.domain.events import PromptSubmitted, SessionCreated
 from workbench.domain.values import Actor
-from workbench.journal.home import Home
+from workbench.host.box_folders import running_boxes_folder
+from workbench.host.running_boxes import BoxRecord, RunningBox
+from workbench.journal.home import Home, default_home_path
 from workbench.journal.journal import Journal
 
 DOCTORS = [
@@ -21,6 +23,7 @@ DOCTORS = [
     "stored bytes",
     "supervised sessions",
     "processes",
+    "commands in the sandbox",
     "hold",
     "SQLite",
     "settings",
@@ -336,3 +339,18 @@ def test_many_files_that_control_agents_are_told_by_folder(shell):
     assert "201 files control agents (all: workbench trust --show --json):" in lines
     assert "  .wave/personas/  200 files" in lines and "  wave.yaml" in lines
     assert max(len(line.replace(str(shell.workspace), "")) for line in lines) < 120
+
+
+def test_doctor_names_workspaces_in_which_a_command_inside_was_lost(shell):
+    home = default_home_path(os.environ)
+    home.mkdir(parents=True, exist_ok=True)
+    record = BoxRecord(workspace=b"/w\xff\n", before={})
+    RunningBox(running_boxes_folder(str(home)), record).abandon(None)
+    assert shell("doctor") == 0
+    assert (
+        "commands in the sandbox: lost in /w\ufffd⏎, 0 days ago. The next command inside looks" in shell.out
+    )
+    (check,) = [
+        one for one in shell.json("doctor", "--json")["checks"] if one["name"] == "commands in the sandbox"
+    ]
+    assert check["lost"] == [{"workspace": "/w\ufffd\n", "days": 0}]
