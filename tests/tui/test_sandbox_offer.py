@@ -80,6 +80,7 @@ def test_the_command_alone_says_how_it_is_and_offers_what_can_be_chosen(tmp_path
         await shown.settle()
         assert shown.said.startswith("Commands run inside: they can write only in the workspace")
         assert shown.main.composer.text == "/sandbox " and "read-only" in shown.text
+        assert "6 of 6   now workspace, commands inside ask" in shown.text
 
     play(staged(tmp_path), body, sandbox_standing=lambda: FULL)
 

@@ -354,18 +354,17 @@ def set_approval_mode(journal: Journal, session: Session, word: str, actor: Acto
 
 # What `/sandbox` loosens holds for that session only and is not taken over by a fork; what it tightens is.
 SANDBOX_WORDS: Final[Mapping[str, tuple[dict[str, Json], str]]] = {
-    "read-only": ({"sandbox": "read-only"}, "commands inside can write nothing, and have no network"),
-    "workspace": (
-        {"sandbox": "workspace"}, "commands inside can write in the workspace, and have no network",
-    ),
-    "outside": ({"sandbox": "outside"}, "commands run outside the sandbox, as you"),
-    "ask": ({"sandboxed": "ask"}, "commands that nothing allows ask, also where the sandbox holds them"),
-    "auto": ({"sandboxed": "auto"}, "commands that nothing denies run inside the sandbox without asking"),
-    "settings": (
-        {"sandbox": None, "sandboxed": None}, "the sandbox is as the settings and the trust question say",
-    ),
+    "read-only": ({"sandbox": "read-only"}, "commands inside can write nothing"),
+    "workspace": ({"sandbox": "workspace"}, "commands can write in the workspace"),
+    "outside": ({"sandbox": "outside"}, "commands run outside, as you"),
+    "ask": ({"sandboxed": "ask"}, "commands that nothing allows ask"),
+    "auto": ({"sandboxed": "auto"}, "commands inside run without asking"),
+    "settings": ({"sandbox": None, "sandboxed": None}, "as settings and trust say"),
 }  # fmt: skip
-"""The words of `/sandbox`: what each changes in a session's configuration, and what is said of it."""
+"""The words of `/sandbox`: what each changes in a session's configuration, and what is said of it.
+
+What is said has room in a row of 80 cells.
+"""
 _SANDBOX_UNCHANGED: Final = "The sandbox was not changed."
 
 

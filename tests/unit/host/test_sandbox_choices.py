@@ -12,6 +12,8 @@ from workbench.host.session_sandbox import sandbox_doubt, sandbox_text
 
 FULL = Sandbox(backend="bubblewrap", program="/usr/bin/bwrap")
 FILES = Sandbox(backend="landlock", problem="no namespaces")
+ROOM = 74
+"""Cells for what the screen says in a row of 80."""
 NONE = Sandbox(backend="none", problem="bubblewrap is not installed", remedy="install it")
 
 
@@ -25,13 +27,14 @@ def stage(staged):
     [
         ("read-only", ("read-only", None), "commands inside can write nothing"),
         (" WORKSPACE ", ("workspace", None), "can write in the workspace"),
-        ("outside", ("outside", None), "run outside the sandbox, as you"),
-        ("auto", (None, "auto"), "run inside the sandbox without asking"),
+        ("outside", ("outside", None), "run outside, as you"),
+        ("auto", (None, "auto"), "inside run without asking"),
         ("ask", (None, "ask"), "commands that nothing allows ask"),
     ],
 )
 def test_a_word_changes_the_sandbox_of_a_session_and_settings_takes_it_back(stage, word, chosen, said):
-    assert said in set_sandbox(stage.journal, stage.session(), word, USER)
+    answer = set_sandbox(stage.journal, stage.session(), word, USER)
+    assert said in answer and len(answer) <= ROOM
     assert (stage.session().sandbox_level, stage.session().sandboxed) == chosen
     set_sandbox(stage.journal, stage.session(), "settings", USER)
     assert (stage.session().sandbox_level, stage.session().sandboxed) == (None, None)

@@ -106,6 +106,8 @@ class Completions(Struct, frozen=True, kw_only=True):
     """What is put in its place, and what is said of it."""
     total: int = 0
     """Of how many there are."""
+    now: str = ""
+    """What is in force, where a candidate changes it."""
 
 
 def word_before_cursor(before: str, *, is_first_line: bool) -> TypedWord | None:
@@ -142,7 +144,8 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
         case "mode" | "sandbox":
             rows = MODE_CHOICES if word.kind == "mode" else SANDBOX_CHOICES
             candidates = tuple(row for row in rows if row[0].startswith(word.query.lower()))
-            return Completions(word=word, candidates=candidates, total=len(rows))
+            now = known.now.get(f"/{word.kind}", "")
+            return Completions(word=word, candidates=candidates, total=len(rows), now=now)
         case "tools":
             return Completions(
                 word=word, candidates=_tool_candidates(word)[:MAX_COMPLETIONS], total=len(TOOL_CHOICES)

@@ -124,4 +124,5 @@ class CompletionPopup(LineView, can_focus=False):
         ink = render_context.ink(self)
         count = f"  {len(offer.candidates)} of {offer.total:,}"
         rest = "   ignored files are left out" if offer.word.kind == "file" else ""
-        return Content.styled(count + rest, ink.of("faint"))
+        now = Content.assemble("   ", ("now ", ink.of("faint")), (offer.now, ink.of("muted")))
+        return Content.styled(count + rest, ink.of("faint")) + (now if offer.now else Content(""))
