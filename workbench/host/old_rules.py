@@ -19,8 +19,10 @@ from workbench.host.session_sandbox import SandboxProof, has_full_sandbox
 from workbench.journal.journal import Journal
 from workbench.policy import rules
 from workbench.policy.permissions import parse_permission
+from workbench.policy.regex_commands import commands_of_regex
 from workbench.policy.shell.sandbox_needs import line_needs, needs_text
 from workbench.text.safe import one_line
+from workbench.tools.execution import RunInTerminal
 from workbench.tools.registry import tool_descriptors
 
 RULE_CHOICES = (
@@ -29,6 +31,7 @@ RULE_CHOICES = (
     Choice(key="all_outside", label="all outside, as you"),
     Choice(key="not_now", label="not now: all inside"),
 )
+_COMMAND_PARAMETER = RunInTerminal.descriptor.command_parameter or ""
 _MOST_LISTED = 40
 """Rules that the words of the question list; its subject has all."""
 
@@ -37,11 +40,17 @@ class OldRule(Struct, frozen=True, kw_only=True):
     """A rule that says nothing about the sandbox, and what its commands need."""
 
     rule: Rule
-    needs: str
+    needs: str | None
+    """None where it cannot be told from the rule."""
 
     @property
     def proposed(self) -> Place:
         return "outside" if self.needs else "inside"
+
+    @property
+    def why(self) -> str:
+        """Return what its commands need, in words; empty for nothing."""
+        return "cannot tell what its commands need" if self.needs is None else self.needs
 
 
 def old_rules(journal: Journal, workspace: str) -> tuple[OldRule, ...]:
@@ -57,11 +66,16 @@ def old_rules(journal: Journal, workspace: str) -> tuple[OldRule, ...]:
     )
 
 
-def _pattern_needs(rule: Rule, workspace: str) -> str:
-    """Return what the commands of a permission pattern need; a regular expression is not read."""
-    argument = parse_permission(rule.pattern).argument if rule.pattern_kind == "glob" else None
-    line = (argument or "").replace("*", " ").strip()
-    return needs_text(line_needs(line, workspace, "")) if line else ""
+def _pattern_needs(rule: Rule, workspace: str) -> str | None:
+    """Return what the commands of a rule need; None where its pattern does not say which these are."""
+    if rule.pattern_kind == "regex":
+        lines = commands_of_regex(rule.pattern, _COMMAND_PARAMETER)
+    else:
+        line = (parse_permission(rule.pattern).argument or "").replace("*", " ").strip()
+        lines = (line,) if line else None
+    if lines is None:
+        return None
+    return needs_text(dict.fromkeys(need for line in lines for need in line_needs(line, workspace, "")))
 
 
 def open_rules_question(journal: Journal, workspace: str, config: Config, prove: SandboxProof) -> str | None:
@@ -94,7 +108,7 @@ def _placed_rows(subject: JsonObject) -> list[JsonObject]:
 
 def _question_body(journal: Journal, workspace: str, found: Sequence[OldRule]) -> ActionOpened:
     rows: list[Json] = [
-        {"rule": old.rule.id, "pattern": old.rule.pattern, "needs": old.needs, "proposed": old.proposed}
+        {"rule": old.rule.id, "pattern": old.rule.pattern, "needs": old.why, "proposed": old.proposed}
         for old in found
     ]
     subject: JsonObject = {PLACED_RULES: rows}
@@ -122,5 +136,5 @@ def _question_text(found: Sequence[OldRule]) -> str:
 
 
 def _rule_line(old: OldRule) -> str:
-    why = f" ({old.needs})" if old.needs else ""
+    why = f" ({old.why})" if old.why else ""
     return f"  {old.rule.id} {one_line(old.rule.pattern, 80)}: {old.proposed}{why}"

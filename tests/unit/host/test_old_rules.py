@@ -10,6 +10,7 @@ from workbench.effects.sandbox import Sandbox
 from workbench.host.old_rules import open_rules_question
 from workbench.journal.decisions import add_rule, decide_action, place_rule, revoke_rule
 from workbench.journal.errors import GuardFailed
+from workbench.policy.rules import exact_regex
 
 FULL = Sandbox(backend="bubblewrap", program="/usr/bin/bwrap")
 FILES = Sandbox(backend="landlock", problem="no namespaces")
@@ -75,6 +76,24 @@ def test_an_answer_places_each_rule_in_the_same_transaction(stage, choice, expec
     assert answer(stage, action, choice).ok
     assert places(stage) == {**expected, **OPEN}
     assert asked(stage) is None, "it is asked once"
+
+
+def test_an_expression_is_read_where_it_names_commands_and_else_it_is_said_that_it_is_not(stage):
+    for number, pattern in (
+        ("R7", exact_regex({"command": "git push origin main"})),
+        ("R8", '"command":"(npm install|npm test)'),
+        ("R9", '^\\{"command":"pytest -q.*"\\}$'),
+        ("R10", '"command":"(?i:GIT push)"'),
+        ("R11", '"command":".*"'),
+    ):
+        old_rule(stage.journal, number, pattern, tool="run_in_terminal", pattern_kind="regex")
+    action = asked(stage)
+    rows = {row["rule"]: (row["proposed"], row["needs"]) for row in action.subject["placed_rules"]}
+    assert rows["R7"][0] == "outside" and "git push needs the network" in rows["R7"][1]
+    assert rows["R8"] == ("outside", "npm install needs the network, which the sandbox does not have")
+    assert rows["R9"] == ("inside", "")
+    assert rows["R10"] == rows["R11"] == ("inside", "cannot tell what its commands need")
+    assert '"command":".*": inside (cannot tell what its commands need)' in stage.opened(action).prompt
 
 
 def test_a_rejection_places_nothing_and_nobody_is_asked_again(stage):
