@@ -16,6 +16,7 @@ from tests.support.runs import USER, Runs
 from tests.support.sizes import size
 from tests.support.waits import PATIENCE, until
 from workbench.effects.process_table import ProcessIdentity, is_running
+from workbench.effects.sandbox_proof import prove_sandbox
 from workbench.host.steps.run_requests import resume_run
 from workbench.pipelines.lost_steps import AGAIN, DONE
 
@@ -55,9 +56,7 @@ def owners(here):
 
 def drives(here, run, chance, kind):
     """Drive a run in a process; kill what `kind` names after a while. Return whether it was killed."""
-    words = [sys.executable, "-c", DRIVE, str(here.home.path), str(here.root), run]
-    root, pipe = Path(__file__).parents[2], subprocess.PIPE
-    driver = subprocess.Popen(words, cwd=root, stdout=pipe, stderr=pipe)
+    driver = started(here, run)
     wanted = len(log(here)) + chance.randrange(1, 12)
     until(lambda: driver.poll() is not None or len(log(here)) >= wanted)
     is_killed = kind is not None and driver.poll() is None
@@ -100,16 +99,50 @@ def test_nothing_runs_twice_and_no_output_is_lost(tmp_path, kind):
     here.close()
 
 
+def test_the_next_driver_moves_out_what_a_program_inside_left(tmp_path, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_SANDBOX_BACKEND")
+    if prove_sandbox("auto").strength != "full":
+        pytest.skip("no full sandbox")
+    here = Runs(tmp_path)
+    source = "echo start >> log; echo x > .envrc; while [ ! -e go ]; do sleep 0.05; done; echo end >> log"
+    step = f"exec: {{type: command, source: '{source}'}}"
+    run = here.request(here.pipeline(f"  - {{id: a, sandbox: workspace, workspace: {{root: ./}}, {step}}}"))
+    driver = started(here, run)
+    until((here.root / ".envrc").exists)
+    driver.kill()
+    driver.communicate()
+    (here.root / "go").touch()
+    resume_run(here.journal, run, USER)
+    assert here.drive(run).status == "failed"
+    assert ".envrc" in here.step(run, "a").error_message
+    assert not (here.root / ".envrc").exists()
+    assert log(here) == ["start", "end"]
+    here.close()
+
+
+def started(here, run):
+    words = [sys.executable, "-c", DRIVE, str(here.home.path), str(here.root), run]
+    root, pipe = Path(__file__).parents[2], subprocess.PIPE
+    return subprocess.Popen(words, cwd=root, stdout=pipe, stderr=pipe)
+
+
 def check(here, run, words, killed):
     row = here.journal.pipeline_state(run)
     assert row.status == "completed", row.error_message
     counts = Counter(log(here))
-    print(f"killed {killed} times, asked {sum(words.values())} times")
+    asked = {
+        choice: sum(count for (_, one), count in words.items() if one == choice) for choice in (AGAIN, DONE)
+    }
+    print(f"killed {killed} times; starts {starts(counts)}; answered {asked}")
     for number in range(STEPS):
         step = f"s{number}"
         assert counts[f"start {step}"] <= 1 + words[step, AGAIN], step
         assert counts[f"end {step}"] == 1, step
         assert words[step, DONE] or f"printed {step}" in printed(here, run, step), step
+
+
+def starts(counts):
+    return sum(count for line, count in counts.items() if line.startswith("start "))
 
 
 def printed(here, run, step):

@@ -99,7 +99,7 @@ class JobEnd(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     mark: str
     how: HowEnded
-    """`driver lost`: ended because its driver died; `never ran`: its driver died before it was let go."""
+    """`driver lost`: ended because its driver died or ended; `never ran`: it was not let go before that."""
     ended: CommandExit
     outputs: dict[OutputName, OutputEnd]
 

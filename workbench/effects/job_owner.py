@@ -97,7 +97,7 @@ class _Job:
         self._stop = asyncio.Event()
         self._following: asyncio.Task[CommandExit] | None = None
         self._is_driver_lost = False
-        """Whether the command is ended because its driver is gone."""
+        """Whether the command is ended because its driver is gone or goes."""
 
     async def run(self) -> None:
         try:
@@ -182,7 +182,7 @@ class _Job:
             await self._fail(error, folder)
             return
         except asyncio.CancelledError:
-            ended = NEVER_RAN
+            self._is_driver_lost, ended = True, NEVER_RAN
         finally:
             listening.cancel()
         await self._end(folder, ended)

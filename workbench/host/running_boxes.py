@@ -104,7 +104,7 @@ class RunningBox:
         self._path, self._record = private_folder(Path(folder)) / f"{secrets.token_hex(8)}.json", record
         lock = FileLock(self._path.with_suffix(".lock"))
         lock.try_acquire()
-        self.descriptors: Final = lock.descriptors
+        self.descriptors = lock.descriptors
         """What holds its lock: the record is not abandoned as long as any process has that open."""
         self._release = weakref.finalize(self, lock.release)
         self._release.atexit = False

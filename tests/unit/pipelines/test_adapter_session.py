@@ -7,7 +7,6 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.cli.console import status_icons_for
 from workbench.cli.pipeline_output import run_line, step_line
@@ -15,7 +14,7 @@ from workbench.config.model_prices import listed_price
 from workbench.domain import events as e
 from workbench.formats import records as r
 from workbench.formats.agent_output import AgentOutput
-from workbench.host.steps import run_requests
+from workbench.pipelines.lost_steps import AGAIN
 
 CLAUDE = [
     {"type": "system", "subtype": "init", "session_id": "c1", "cwd": "/w", "model": "small-2", "tools": []},
@@ -310,7 +309,7 @@ def test_a_program_that_ends_in_the_middle_leaves_no_call_running(runs, tmp_path
     assert child.status == "terminated"
 
 
-def test_a_driver_that_goes_leaves_nothing_running_and_another_begins_anew(runs, tmp_path):
+def test_a_driver_that_goes_leaves_nothing_running_and_the_next_begins_again_when_told(runs, tmp_path):
     here = working(runs, tmp_path, CODEX, "codex")
     run = here.request(here.pipeline(STEPS))
 
@@ -322,7 +321,8 @@ def test_a_driver_that_goes_leaves_nothing_running_and_another_begins_anew(runs,
 
     here.drive(run, until=is_at_work)
     first = here.step(run, "a").session_id
-    run_requests.resume_run(here.journal, run, USER, "")
+    assert here.resume(run).status == "waiting"
+    here.answer(run, choice=AGAIN)
     row = here.drive(run, see=Watcher(tmp_path / "go"))
     assert row.status == "completed"
     second = here.step(run, "a").session_id

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from workbench.config.model_prices import PriceList
 from workbench.domain.events import (
     Event,
     ReplyCompleted,
@@ -26,6 +27,8 @@ from workbench.formats.assemble import Assembler
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
 from workbench.host.steps.step_session import step_session_events
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
+from workbench.journal.usage_queries import session_usage
+from workbench.views.usage import sum_usage
 
 MOST_RECORDS: Final = 20_000
 """Records of one attempt that are told; a program that goes on has its log and its answer."""
@@ -47,15 +50,26 @@ class AdapterSession:
     """Records what a program prints in the step's session, under a lease of its own."""
 
     def __init__(
-        self, context: DriverContext, driver: DriverIdentity, spec: StepSpec, on_events: OnEvents
+        self,
+        context: DriverContext,
+        driver: DriverIdentity,
+        spec: StepSpec,
+        on_events: OnEvents,
+        *,
+        is_read_again: bool = False,
     ) -> None:
-        """Take the lease; `spec` names the session. May raise JournalError."""
+        """Take the lease; `spec` names the session. May raise JournalError.
+
+        `is_read_again`: an earlier driver recorded some of what comes, and it is not known how much; only its
+        last words and the tokens that are missing are recorded.
+        """
         assert spec.session_id is not None
         self._context, self._spec, self._session_id = context, spec, spec.session_id
         self._lease = take_lease(context.journal, self._session_id, driver)
         limited = replace(context, constraints=StepConstraints(run_id=spec.id.run, step=spec.title))
         self.writer = SessionWriter(limited, self._session_id, lease_guard(self._lease))
         self._on_events, self._read_back = on_events, 0
+        self._is_read_again = is_read_again
         self._output = AgentOutput()
         self._assembler: Assembler | None = None
         self._pieces: list[bytes] = []
@@ -106,7 +120,8 @@ class AdapterSession:
                 log_texts.append(f"{item.decode('utf-8', 'replace')}\n")
             elif not self._is_unrecorded(item):
                 log_texts.append(log_lines(item))
-                events += self._events_of(item)
+                read = self._events_of(item)
+                events += [] if self._is_read_again else read
         return "".join(log_texts), events
 
     def _is_unrecorded(self, record: r.Record) -> bool:
@@ -176,6 +191,9 @@ class AdapterSession:
 
     def _closing(self, answer: AgentAnswer) -> list[Event]:
         records: list[r.Record] = []
+        if self._is_read_again:
+            self._counted, self._last_words = self._recorded_usage(), ""
+            self._running.clear()
         if self._assembler is None:
             records.append(r.SessionHead(key=self._session_id))
         if answer.reply.strip() not in ("", self._last_words):
@@ -196,6 +214,11 @@ class AdapterSession:
         ]
         # Which of its last states it gets depends on how the step ends.
         return [*events, *(event for event in last_events if not _is_last_state(event))]
+
+    def _recorded_usage(self) -> Usage:
+        with self._context.journal.snapshot() as database:
+            facts = session_usage(database, self._session_id, with_children=False)
+        return sum_usage(facts, PriceList.of(self._context.recall_settings().config).cost).usage
 
     def release(self) -> None:
         """Give the lease back; what was not written yet is written before it, in order."""

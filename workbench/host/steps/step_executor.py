@@ -142,9 +142,11 @@ class EmbeddedExecutor(Struct, kw_only=True):
     async def _run_adapter(self, follower: ProgramFollower) -> StepOutcome:
         if follower.spec.session_id is None:
             return await run_adapter_step(follower)
-        session = AdapterSession(self.context, self.driver, follower.spec, self.on_events)
+        is_new = follower.found is None
+        session = AdapterSession(
+            self.context, self.driver, follower.spec, self.on_events, is_read_again=not is_new
+        )
         try:
-            is_new = follower.found is None
             if is_new and (held_back := await held_back_step(session.writer)) is not None:
                 return held_back
             follower.session = session
