@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import AnyStr, Final
+from typing import AnyStr
 
 from msgspec import MsgspecError, Struct, json
 from msgspec.structs import replace
