@@ -1,7 +1,7 @@
 """Folders of PATH that commands of agents can change: what runs as the user is not looked for in them."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,28 @@ def own_environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 def leads_through(path: str, workspace: str) -> bool:
     """Return whether a path, or a link that it follows, passes a workspace: a command could have made it."""
+    links = 0
+    for here, is_link in _walk(path):
+        links += is_link
+        if _is_below(here, workspace) or links > _MOST_LINKS:
+            return True
+    return False
+
+
+def link_chain(path: str) -> tuple[str, ...]:
+    """Return the links that a path leads through, also those of its folders, and where it ends.
+
+    The end may not exist. Of more links than Linux follows, the first ones are returned.
+    """
+    links: list[str] = []
+    end = "/"
+    for end, is_link in _walk(path):
+        links += [end] if is_link else []
+    return (*links, end)
+
+
+def _walk(path: str) -> Iterator[tuple[str, bool]]:
+    """Yield each place on the way of a path, links followed, and whether a link is there."""
     passed, links = "/", 0
     due = os.path.join(os.getcwd(), path).split("/")[::-1]  # noqa: PTH109, PTH118 -- text
     while due and links <= _MOST_LINKS:
@@ -38,13 +60,11 @@ def leads_through(path: str, workspace: str) -> bool:
             passed = os.path.dirname(passed) if name == ".." else passed  # noqa: PTH120 -- text
             continue
         here = f"{passed.rstrip('/')}/{name}"
-        if _is_below(here, workspace):
-            return True
         target = _link_target(here)
+        yield here, target is not None
         links += target is not None
         passed = here if target is None else "/" if target.startswith("/") else passed
         due += [] if target is None else target.split("/")[::-1]
-    return links > _MOST_LINKS
 
 
 def _link_target(path: str) -> str | None:

@@ -8,6 +8,7 @@ may be of that box's command, so it counts as new in both (`running_boxes`). Wha
 changed meanwhile may be a human's, so it stays and is named. What cannot be moved out stays new until it can.
 """
 
+import itertools
 import os
 import stat
 from collections import Counter
@@ -29,6 +30,7 @@ from workbench.effects.folders import make_link, open_to_owner
 from workbench.effects.home_view import home_view
 from workbench.effects.moved_aside import move_aside
 from workbench.effects.sandbox import SYSTEM_FOLDERS, BoxDescription, make_places
+from workbench.effects.search_path import link_chain
 from workbench.effects.unix_sockets import bound_socket_paths
 from workbench.host.box_folders import (
     list_moved,
@@ -186,6 +188,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     try:
         index = workspace_index(places.workspace, places.home, denials)
         found = index.found()
+        places = replace(places, closed=(*places.closed, *_ways_to(_closed(found, places), places.workspace)))
         hidden = {
             places.data,
             places.storage,
@@ -465,6 +468,14 @@ def _closed(found: Mapping[str, str], places: BoxPlaces) -> dict[str, None]:
     """Return the closed paths that are there, the top first."""
     named = (path for path in places.closed if is_below(path, places.workspace) and os.path.lexists(path))
     return dict.fromkeys((*(path for path, kind in found.items() if is_closed(kind)), *named))
+
+
+def _ways_to(paths: Iterable[str], workspace: str) -> Iterator[str]:
+    """Yield the links in a workspace that other links lead through, and their ends, which may be missing."""
+    links = [path for path in paths if os.path.islink(path)]  # noqa: PTH114 -- text
+    for way in itertools.chain.from_iterable(map(link_chain, links)):
+        if way != workspace and is_below(way, workspace):
+            yield way
 
 
 def _states(paths: Iterable[str]) -> dict[str, ClosedState]:

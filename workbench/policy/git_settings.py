@@ -5,19 +5,21 @@ Git is not started. Conditions of `includeIf` are not evaluated: what may be inc
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from workbench.effects.search_path import link_chain
 from workbench.policy.paths import git_config_folders, read_short_text
 
 _MAX_CONFIG_BYTES: Final = 262_144
 _MOST_FILES: Final = 50
-_MOST_LINKS: Final = 10
 _SECTION: Final = re.compile(r'(?i)^\s*\[\s*([a-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$')
 _SETTING: Final = re.compile(r"(?i)^\s*([a-z][a-z0-9-]*)\s*=\s*(.*)$")
+_ESCAPED: Final = re.compile(r'"|\\(.)')
+"""A quote, which git drops, or a character that stands for itself (git-config, section Values)."""
 _COMMAND_NAMES: Final = re.compile(
     r"core\.(fsmonitor|sshcommand|editor|pager|askpass|gitproxy|attributesfile)|sequence\.editor"
     r"|diff\.(external|command|textconv)|filter\.(clean|smudge|process)|merge\.driver|(diff|merge)tool\.(cmd|path)"
@@ -55,9 +57,13 @@ def read_git_settings(file: str) -> Iterator[GitSetting]:
         if match := _SECTION.match(line):
             section, line = match[1].lower().partition(".")[0], match[2]
         if match := _SETTING.match(line):
-            value = re.split(r"\s[#;]", match[2])[0].replace('"', "").strip()
+            value = _ESCAPED.sub(_plain_sign, re.split(r"\s[#;]", match[2])[0]).strip()
             if value and "\0" not in value:
                 yield GitSetting(name=f"{section}.{match[1].lower()}", value=value)
+
+
+def _plain_sign(escaped: re.Match[str]) -> str:
+    return " " if escaped[1] in ("n", "t", "b") else escaped[1] or ""
 
 
 def files_named_by_git(top: str, home: str) -> frozenset[str]:
@@ -76,11 +82,11 @@ def files_named_by_git(top: str, home: str) -> frozenset[str]:
         for setting in read_git_settings(file):
             if setting.name in ("include.path", "includeif.path"):
                 due.append(_joined(os.path.dirname(file), setting.value))  # noqa: PTH120 -- text
-                named.update(_link_chain(due[-1]))
+                named.update(_chain(due[-1]))
             elif setting.name == "core.hookspath":
-                named.update(_link_chain(_joined(top, setting.value)))
+                named.update(_chain(_joined(top, setting.value)))
             else:
-                named.update(*map(_link_chain, _files_in_command(setting, top)))
+                named.update(*map(_chain, _files_in_command(setting, top)))
     return frozenset(named)
 
 
@@ -108,15 +114,12 @@ def _links_in(folder: str) -> Iterator[str]:
     except OSError:
         return
     for link in links:
-        yield from _link_chain(link)
+        yield from _chain(link)
 
 
-def _link_chain(path: str) -> Iterable[str]:
+def _chain(path: str) -> tuple[str, ...]:
     """Return a path, the links that it leads through, and where it ends."""
-    chain = [path]
-    while len(chain) < _MOST_LINKS and os.path.islink(chain[-1]):  # noqa: PTH114 -- text
-        chain.append(_joined(os.path.dirname(chain[-1]), os.readlink(chain[-1])))  # noqa: PTH115, PTH120 -- text
-    return (*chain, os.path.realpath(path))
+    return (path, *link_chain(path))
 
 
 def _joined(folder: str, path: str) -> str:

@@ -162,7 +162,7 @@ def test_a_link_is_closed_by_what_it_leads_to(base, workspace):
     (workspace / "AGENTS.md").symlink_to("nowhere")
     assert closed(base) == ["notes.txt"]
     assert set(boxes.plan(base).before) == {
-        f"{workspace}/{name}" for name in ("CLAUDE.md", ".envrc", ".claude", "AGENTS.md")
+        f"{workspace}/{name}" for name in ("CLAUDE.md", ".envrc", ".claude", "AGENTS.md", "notes.txt")
     }
 
 
@@ -446,6 +446,34 @@ def test_links_are_moved_and_not_what_they_lead_to(base, workspace):
     assert left(planned) == [".git"]
     assert (base / "precious/file").exists()
     assert (base / "data/sandbox/sessions/s/quarantine/1/.git").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("links", "line", "kept"),
+    [
+        ({"CLAUDE.md": "rules.md", "rules.md": "docs/rules.md"}, "rm rules.md; echo evil > rules.md", "CLAUDE.md"),
+        ({"CLAUDE.md": "docs/now/rules.md", "docs/now": "old"}, "mkdir docs/new; echo evil > docs/new/rules.md; ln -sfn new docs/now",
+         "CLAUDE.md"),
+        ({".git/hooks/pre-commit": "../../scripts/check", "scripts": "tools"}, "mkdir evil; echo evil > evil/check; ln -sfn evil scripts",
+         ".git/hooks/pre-commit"),
+    ],
+)  # fmt: skip
+def test_links_on_the_way_to_what_controls_the_workspace_are_put_back(base, workspace, links, line, kept):
+    make(workspace, "docs/rules.md", "docs/old/rules.md", "tools/check", ".git/hooks/")
+    for name, target in links.items():
+        (workspace / name).symlink_to(target)
+    planned = boxes.plan(base)
+    boxes.run(planned, "sh", "-c", line)
+    quarantine_new_closed(planned)
+    assert (workspace / kept).read_text() == "as it was\n"
+
+
+def test_the_missing_end_of_a_link_that_controls_the_workspace_is_moved_out_when_it_is_made(base, workspace):
+    (workspace / ".envrc").symlink_to("local.sh")
+    planned = boxes.plan(base)
+    boxes.run(planned, "sh", "-c", "echo evil > local.sh")
+    assert quarantine_new_closed(planned).moved == (f"{workspace}/local.sh",)
+    assert not (workspace / "local.sh").exists()
 
 
 def test_replaced_links_are_put_back(base, workspace):

@@ -32,6 +32,8 @@ def named(work):
         ('[filter "x"]\n\tclean = python3 conv.py\n', ["conv.py"]),
         ("[alias]\n\tx = !tools/fs now\n\ty = log -- conv.py\n", ["tools/fs"]),
         ("[core]\n\tpager = tools/later src\n", ["tools/later"]),
+        ('[filter "x"]\n\tclean = \\"./tools/fs\\" %f\n', ["tools/fs"]),
+        ("[core]\n\tpager = true\\ntools/fs\n", ["tools/fs"]),
         ("[core]\n\tpager =\n[user]\n\tname = conv.py\nno setting\n", []),
         ("[core]\n\teditor = conv.py\0\n", []),
         ("[include]\n\tpath = ../shared.inc\n", ["shared.inc"]),
