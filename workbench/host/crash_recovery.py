@@ -32,7 +32,7 @@ _UNKNOWN_OUTCOME = "the background process ended while it ran; it was not run ag
 _ENDED_WITH_DRIVER = f"{_UNKNOWN_OUTCOME}: it was ended too, after it had printed what is shown"
 _NOTHING_RAN = CallFinished(
     state="interrupted", detail="nothing ran", summary="nothing ran",
-    error="the background process ended before the command began",
+    error="the background process ended before the command started",
 )  # fmt: skip
 
 
