@@ -29,7 +29,7 @@ from workbench.config.types import LoadedConfig
 from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Rule
 from workbench.domain.sandbox_strength import SandboxStrength, held_text
-from workbench.domain.values import SandboxBackend, SandboxLevel
+from workbench.domain.values import SandboxBackend, SandboxLevel, SandboxRefusal
 from workbench.effects.child_processes import GATE_NAME
 from workbench.effects.command_execution import CommandExit, prepare_command
 from workbench.effects.files import workspace_path
@@ -44,6 +44,7 @@ from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import (
     BoxPlaces,
     BoxUnavailable,
+    ClosedChanges,
     CommandBox,
     forget_box,
     plan_box,
@@ -53,6 +54,7 @@ from workbench.host.path_denials import folder_gate, path_denials, patterns_as_g
 from workbench.host.session_sandbox import prove_sandbox_once
 from workbench.journal.home import DATABASE_NAME, default_home_path
 from workbench.policy.sandbox_refusals import read_refusals
+from workbench.text.human import sentence
 from workbench.text.safe import one_line, safe_text
 from workbench.tools.execution import MAX_COMMAND_SECONDS
 from workbench.tools.registry import tool_registry
@@ -63,11 +65,13 @@ workbench sandbox status --json"""
 TRY_EXAMPLE = """workbench sandbox try -- make test
 workbench sandbox try --timeout 3600 -- make test
 workbench sandbox try --level read-only -- sh -c 'echo x > file'"""
-_STRENGTH_WORDS: Final[dict[SandboxStrength, str]] = {
-    "full": "files, processes and the network are held",
-    "files": "writes outside the workspace and the network are held; everything asks as without a sandbox",
-    "none": "nothing is held; everything asks as without a sandbox",
+_STRENGTH_SENTENCES: Final[dict[SandboxStrength, str]] = {
+    "full": "Commands inside are kept from other files, other processes and the network.",
+    "files": "Commands write nowhere else, have no network, and ask as without a sandbox.",
+    "none": "Commands run as you, and ask as if there were no sandbox.",
 }
+_OWN_PLACES: Final = "a /tmp and caches of their own"
+_HARD_LINKS: Final = "Note: a file here that is also elsewhere by a hard link can be changed there."
 _MOST_LISTED: Final = 20
 _MOST_CELLS: Final = 200
 _MOST_BYTES: Final = 1 << 40
@@ -119,48 +123,52 @@ def _status(workspace: str, console: Console) -> SandboxStatus:
         except BoxUnavailable as error:
             return replace(status, unavailable=f"{error.why} {error.remedy}")
         forget_box(planned)
-    box = planned.box
+    box, can_write = planned.box, settings.level != "read-only"
+    writable = (box.workspace, *box.writable) if can_write else ()
     match sandbox.strength:
         case "full":
             return replace(
-                status, writable=(box.workspace, *box.writable), closed=tuple(sorted(planned.before)),
+                status, writable=writable, closed=tuple(sorted(planned.before)) if can_write else (),
                 visible=box.visible, notes=planned.notes,
             )  # fmt: skip
         case "files":
-            return replace(status, writable=(box.workspace, *box.writable), visible=("/",))
+            return replace(status, writable=writable, visible=("/",))
         case "none":
             return replace(status, writable=("/",), visible=("/",))
 
 
 def _status_lines(status: SandboxStatus) -> Iterator[str]:
-    backend = " ".join(filter(None, (status.backend, status.version)))
-    yield f"Sandbox: {backend} ({_STRENGTH_WORDS[status.strength]})"
+    yield " ".join(filter(None, ("Sandbox:", status.backend, status.version)))
+    yield f"  {_STRENGTH_SENTENCES[status.strength]}"
     if status.problem:
-        yield f"Why not more: {status.problem}."
-        yield f"Remedy: {status.remedy}."
-    yield f"Level: {status.level} ({_level_text(status)})"
+        yield f"Why not full: {status.problem}."
+        yield f"What helps: {status.remedy}."
+    yield f"Level: {status.level}"
+    if status.level == "outside":
+        yield "  The sandbox is switched off: commands run as you."
+    elif status.strength != "none":
+        yield f"  Commands {held_text(status.level, status.strength, 'have')}."
     if status.unavailable:
         yield f"Not in this workspace: {status.unavailable}"
-        return
-    if status.strength == "none":
-        return
-    yield from _list_lines("Writable", status.writable)
+    elif status.strength != "none" and status.level != "outside":
+        yield from _box_lines(status)
+
+
+def _box_lines(status: SandboxStatus) -> Iterator[str]:
+    """Yield what commands inside can write and read."""
+    yield from _list_lines("They can write", (*status.writable, _OWN_PLACES))
     if status.strength == "files":
-        yield "Commands can read all that you can, and .git and files that run automatically can be written."
-        yield "Times, owners and permissions of your files elsewhere can be changed."
+        yield "They can read all that you can."
+        yield "They can write .git and files that run automatically."
+        yield "They can change times, owners and permissions of your files elsewhere."
         return
-    yield from _list_lines("Read-only in it", status.closed)
-    yield "Hard links in the workspace are files of it: a command can change the file that they share."
-    yield from _list_lines("Visible outside, next to the system", status.visible)
+    if status.closed:
+        yield from _list_lines("In it they cannot change what controls the workspace", status.closed)
+    yield from _list_lines("They can also read folders of the system, such as /usr, and", status.visible)
+    yield "The rest of your home folder is hidden."
+    if status.writable:
+        yield _HARD_LINKS
     yield from (f"Note: {one_line(note, _MOST_CELLS)}." for note in status.notes)
-
-
-def _level_text(status: SandboxStatus) -> str:
-    if status.level == "outside":
-        return "the sandbox is switched off"
-    if status.strength == "none":
-        return "commands run as you"
-    return f"commands {held_text(status.level, status.strength, 'have')}"
 
 
 def _list_lines(title: str, paths: Sequence[str]) -> Iterator[str]:
@@ -182,6 +190,23 @@ def configure_try(parser: ArgumentParser) -> None:
         help=f"end it when it takes longer (default: {MAX_COMMAND_SECONDS}, as for an agent)",
     )  # fmt: skip
     parser.add_argument("command", nargs="+", metavar="COMMAND", help="after --: the command and its words")
+    add_json_option(parser, "print how it ended as an object, with the end of what it printed")
+
+
+class TriedCommand(Struct, kw_only=True):
+    """How a command ended in the sandbox; what is not known yet is empty."""
+
+    exit_code: int = 0
+    level: SandboxLevel
+    backend: SandboxBackend
+    stdout: str = ""
+    """The end of what it printed there."""
+    stderr: str = ""
+    refusals: tuple[SandboxRefusal, ...] = ()
+    moved_to: str = ""
+    """The folder of what was moved out of the workspace; empty where nothing was."""
+    notes: tuple[str, ...] = ()
+    """What is said of its end, as without `--json`."""
 
 
 def execute_try(options: Namespace, console: Console) -> int:
@@ -195,11 +220,15 @@ def execute_try(options: Namespace, console: Console) -> int:
     if sandbox.strength == "none":
         raise Refusal(_NOT_RUN, sandbox.problem, sandbox.remedy)
     if sandbox.problem:
-        console.note(f"{_STRENGTH_WORDS[sandbox.strength]}: {sandbox.problem}")
+        console.note(f"{_STRENGTH_SENTENCES[sandbox.strength]} {sentence(sandbox.problem)}")
     folder = workspace_path(options.folder) if options.folder else workspace
     with _storage() as storage:
         places = _places(workspace, folder, storage, settings)
-        return asyncio.run(_try(sandbox, places, level, _denials(workspace), options, console))
+        tried = TriedCommand(level=level, backend=sandbox.backend)
+        asyncio.run(_try(sandbox, places, tried, _denials(workspace), options, console))
+    if options.json:
+        console.json(to_json_value(tried))
+    return tried.exit_code
 
 
 class _StopSignal(Struct):
@@ -217,53 +246,72 @@ class _StopSignal(Struct):
 async def _try(
     sandbox: Sandbox,
     places: BoxPlaces,
-    level: SandboxLevel,
+    tried: TriedCommand,
     denials: PathDenials,
     options: Namespace,
     console: Console,
-) -> int:
+) -> None:
     """Run the command, and move out of the workspace what it may not leave there, whatever ends it."""
     stop = _StopSignal()
     with ExitStack() as handlers:
         for number in _STOP_SIGNALS:
             handlers.enter_context(signal_handlers((number,), partial(stop.hear, number)))
-        planned = plan_box(places, level, denials)
+        planned = plan_box(places, tried.level, denials)
         environment = boxed_environment(agent_environment(os.environ, planned.box.folder), planned.box)
         try:
-            end, output = await _run(sandbox, planned, options, environment, stop.event, console)
-            _report_end(end, output, planned, options, environment, console)
+            end, is_silent = await _run(sandbox, planned, tried, options, environment, stop.event, console)
+            notes = _end_notes(end, tried, planned, options, environment, is_silent=is_silent)
+            _report(notes, tried, options, console)
+            tried.exit_code = _exit_code(end, stop.number)
         finally:
-            _report_closed(planned, console)
-    return _exit_code(end, stop.number)
+            _report_closed(planned, tried, options, console)
 
 
 _STOP_SIGNALS: Final = (*STOP_SIGNALS, signal.SIGQUIT)
 
 
-def _report_end(
+def _end_notes(
     end: CommandExit,
-    output: str,
+    tried: TriedCommand,
     planned: CommandBox,
     options: Namespace,
     environment: Mapping[str, str],
-    console: Console,
-) -> None:
+    *,
+    is_silent: bool,
+) -> Iterator[str]:
+    """Yield what is said of the end of a command; `is_silent`: it printed nothing that is its own."""
     if end.timed_out:
-        console.note(f"It ran longer than {options.timeout:g} s and was ended. --timeout gives it longer.")
-    if not output and end.code in _NOT_STARTED_CODES:
-        console.note(_not_started(options.command[0], end.code, environment.get("PATH", "")))
-    if refusals := read_refusals(output, end.code, planned.box.level, planned.places.workspace):
-        console.note(f"The sandbox refused {refusals_text(refusals)}.")
+        yield f"It ran longer than {options.timeout:g} s and was ended. --timeout gives it longer."
+    if is_silent and end.code in _NOT_STARTED_CODES:
+        yield _not_started(options.command[0], end.code, environment.get("PATH", ""))
+    output, workspace = tried.stdout + tried.stderr, planned.places.workspace
+    if refusals := read_refusals(output, end.code, planned.box.level, workspace):
+        tried.refusals = refusals
+        yield f"The sandbox refused {refusals_text(refusals)}."
 
 
-def _report_closed(planned: CommandBox, console: Console) -> None:
-    places, changes = planned.places, quarantine_new_closed(planned)
+def _report_closed(planned: CommandBox, tried: TriedCommand, options: Namespace, console: Console) -> None:
+    changes = quarantine_new_closed(planned)
     with suppress(OSError):  # the terminal may be gone
-        if closed := closed_refusals(changes, places):
-            console.note(f"The sandbox refused {refusals_text(closed)}.")
-        kept = quarantine_folder(places.storage)
-        if os.path.lexists(kept):
-            console.note(f"What was moved out of the workspace, and a list, is in {kept}.")
+        _report(_closed_notes(changes, planned.places, tried), tried, options, console)
+
+
+def _closed_notes(changes: ClosedChanges, places: BoxPlaces, tried: TriedCommand) -> Iterator[str]:
+    if closed := closed_refusals(changes, places):
+        tried.refusals += closed
+        yield f"The sandbox refused {refusals_text(closed)}."
+    kept = quarantine_folder(places.storage)
+    if os.path.lexists(kept):
+        tried.moved_to = kept
+        yield f"What was moved out of the workspace, and a list, is in {kept}."
+
+
+def _report(notes: Iterator[str], tried: TriedCommand, options: Namespace, console: Console) -> None:
+    """Say each note, or keep it for the object that is printed."""
+    for note in notes:
+        tried.notes += (note,)
+        if not options.json:
+            console.note(note)
 
 
 def _exit_code(end: CommandExit, stopped_by: int) -> int:
@@ -280,22 +328,25 @@ _NOT_RUN: Final = "the command was not run"
 async def _run(
     sandbox: Sandbox,
     planned: CommandBox,
+    tried: TriedCommand,
     options: Namespace,
     environment: Mapping[str, str],
     stop: asyncio.Event,
     console: Console,
-) -> tuple[CommandExit, str]:
-    """Run a command and print what it prints; return also the end of that, for what was refused.
+) -> tuple[CommandExit, bool]:
+    """Run a command, print what it prints or keep the end of it; return whether it printed nothing.
 
-    It is empty of a program that was not started.
+    That is so of a program that was not started.
     """
     words = boxed_argv(sandbox, planned.box, options.command)
     prepared = prepare_command(words, planned.box.folder, environment, "try", is_apart=True, is_boxed=True)
-    printed, noted = _Printer(console.out), _ErrorPrinter(console.err)
+    printed = _Printer(None if options.json else console.out)
+    noted = _ErrorPrinter(None if options.json else console.err)
     end = await prepared.go(noted.feed, options.timeout, stop, _MOST_BYTES, on_stdout=printed.feed)
     printed.close()
     noted.close(end.code)
-    return end, printed.end + noted.end
+    tried.stdout, tried.stderr = printed.end, noted.end
+    return end, not (printed.end or noted.end)
 
 
 _NOT_FOUND, _NOT_PERMITTED = 127, 126
@@ -320,9 +371,9 @@ def _not_started(program: str, code: int | None, path: str) -> str:
 
 
 class _Printer:
-    """Prints what a command prints: made safe on a terminal, as it is elsewhere."""
+    """Prints what a command prints: made safe on a terminal, as it is elsewhere; nothing without a stream."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.end = ""
@@ -336,6 +387,8 @@ class _Printer:
 
     def _write(self, text: str) -> None:
         self.end = (self.end + text)[-_MOST_CHARACTERS:]
+        if self._stream is None:
+            return
         self._stream.write(safe_text(text) if self._stream.isatty() else text)
         self._stream.flush()
 
@@ -345,7 +398,7 @@ class _ErrorPrinter(_Printer):
 
     _MARK: Final = f"{GATE_NAME}: ".encode()
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         super().__init__(stream)
         self._held = b""
         self._is_holding = True

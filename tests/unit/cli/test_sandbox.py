@@ -29,8 +29,12 @@ def test_the_status_of_a_machine_with_a_full_sandbox(here):
     (here.workspace / ".envrc").write_text("x")
     assert here("sandbox", "status") == 0
     lines = here.out.splitlines()
-    assert lines[0].startswith("Sandbox: bubblewrap ") and "the network are held" in lines[0]
-    assert "Level: workspace (commands can write only in the workspace, and have no network)" in lines
+    assert lines[0].startswith("Sandbox: bubblewrap ") and "and the network" in lines[1]
+    assert lines[2:4] == [
+        "Level: workspace", "  Commands can write only in the workspace, and have no network.",
+    ]  # fmt: skip
+    assert lines[4:6] == ["They can write:", f"  {here.workspace}"]
+    assert [line for line in lines if len(line) > 80 and not line.startswith("  /")] == []
     assert f"  {here.workspace}/.envrc" in lines
     facts = here.json("sandbox", "status", "--json")
     assert (facts["backend"], facts["strength"], facts["level"]) == ("bubblewrap", "full", "workspace")
@@ -51,16 +55,27 @@ def test_the_status_of_a_machine_without_one_says_what_to_do(shell, monkeypatch)
     monkeypatch.setattr(module, "prove_sandbox_once", lambda choice: found)
     monkeypatch.chdir(shell.workspace)
     shell("sandbox", "status")
-    assert "Why not more: bubblewrap is not installed." in shell.out
-    assert "Remedy: install it." in shell.out
-    assert "everything asks as without a sandbox" in shell.out
+    assert "Why not full: bubblewrap is not installed." in shell.out
+    assert "What helps: install it." in shell.out
+    assert "ask as without a sandbox" in shell.out
     (shell.workspace / ".envrc").write_text("x")
     shell("sandbox", "status")
-    assert "can read all that you can" in shell.out and "Read-only in it" not in shell.out
+    assert "can read all that you can" in shell.out and "cannot change" not in shell.out
     assert shell.json("sandbox", "status", "--json")["closed"] == []
     monkeypatch.setattr(module, "prove_sandbox_once", lambda choice: replace(found, backend="none"))
     shell("sandbox", "status")
-    assert "Level: workspace (commands run as you)" in shell.out and "Writable" not in shell.out
+    assert "Commands run as you" in shell.out and "can write" not in shell.out
+
+
+@pytest.mark.parametrize(
+    ("level", "words"), [("read-only", "They can write:\n  a /tmp"), ("outside", "commands run as you.")]
+)
+def test_the_status_lists_what_a_level_lets_commands_do(here, monkeypatch, level, words):
+    monkeypatch.setenv("WORKBENCH_SANDBOX_LEVEL", level)
+    (here.workspace / ".envrc").write_text("x")
+    here("sandbox", "status")
+    assert words in here.out and str(here.workspace) not in here.out
+    assert ("They can also read" in here.out) == (level == "read-only")
 
 
 def test_the_status_follows_the_settings_and_names_a_workspace_without_a_box(here, monkeypatch):
@@ -113,6 +128,22 @@ def test_what_it_leaves_under_a_closed_name_is_moved_and_told(here):
     assert "The sandbox refused to create .envrc, which controls the workspace." in here.err
     kept = here.err.rpartition(" is in ")[2].removesuffix(".\n")
     assert (module.Path(kept) / "1" / ".envrc").read_text() == "x\n"
+
+
+def test_how_it_ended_is_printed_as_an_object(here):
+    line = "echo out; echo err >&2; echo x > .envrc; echo x > /etc/new; exit 3"
+    found = here.json("sandbox", "try", "--json", "--", "sh", "-c", line)
+    assert (found["exit_code"], found["level"], found["backend"]) == (3, "workspace", "bubblewrap")
+    assert found["stdout"] == "out\n" and found["stderr"].startswith("err\n") and here.err == ""
+    assert [(one["kind"], one["target"]) for one in found["refusals"]] == [
+        ("write", "/etc/new"), ("closed", ".envrc"),
+    ]  # fmt: skip
+    assert (module.Path(found["moved_to"]) / "1" / ".envrc").read_text() == "x\n"
+    assert len(found["notes"]) == 3
+    quiet = here.json("sandbox", "try", "--json", "--", "true")
+    assert (quiet["moved_to"], quiet["notes"], quiet["exit_code"]) == ("", [], 0)
+    late = here.json("sandbox", "try", "--json", "--timeout", "0.1", "--", "sleep", "600")
+    assert late["exit_code"] == 124 and "It ran longer than 0.1 s" in late["notes"][0]
 
 
 def test_what_was_refused_is_told(here):
@@ -238,7 +269,7 @@ def test_by_landlock_it_says_what_is_missing(shell, monkeypatch):
     monkeypatch.chdir(shell.workspace)
     monkeypatch.setenv("WORKBENCH_SANDBOX_BACKEND", "landlock")
     assert shell("sandbox", "try", "--", "sh", "-c", "echo x > made; echo $TMPDIR") == 0
-    assert "writes outside the workspace and the network are held" in shell.err
+    assert "Commands write nowhere else, have no network" in shell.err
     assert (shell.workspace / "made").exists() and "workbench-sandbox-" in shell.out
 
 
