@@ -54,20 +54,25 @@ def owners(here):
     return found
 
 
-def drives(here, run, chance, kind):
-    """Drive a run in a process; kill what `kind` names after a while. Return whether it was killed."""
-    driver = started(here, run)
-    wanted = len(log(here)) + chance.randrange(1, 12)
-    until(lambda: driver.poll() is not None or len(log(here)) >= wanted)
-    is_killed = kind is not None and driver.poll() is None
-    victims = [driver.pid] if kind in ("host", "both") else []
-    victims += list(owners(here)) if kind in ("owner", "both") else []
-    for pid in victims if is_killed else ():
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+def drives(here, run, chance, kind, most):
+    """Drive a run in a process, and kill what `kind` names now and then. Return how often that was done."""
+    driver, kills = started(here, run), 0
+    while driver.poll() is None and kills < most:
+        wanted = len(log(here)) + chance.randrange(1, 12)
+        until(lambda: driver.poll() is not None or len(log(here)) >= wanted)  # noqa: B023 -- at once
+        if driver.poll() is not None:
+            break
+        victims = [driver.pid] if kind in ("host", "both") else []
+        victims += list(owners(here)) if kind in ("owner", "both") else []
+        for pid in victims:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        kills += 1
+        if kind != "owner":
+            break
     output, errors = driver.communicate(timeout=PATIENCE * 3)
     assert driver.returncode in (0, -signal.SIGKILL), (output, errors.decode())
-    return is_killed
+    return kills
 
 
 def log(here):
@@ -91,7 +96,7 @@ def test_nothing_runs_twice_and_no_output_is_lost(tmp_path, kind):
     for _ in range(KILLS * 4):
         if here.journal.pipeline_state(run).status in ("completed", "failed"):
             break
-        killed += drives(here, run, chance, kind if killed < KILLS else None)
+        killed += drives(here, run, chance, kind, KILLS - killed)
         answered(here, run, words)
         if here.journal.pipeline_state(run).status == "running":
             resume_run(here.journal, run, USER)

@@ -24,6 +24,7 @@ from workbench.domain.values import Json
 from workbench.effects.clock import SystemClock
 from workbench.effects.file_locks import is_lock_held
 from workbench.effects.files import workspace_path
+from workbench.host.job_folders import orphaned_jobs
 from workbench.host.lost_boxes import lost_boxes
 from workbench.host.model_selection import UNNAMED_PROVIDER
 from workbench.host.provider_keys import register_secrets
@@ -220,7 +221,10 @@ def _check_processes(journal: Journal) -> Check:
     living = [host for host in journal.hosts() if is_lock_held(journal.home.driver_lock(host.id))]
     names = {"host": "background process", "run": "workbench run"}
     shown = [f"{names.get(host.driver, host.driver)} (pid {host.pid}) in {host.workspace}" for host in living]
-    return Check(name="processes", fact=", ".join(shown) or "none")
+    orphans = orphaned_jobs(journal.home, journal)
+    facts = [*shown, *(f"a command of {orphan.session[:8]} that its driver left" for orphan in orphans)]
+    more: dict[str, Json] = {"commands": [f"{orphan.session}/{orphan.mark}" for orphan in orphans]}
+    return Check(name="processes", fact=", ".join(facts) or "none", more=more if orphans else {})
 
 
 def _check_boxes(journal: Journal) -> Check:

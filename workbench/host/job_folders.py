@@ -6,9 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from workbench.effects.job_files import JobPlace, JobReader, JobUnreadable, remove_job
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.journal.leases import is_lease_live
 
 KEPT_SECONDS: Final = 3600.0
 """Seconds that a folder is kept after its last change: its end may just be being recorded."""
@@ -28,6 +31,23 @@ def remove_old_jobs(home: Home, journal: Journal, kept_seconds: float = KEPT_SEC
         with suppress(OSError):
             folder.rmdir()  # where it was the last one
     return removed
+
+
+class OrphanedJob(Struct, frozen=True, kw_only=True):
+    """A command that runs, and whose driver is gone; a run that is resumed takes it up."""
+
+    session: str
+    mark: str
+
+
+def orphaned_jobs(home: Home, journal: Journal) -> list[OrphanedJob]:
+    """Return the commands that run without a driver."""
+    return [
+        OrphanedJob(session=folder.name, mark=job.name)
+        for folder in _folders_in(home.path / "jobs")
+        for job in _folders_in(folder)
+        if is_owned(job) and not is_lease_live(home, journal.lease(folder.name))
+    ]
 
 
 def is_owned(job: Path) -> bool:

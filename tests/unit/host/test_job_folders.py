@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from workbench.effects.owned_command import Jobs
-from workbench.host.job_folders import is_owned, remove_old_jobs
+from workbench.host.job_folders import OrphanedJob, is_owned, orphaned_jobs, remove_old_jobs
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import remove_session_remains
@@ -30,6 +30,7 @@ def test_a_job_that_is_over_goes_and_one_that_runs_stays(journal):
     async def work():
         command = await jobs.prepare("session", ["echo", "x"], "/", {"PATH": "/bin"}, "mark", life="outlives")
         seen.append((is_owned(folder), remove_old_jobs(home, journal, 0.0), folder.is_dir()))
+        assert orphaned_jobs(home, journal) == [OrphanedJob(session="session", mark="mark")]
         await command.go(look, None, None, 100)
 
     asyncio.run(work())
