@@ -1,5 +1,6 @@
 """What an adapter's program prints while it works is its step's session: calls, words, tokens, cost."""
 
+import asyncio
 import json
 import os
 import sys
@@ -12,9 +13,12 @@ from workbench.cli.console import status_icons_for
 from workbench.cli.pipeline_output import run_line, step_line
 from workbench.config.model_prices import listed_price
 from workbench.domain import events as e
+from workbench.domain.step_messages import StepEvent
 from workbench.formats import records as r
 from workbench.formats.agent_output import AgentOutput
+from workbench.pipelines.executor import StepMachine
 from workbench.pipelines.lost_steps import AGAIN
+from workbench.pipelines.step_process import ProcessEnd
 
 CLAUDE = [
     {"type": "system", "subtype": "init", "session_id": "c1", "cwd": "/w", "model": "small-2", "tools": []},
@@ -449,3 +453,57 @@ def test_a_limit_that_was_raised_withdraws_the_question_of_a_step(runs, tmp_path
     (here.home.path / "config.json").write_text(json.dumps({"limits": {"tokens": {"run": 1_000}}}))
     assert here.drive(run).status == "completed"
     assert here.journal.action(action.id).state == "cancelled"
+
+
+# --- another driver goes on with a program ------------------------------------------------------------------
+
+
+class Split:
+    """A machine whose program has printed a part when its driver goes, and all of it when the next one comes."""
+
+    started = StepEvent(kind="progress")
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __call__(self, here):
+        return StepMachine(workspaces=here.workspaces, processes=self)
+
+    async def start(self, job):
+        return self
+
+    async def find(self, step, started):
+        return self
+
+    def abandon(self): ...
+
+    async def follow(self, on_output, on_stdout, stop):
+        on_stdout(self.parts[0])
+        if len(self.parts) == 1:
+            await asyncio.Event().wait()  # until its driver goes
+        on_stdout(self.parts[1])
+        return ProcessEnd(code=0)
+
+
+@pytest.mark.parametrize("cut", [2, 4, 6])
+def test_a_program_that_is_gone_on_with_is_told_and_counted_once(runs, cut):
+    here = runs(manifest=MANIFEST.replace("binary: workbench", "binary: claude"))
+    lines = [f"{json.dumps(line)}\n".encode() for line in CLAUDE if line["type"] != "WAIT"]
+    first, rest = b"".join(lines[:cut]), b"".join(lines[cut:])
+    run = here.request(here.pipeline("\n  - {id: a, persona: builder, exec: {type: prompt, source: go}}\n"))
+    replies = []
+
+    def see(events):
+        replies.extend(event for event in events if isinstance(event.body, e.ReplyCompleted))
+
+    here.drive(run, machine=Split(first), see=see, until=lambda at: bool(replies))
+    assert here.states(run)["a"] == "running"
+    row = here.resume(run, machine=Split(first, rest))
+    assert (row.status, row.error_message) == ("completed", "")
+    events = here.journal.events(here.step(run, "a").session_id)
+    told = [event.body.text for event in events if isinstance(event.body, e.ReplyCompleted)]
+    assert len([text for text in told if text]) == len({text for text in told if text})
+    assert told.count("I look first.") == 1 and told.count("All done.") == 1
+    usage = here.step(run, "a").usage
+    assert (usage.input_tokens, usage.output_tokens) == (110, 9)
+    assert here.journal.session(here.step(run, "a").session_id).usage.output_tokens == 9
