@@ -31,6 +31,9 @@ PATHS = (
     ("work2", "work2"),
     ("far:work/linked/deep", "far"),
     ("intowork", ""),
+    ("relative", ""),
+    ("far/../work/bin", ""),
+    ("looped:far", "far"),
 )
 
 
@@ -46,6 +49,8 @@ def base(tmp_path_factory):
     (folder / "work/linked").symlink_to(folder / "far")
     (folder / "far/inner").symlink_to(folder / "work/bin/tool")
     (folder / "intowork").symlink_to(folder / "work/bin")
+    (folder / "relative").symlink_to("work/bin")
+    (folder / "looped").symlink_to("looped")
     return folder
 
 
@@ -71,9 +76,15 @@ def test_programs_and_folders_are_where_the_tables_say(base):
 
 
 MUTATIONS = (
-    ("while not _is_below(os.path.realpath(path), workspace):", "while not _is_below(path, workspace):"),
-    ("        path = os.path.dirname(path)  # noqa: PTH120 -- text\n", "        return False\n"),
-    ("return False\n", "return True\n"),
+    ("if _is_below(here, workspace) or links", "if links"),
+    (" or links > _MOST_LINKS:\n            return", ":\n            return"),
+    ("        links += is_link\n", ""),
+    ("            return True\n", "            return False\n"),
+    ("    return False\n", "    return True\n"),
+    ('os.path.dirname(passed) if name == ".." else passed', "passed"),
+    ('"/" if target.startswith("/") else passed', "passed"),
+    ('"/" if target.startswith("/") else passed', '"/"'),
+    ('due += [] if target is None else target.split("/")[::-1]', "pass"),
     (' if folder.startswith("/")]', "]"),
     (" if not leads_through(folder, workspace)]", "]"),
     (" if not leads_through(folder, workspace)]", " if not _is_below(folder, workspace)]"),

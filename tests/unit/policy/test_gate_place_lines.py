@@ -21,6 +21,7 @@ FAR = (rule(id="R2", pattern="Bash(deploy *)", place="outside"),)
 NEAR = (rule(id="R2", pattern="Bash(deploy *)", place="inside"),)
 TRUE = rule(id="R3", pattern="Bash(true)", place="outside")
 CD = rule(id="R2", pattern="Bash(cd *)", place="outside")
+RUN = rule(id="R2", pattern="Bash(sh run.sh)", place="outside")
 ECHO = rule(id="R4", pattern="Bash(echo *)", place="outside")
 WHOLE = rule(id="R5", scope="run", scope_id="r1", pattern="Bash", place="outside")
 ASKS_RM = rule(id="R6", effect="ask", pattern="Bash(rm *)")
@@ -49,7 +50,7 @@ ROWS = (
     # What its words or its agent say makes it leave.
     (command("git commit -m x"), AUTO, {}, ASKED, "outside", "git commit writes .git"),
     (command("git commit -m x"), FILES, {}, ASKED, "inside", PLAIN),
-    (command("curl https://example.org"), FILES, {}, ASKED, "inside", PLAIN),
+    (command("curl https://example.org"), FILES, {}, ASKED, "outside", "curl needs the network"),
     (command("sudo make"), FILES, {}, ASKED, "outside", "sudo"),
     (command("touch made.txt"), READ_ONLY, {"workspace": ELSEWHERE}, ASKED, "outside", ""),
     (command("touch made.txt"), AUTO, {"workspace": ELSEWHERE}, ALLOWED, "inside", "it runs inside"),
@@ -63,6 +64,8 @@ ROWS = (
     (DEPLOY, OFF, {"rules": FAR}, ALLOWED, "outside", "R2"),
     (DEPLOY, ASKING, {"rules": NEAR}, ALLOWED, "inside", "R2"),
     (DEPLOY, ASKING, {"rules": FAR, "path": "{0.parent}/elsewhere"}, ALLOWED, "outside", "R2"),
+    (DEPLOY, ASKING, {"rules": FAR, "path": "{0}/bin:{0.parent}/elsewhere"}, ALLOWED, "outside", "R2"),
+    (command("sh run.sh"), ASKING, {"rules": (RUN,)}, ASKED, "outside", "sh runs run.sh, a file of the workspace"),
     (DEPLOY, ASKING, {"rules": FAR, "path": "bin"}, ASKED, "outside", OWN),
     (DEPLOY, ASKING, {"rules": (CD, *FAR), "path": "bin", "cwd": "{}/src"}, ALLOWED, "outside", "R2"),
     (command("deploy now", outside=True), ASKING, {}, ASKED, "outside", LEAVES),
@@ -119,10 +122,23 @@ def test_the_gate_places_calls_as_the_table_says(work):
 
 
 PLACING = (
-    gate.judge_screened_call, gate._placed_verdict, gate._ask_about_own_program, gate._leaving_reason,
-    gate._sandbox_objection, gate._with_asking_as_denying, gate._denies_commands,
+    gate.judge_screened_call, gate._placed_verdict, gate._ask_about_own_program, gate._own_program_reason,
+    gate._own_file_reason, gate._path_outside, gate._leaving_reason, gate._sandbox_objection,
+    gate._with_asking_as_denying, gate._denies_commands,
 )  # fmt: skip
 MUTATIONS = (
+    ("_own_program_reason(passed, context), _own", "_own"),
+    (", _own_file_reason(passed, context)))", ",))"),
+    ("    if not why:", "    if True:"),
+    ('reason=reason, place="outside")', "reason=reason)"),
+    ("for simple in commands for", "for simple in commands[:1] for"),
+    ("simple.words[:1]", "simple.words"),
+    (" if shutil.which(name, path=kept) is None else kept", ""),
+    ("context.search_path if shutil.which(name, path=kept) is None else kept", "kept"),
+    ("program_in_workspace(name, path, passed.folder, root)", "program_in_workspace(name, path, root, root)"),
+    ("search_path_outside(context.search_path, (os.path.realpath(context.workspace),))", "context.search_path"),
+    ('[need for need in needs if need.kind != "git"]', "needs"),
+    ('[need for need in needs if need.kind != "git"]', "[]"),
     ("verdict = replace(verdict, place=None)", "pass"),
     ("if passed.descriptor.command_parameter is None:", "if False:"),
     ('verdict.outcome == "allowed" and passed.descriptor', "passed.descriptor"),
@@ -138,20 +154,13 @@ MUTATIONS = (
     (' and sandbox.strength != "none":', ' and sandbox.strength == "full":'),
     ("return _ask_about_own_program(placed, passed, context)", "return placed"),
     (" or _whole_tool_verdict(passed, context, allowing):", ":"),
-    ("for simple in passed.view.commands for", "for simple in passed.view.commands[:1] for"),
-    ("simple.words[:1]", "simple.words"),
-    ("name, context.search_path, passed.folder, root", "name, '', passed.folder, root"),
-    ("name, context.search_path, passed.folder, root", "name, context.search_path, root, root"),
     ('GateVerdict(outcome="ask", step="ask", by=granted.by', 'GateVerdict(outcome="allowed", step="ask", by="x"'),
-    ('reason=why, place="outside")', "reason=why)"),
     ("passed.parameters.get(OUTSIDE_PARAMETER) is True", "OUTSIDE_PARAMETER in passed.parameters"),
     ("passed.parameters.get(OUTSIDE_PARAMETER) is True", "False"),
     ('"" if sandbox.level == "read-only" else os', "os"),
     ('"" if sandbox.level == "read-only" else os', "'' and os"),
     ('needs if sandbox.strength == "full" else', "needs if True else"),
     ('needs if sandbox.strength == "full" else', "needs if False else"),
-    ('not in ("git", "network")', 'not in ("git",)'),
-    ('not in ("git", "network")', 'not in ("network",)'),
     ("return needs_text(kept)", 'return ""'),
     ("if passed.marks or passed.view is None", "if passed.view is None"),
     (" or _text_oddity(passed) is not None:", ":"),
