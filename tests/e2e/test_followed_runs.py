@@ -18,6 +18,10 @@ from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import pending_action_ids
+from workbench.tui.journal_source import JournalSource
+from workbench.tui.library.library_list import LibraryModel
+from workbench.tui.main.redraw_timer import DRIVER_CHECK_SECONDS, seconds_until_change
+from workbench.tui.state import ScreenState
 
 STEPS = "- {id: g, gate: {prompt: go?}}\n" + command("z", "echo z", dependencies="[g]")
 
@@ -104,6 +108,38 @@ def test_a_run_whose_driver_is_killed_before_it_heard_is_driven_here(driven):
     assert (code, json.loads(out)["status"]) == (0, "completed"), err
     leases = [event.body.pid for event in run.journal.events(run.run) if event.kind == "lease.taken"]
     assert leases == [run.process.pid, os.getpid()]
+
+
+WORKS = command("w", "while [ -e busy ]; do sleep 0.1; done", workspace="{root: ./}")
+
+
+def test_a_run_whose_process_is_killed_is_lost_wherever_it_is_listed(shop):
+    (shop.project / "busy").touch()
+    project(shop.project, WORKS)
+    shop.call("trust", "--yes")
+    process = shop.start("pipeline", "run", "p.yaml")
+    with Journal.open(Home.open(shop.home)) as journal:
+        (run,) = until(lambda: [row for row in journal.pipeline_states() if row.status == "running"])
+        state = ScreenState(JournalSource(journal, str(shop.project)))
+        state.load()
+        assert (state.look_at_drivers(), state.sessions[run.pipeline_id].status) == (set(), "processing")
+        assert seconds_until_change(state, journal.now()) <= DRIVER_CHECK_SECONDS, "the screen looks again"
+        process.kill()
+        process.wait()
+        assert state.look_at_drivers() == {run.pipeline_id}
+        rows = (state.sessions[run.pipeline_id], state.runs.rows[run.pipeline_id])
+        assert [row.status for row in rows] == ["lost", "lost"]
+        assert seconds_until_change(state, journal.now()) is None, "nothing moves any more: it sleeps"
+        library = LibraryModel(journal, lambda *_: None)
+        library.read()
+        assert library.sessions[run.pipeline_id].status == "lost"
+    assert [row["status"] for row in shop.json("pipeline", "list", "--runs")] == ["lost"]
+    assert [row["status"] for row in shop.json("sessions", "list", "--status", "lost")] == ["lost"]
+    resume = f"workbench pipeline resume {run.pipeline_id[:8]} continues it."
+    assert resume in shop.call("pipeline", "status").stdout
+    assert resume in shop.call("sessions", "show", run.pipeline_id).stdout
+    (shop.project / "busy").unlink()
+    assert shop.json("pipeline", "resume", "--on-approval", "deny")["status"] == "completed"
 
 
 @pytest.mark.campaign

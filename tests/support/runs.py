@@ -22,6 +22,7 @@ from workbench.journal.index_tables import index_table_differences
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock
 from workbench.journal.session_queries import pending_action_ids
+from workbench.views.pipeline import last_started_step_plans, matrix_item_ids, pipeline_run
 
 USER = Actor(kind="user", pid=1, via="cli")
 PYTHON = sys.executable
@@ -106,6 +107,16 @@ class Runs:
 
     def states(self, run):
         return {row.step_id: row.state for row in self.journal.step_states(run)}
+
+    def items(self, run, step):
+        """Return the states of the items of a matrix as they are listed, also of those that never began."""
+        events, read = self.journal.events(run), self.journal.blobs.read
+        ids = matrix_item_ids([event for event in events if event.step == step], read)
+        row, plans, states = (
+            self.journal.pipeline_state(run), last_started_step_plans(events), self.journal.step_states(run)
+        )  # fmt: skip
+        shown = pipeline_run(row, plans, states, (), self.journal.now(), listed={step: ids})
+        return {item.id: item.state for found in shown.steps if found.id == step for item in found.items}
 
     def step(self, run, step):
         return self.journal.step_state(run, step)

@@ -6,6 +6,7 @@ only if a single row matches; otherwise the matching rows are listed.
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from workbench.cli.errors import Refusal
@@ -113,6 +114,14 @@ def session_label(journal: Journal, session: Session) -> str:
     """Return a session in a sentence: `“rename handler” (3f2a0000)`."""
     title, key = agent_title(session, one_line(session.title, 60)), short_id(journal, session.id)
     return f"“{title}” ({key})" if title else key
+
+
+def as_listed(journal: Journal, session: Session) -> Session:
+    """Return a session as lists show it: `lost` where the process that drove it is gone."""
+    from workbench.journal.leases import is_driver_gone
+    from workbench.views.lost_drivers import listed_session
+
+    return listed_session(session, partial(is_driver_gone, journal))
 
 
 def is_driven(journal: Journal, session_id: str) -> bool:

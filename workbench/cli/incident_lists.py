@@ -5,7 +5,12 @@ from argparse import ArgumentParser, Namespace
 
 from workbench.cli.arguments import add_json_option, add_list_argument
 from workbench.cli.console import Console, StatusIcons
-from workbench.cli.context import find_session, short_id, user_actor
+from workbench.cli.context import (
+    as_listed,
+    find_session,
+    short_id,
+    user_actor,
+)
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time, row_fields
@@ -147,7 +152,8 @@ def execute_list(options: Namespace, console: Console) -> int:
     """Print the lists of a workspace, the newest first."""
     with open_journal() as journal:
         workspace = None if options.all else workspace_path(options.directory)
-        sessions = journal.sessions(workspace=workspace, kinds=("incidents",), limit=500)
+        rows = journal.sessions(workspace=workspace, kinds=("incidents",), limit=500)
+        sessions = [as_listed(journal, session) for session in rows]
         if options.json:
             console.json([_list_json(journal, session) for session in sessions])
             return EXIT_OK

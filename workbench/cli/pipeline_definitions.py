@@ -3,6 +3,7 @@
 import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ from workbench.cli.row_json import JsonFields
 from workbench.domain.codec import to_json_value
 from workbench.domain.values import PIPELINE_FOLDERS, SandboxLevel
 from workbench.effects.files import workspace_path
+from workbench.journal.leases import is_driver_gone
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, find_manifest, project_folder
@@ -24,6 +26,7 @@ from workbench.pipelines.step_notes import levels_of_manifest, levels_of_steps
 from workbench.text.human import counted
 from workbench.text.problems import ProblemReport
 from workbench.text.safe import one_line
+from workbench.views.lost_drivers import listed_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +79,8 @@ def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:
 
 def _print_runs(workspace: str, options: Namespace, console: Console) -> int:
     with open_journal() as journal:
-        runs = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
+        rows = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
+        runs = [listed_run(run, partial(is_driver_gone, journal)) for run in rows]
         now, places = journal.now(), waiting_runs(journal.home)
     lines = [run_line(run, console.signs, now, places.get(run.pipeline_id)) for run in runs]
     nothing = "No run yet. workbench pipeline run NAME starts one."

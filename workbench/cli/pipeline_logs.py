@@ -3,6 +3,7 @@
 import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from workbench.cli.arguments import add_run_argument
@@ -13,10 +14,12 @@ from workbench.cli.output_format import prefers_json
 from workbench.cli.pipeline_output import find_run
 from workbench.cli.row_json import JsonFields
 from workbench.domain.events import ContractChecked, Event, OutputStreamed, StepChanged
-from workbench.domain.machines import ENDED_RUN_STATES
+from workbench.domain.machines import ENDED_RUN_STATES, LOST
 from workbench.effects.files import workspace_path
 from workbench.journal.journal import Journal
+from workbench.journal.leases import is_driver_gone
 from workbench.text.human import iso_time
+from workbench.views.lost_drivers import listed_run
 
 LOGS_EXAMPLE = """workbench pipeline logs nightly#41 --step tests
 workbench pipeline logs nightly#41 --errors --tail 40
@@ -98,7 +101,8 @@ def _follow_logs(journal: Journal, run_id: str, cursor: int, options: Namespace,
     try:
         while True:
             rung.clear()
-            run = journal.pipeline_state(run_id)
+            row = journal.pipeline_state(run_id)
+            run = None if row is None else listed_run(row, partial(is_driver_gone, journal))
             for event in journal.events(run_id, after=cursor):
                 cursor, step = event.position, event.step or ""
                 if options.step and step != options.step:
@@ -111,6 +115,9 @@ def _follow_logs(journal: Journal, run_id: str, cursor: int, options: Namespace,
                     _print_entries([{**_log_entry(journal, event, options.tail), "output": ""}], console)
                     last = ""
             if run is None or run.status in ENDED_RUN_STATES:
+                return
+            if run.status == LOST:
+                console.note(f"The process that ran it is gone. workbench pipeline resume {run_id[:8]}")
                 return
             rung.wait(LOG_TICK_SECONDS)
     finally:

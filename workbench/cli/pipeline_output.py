@@ -1,8 +1,11 @@
 """Runs and steps of pipelines as rows and JSON, printers that follow a run, and lookup by name."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.errors import Refusal
@@ -17,15 +20,17 @@ from workbench.domain.events import (
     RunStarted,
     StepChanged,
 )
-from workbench.domain.machines import COMPLETED_STEP_STATES
+from workbench.domain.machines import COMPLETED_STEP_STATES, StepStateName, unstarted_item_state
 from workbench.domain.rows import PipelineState, StepState, run_title
-from workbench.domain.values import Usage
+from workbench.domain.values import RunLink, Usage
 from workbench.journal.journal import Journal
 from workbench.journal.place_queue import PlaceWait
-from workbench.text.human import SECOND_MICROS, duration_text, size_text, token_text
+from workbench.journal.session_queries import ItemCount, item_counts, steps_with_links
+from workbench.text.human import SECOND_MICROS, counted, duration_text, size_text, token_text
 from workbench.text.problems import Problem
 from workbench.text.safe import one_line, reason_line, reason_lines
-from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
+from workbench.views.pipeline import matrix_item_count
+from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, StepStatus, step_status_name
 from workbench.views.usage import money_text
 
 _MOST_NAMED: Final = 20
@@ -68,28 +73,42 @@ def run_report_json(
 ) -> JsonFields:
     """Return a run with its steps, artifacts and waiting actions as JSON."""
     facts = {
-        **run_json(row), "steps": [step_json(step) for step in journal.step_states(row.pipeline_id)],
+        **run_json(row), "steps": _steps_json(journal, row.pipeline_id),
         "artifacts": artifacts_json(journal, row.pipeline_id),
         "outcomes": outcomes_json(journal, row.pipeline_id), "waiting": list(waiting),
     }  # fmt: skip
     return facts if code is None else {**facts, "exit": code}
 
 
+def _steps_json(journal: Journal, run_id: str) -> list[JsonFields]:
+    """Return the steps of a run and the items that have begun; a matrix counts its items by state."""
+    steps = journal.step_states(run_id)
+    summaries = matrix_summaries(journal, run_id, [step for step in steps if not step.matrix])
+    return [
+        step_json(step) | ({"items": {**summaries[step.step_id].counts}} if step.step_id in summaries else {})
+        for step in steps
+    ]
+
+
 def outcomes_json(journal: Journal, run_id: str) -> list[JsonFields]:
     """Return what came of a run as JSON: the links of the last completed attempt of each step."""
-    links: dict[str, StepChanged] = {}
-    for event in journal.events(run_id):
-        body = event.body
-        if isinstance(body, StepChanged) and body.state in COMPLETED_STEP_STATES:
-            links[event.step or ""] = body
+    with journal.snapshot() as database:
+        steps = steps_with_links(database, run_id)
+    links = {step: _last_links(journal, run_id, step) for step in steps}
     return [
         {
             "step_id": step, "type": link.type, "label": link.label, "kind": link.kind,
             "target": link.target,
         }
-        for step, body in links.items()
-        for link in body.links
+        for step, left in links.items()
+        for link in left
     ]  # fmt: skip
+
+
+def _last_links(journal: Journal, run_id: str, step: str) -> tuple[RunLink, ...]:
+    bodies = (event.body for event in journal.step_events(run_id, step))
+    ends = [body for body in bodies if isinstance(body, StepChanged) and body.state in COMPLETED_STEP_STATES]
+    return ends[-1].links if ends else ()
 
 
 def outcome_lines(journal: Journal, run_id: str) -> list[str]:
@@ -261,6 +280,56 @@ def run_line(run: PipelineState, signs: StatusIcons, now: int, place: PlaceWait 
     sign, run_id = signs.of(RUN_STATUSES[run.status][0]), run.pipeline_id[:8]
     used = _used_text(run.usage)
     return f"{sign} {title:<28} {run.status:<10} {run_id}  {took:>9}  {age} ago{used}{why}"
+
+
+MOST_NAMED_ITEMS: Final = 20
+"""Failed items of a matrix that are named where its items are folded."""
+
+
+class MatrixSummary(Struct, frozen=True, kw_only=True):
+    """The items of a matrix, folded: how many are in each state, and which failed first."""
+
+    counts: Mapping[StepStatus, int]
+    failed: Sequence[StepState] = ()
+
+    @property
+    def words(self) -> str:
+        """Return `100,000 items: 99,998 completed, 2 failed`."""
+        parts = ", ".join(f"{count:,} {STEP_STATUSES[name][1]}" for name, count in self.counts.items())
+        return f"{counted(sum(self.counts.values()), 'item')}: {parts}" if parts else "no items"
+
+
+def matrix_summaries(journal: Journal, run_id: str, steps: Iterable[StepState]) -> dict[str, MatrixSummary]:
+    """Return the folded items of the matrices of a run, by step; `steps` are its own."""
+    with journal.snapshot() as database:
+        begun = item_counts(database, run_id)
+    summaries: dict[str, MatrixSummary] = {}
+    for step in steps:
+        total = matrix_item_count(journal.step_events(run_id, step.step_id)) if step.attempt else 0
+        counts = item_state_counts(step.state, [row for row in begun if row.matrix == step.step_id], total)
+        if counts:
+            failed = journal.failed_items(run_id, step.step_id, MOST_NAMED_ITEMS)
+            summaries[step.step_id] = MatrixSummary(counts=counts, failed=failed)
+    return summaries
+
+
+def item_state_counts(matrix: StepStateName, begun: Iterable[ItemCount], total: int) -> dict[StepStatus, int]:
+    """Count the items of a matrix by state; those that never began, with a row or without, end with it."""
+    counts = Counter[StepStatus]()
+    for row in begun:
+        if row.state != "pending":
+            counts[step_status_name(row.state, is_warned=row.is_warned)] += row.count
+    counts[unstarted_item_state(matrix)] += max(0, total - counts.total())
+    return {name: counts[name] for name in STEP_STATUSES if counts[name]}
+
+
+def matrix_lines(summary: MatrixSummary, signs: StatusIcons) -> Iterator[str]:
+    """Yield the items of a matrix, folded: counts by state, then the failed ones."""
+    yield f"    {summary.words}"
+    yield from (step_line(item, signs) for item in summary.failed)
+    more = summary.counts.get("failed", 0) + summary.counts.get("warned", 0) - len(summary.failed)
+    if more > 0:
+        yield f"    and {more:,} more failed; --all lists every item"
 
 
 def step_line(step: StepState, signs: StatusIcons) -> str:

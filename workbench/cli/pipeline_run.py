@@ -1,6 +1,7 @@
 """`workbench pipeline run, resume, status, cancel`: begin or follow a run, show its state, end it."""
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from workbench.cli.named_file import named_pipeline
 from workbench.cli.pipeline_driving import drive_or_follow_run
 from workbench.cli.pipeline_output import (
     find_run,
+    matrix_lines,
+    matrix_summaries,
     outcome_lines,
     place_json,
     place_limit_words,
@@ -24,16 +27,18 @@ from workbench.cli.pipeline_output import (
     run_report_json,
     step_line,
 )
+from workbench.domain.machines import LOST
 from workbench.domain.rows import PipelineState, run_title
 from workbench.effects.files import workspace_path
 from workbench.host.steps.run_requests import read_run_input
 from workbench.host.workspace_config import load_workspace_config
 from workbench.journal.journal import Journal
-from workbench.journal.leases import is_lease_live
+from workbench.journal.leases import is_driver_gone, is_lease_live
 from workbench.journal.place_queue import wait_of_run
 from workbench.journal.session_queries import pending_action_ids
 from workbench.text.human import sentence
 from workbench.text.safe import one_line, safe_text
+from workbench.views.lost_drivers import listed_run, lost_sentence
 from workbench.views.pipeline import used_by_text
 
 if TYPE_CHECKING:
@@ -273,13 +278,14 @@ STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"
 
 def configure_status(parser: ArgumentParser) -> None:
     add_run_argument(parser)
+    parser.add_argument("--all", action="store_true", help="list every item of a matrix that has started")
     add_json_option(parser, "print an object")
 
 
 def execute_status(options: Namespace, console: Console) -> int:
     with open_journal(expires_due=True) as journal:
         run = find_run(journal, workspace_path(options.directory), options.run)
-        run = journal.pipeline_state(run.pipeline_id) or run
+        run = listed_run(journal.pipeline_state(run.pipeline_id) or run, partial(is_driver_gone, journal))
         waiting = pending_action_ids(journal, run.pipeline_id)
         place = wait_of_run(journal.home, run.pipeline_id)
         if options.json:
@@ -288,14 +294,27 @@ def execute_status(options: Namespace, console: Console) -> int:
         console.say(run_line(run, console.signs, journal.now()))
         if place is not None:
             console.say(f"  {place.text}; {place_limit_words(place)}")
-        for step in journal.step_states(run.pipeline_id):
-            console.say(step_line(step, console.signs))
+        console.say_lines(_status_lines(journal, run.pipeline_id, console, lists_items=options.all))
         console.say_lines(outcome_lines(journal, run.pipeline_id))
-        if run.status == "running" and not is_lease_live(journal.home, journal.lease(run.pipeline_id)):
-            console.say(f"  The process that ran it is gone: workbench pipeline resume {run.pipeline_id[:8]}")
+        session = journal.session(run.pipeline_id)
+        if run.status == LOST and session is not None:
+            console.say(f"  {lost_sentence(session)}")
         for action in waiting:
             console.say(f"  waits: workbench approvals show {action}")
     return EXIT_OK
+
+
+def _status_lines(journal: Journal, run_id: str, console: Console, *, lists_items: bool) -> "Iterator[str]":
+    """Yield the steps of a run; the items of a matrix are folded unless each is to be listed."""
+    if lists_items:
+        yield from (step_line(step, console.signs) for step in journal.step_states(run_id))
+        return
+    steps = journal.own_step_states(run_id)
+    summaries = matrix_summaries(journal, run_id, steps)
+    for step in steps:
+        yield step_line(step, console.signs)
+        if step.step_id in summaries:
+            yield from matrix_lines(summaries[step.step_id], console.signs)
 
 
 CANCEL_EXAMPLE = 'workbench pipeline cancel nightly#41 --reason "wrong branch"'

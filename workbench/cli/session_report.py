@@ -9,7 +9,7 @@ from msgspec import Struct
 from workbench.cli.approval_display import read_action_row
 from workbench.cli.arguments import add_json_option, add_session_argument
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, short_id
+from workbench.cli.context import as_listed, find_session, short_id
 from workbench.cli.errors import EXIT_OK
 from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import (
@@ -25,7 +25,7 @@ from workbench.cli.rows import action_line, call_line, clock_time, session_line
 from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
 from workbench.domain.events import Event
-from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.machines import LOST, TERMINAL_SESSION_STATES
 from workbench.domain.messages import asked_models
 from workbench.domain.retired_prompts import retired_prompt_ids, without_retired_prompts
 from workbench.domain.rows import Session
@@ -34,6 +34,7 @@ from workbench.text.human import token_text
 from workbench.text.safe import one_line
 from workbench.views.agent_tree import is_imported_fork
 from workbench.views.library import below_words
+from workbench.views.lost_drivers import lost_sentence
 from workbench.views.sandbox import refusals_text
 from workbench.views.status_icons import SESSION_STATUSES
 
@@ -51,7 +52,7 @@ def configure_show(parser: ArgumentParser) -> None:
 
 def execute_show(options: Namespace, console: Console) -> int:
     with open_journal(expires_due=True) as journal:
-        session = find_session(journal, options.id)
+        session = as_listed(journal, find_session(journal, options.id))
         if options.events:
             for event in journal.events(session.id):
                 fields = {"telemetry_id": session.telemetry_id, **event_to_object(event)}
@@ -157,6 +158,8 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
     view = _SessionView(journal, console, journal.now(), retired_prompt_ids(events))
     waiting = sum(action.state == "pending" for action in journal.actions(session_id=session.id))
     yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
+    if session.status == LOST:
+        yield f"  {lost_sentence(session)}"
     tokens = f"{token_text(session.usage.total_tokens)} tokens"
     yield f"  {session.workspace}, {session.provider}, {tokens}, id {session.id}"
     if worktree := session.worktree:

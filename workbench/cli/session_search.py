@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from workbench.cli.arguments import OptionHolder, add_free_words, add_json_option
 from workbench.cli.console import Console
-from workbench.cli.context import short_id
+from workbench.cli.context import as_listed, short_id
 from workbench.cli.errors import EXIT_OK, UsageError
 from workbench.cli.journal_access import open_journal
 from workbench.cli.row_json import JsonFields, iso_time, session_json
 from workbench.cli.rows import clock_time, session_line
-from workbench.domain.machines import SessionStatus
+from workbench.domain.machines import LOST, SessionStatus
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, SessionKind
 from workbench.effects.clock import SystemClock
@@ -123,7 +123,7 @@ def _search_hits(journal: Journal, query: SearchQuery) -> list[SessionMatches]:
 def _result_page(
     journal: Journal, query: SearchQuery, hits: dict[str, SessionMatches], workspace: str | None, limit: int
 ) -> list[Session]:
-    sessions = (session for session in journal.sessions(workspace=workspace) if session.id != SYSTEM_SESSION)
+    sessions = (session for session in _sessions_of(journal, workspace) if session.id != SYSTEM_SESSION)
     return page_of_sessions(
         sessions_with_facets(journal, query, sessions),
         SessionFilters(query=query, archived=None, limit=limit),
@@ -263,14 +263,15 @@ def find_sessions(journal: Journal, filters: SessionFilters, workspace: str | No
 
 def _sessions_of(journal: Journal, workspace: str | None) -> list[Session]:
     """Return the sessions of a workspace, those in worktrees made from it too, or all; newest first."""
-    own = journal.sessions(workspace=workspace)
+    listed = partial(as_listed, journal)
+    own = [listed(session) for session in journal.sessions(workspace=workspace)]
     if workspace is None:
         return own
     with journal.snapshot() as database:
         worktrees = session_queries.worktrees_of(database, workspace)
-    others = [session for folder in worktrees for session in journal.sessions(workspace=folder)]
-    listed = [*own, *(session for session in others if session.listed_in == workspace)]
-    return sorted(listed, key=lambda session: (-session.updated_at, session.id)) if others else own
+    others = [listed(session) for folder in worktrees for session in journal.sessions(workspace=folder)]
+    every = [*own, *(session for session in others if session.listed_in == workspace)]
+    return sorted(every, key=lambda session: (-session.updated_at, session.id)) if others else own
 
 
 def sessions_with_facets(
@@ -284,7 +285,7 @@ def sessions_with_facets(
 
 def require_status(journal: Journal, filters: SessionFilters) -> None:
     """Refuse a status that no session can have, and none has."""
-    known = get_args(SessionStatus)
+    known = (*get_args(SessionStatus), LOST)
     foreign = {session.origin_status for session in journal.sessions()}
     if filters.status is not None and filters.status not in (*known, *foreign):
         why = f"“{one_line(filters.status, 40)}” is not a status"

@@ -5,6 +5,9 @@ from typing import Final, Literal, get_args
 SessionStatus = Literal[
     "created", "initializing", "ready", "processing", "paused", "completed", "failed", "terminated"
 ]
+LOST: Final = "lost"
+ListedSessionStatus = Literal[SessionStatus, "lost"]
+"""As rows are listed: `lost` is never recorded. It is under way by its row, and its driver is gone."""
 PauseReason = Literal[
     "user", "parked", "run ended", "host lost", "unattended", "limit reached", "loop", "failed"
 ]  # fmt: skip
@@ -26,6 +29,8 @@ CallState = Literal[
 ]
 ActionState = Literal["pending", "approved", "rejected", "expired", "cancelled", "superseded"]
 RunStatus = Literal["queued", "running", "waiting", "completed", "failed", "cancelled"]
+ListedRunStatus = Literal[RunStatus, "lost"]
+"""As rows are listed: `lost` is never recorded. It runs by its row, and its driver is gone."""
 StepStateName = Literal[
     "pending",
     "running",
@@ -93,8 +98,17 @@ STEP_MOVES: Final[Moves] = {
 ENDED_RUN_STATES: Final = frozenset({"completed", "failed", "cancelled"})
 COMPLETED_STEP_STATES: Final = frozenset({"completed", "completed_empty"})
 ENDED_STEP_STATES: Final = COMPLETED_STEP_STATES | {"failed", "skipped", "cancelled"}
+UNSTARTED_ITEM: Final = "an item before it failed"
+"""Why an item of a matrix that ended otherwise than by a cancel never began."""
 TERMINAL_SESSION_STATES: Final = frozenset(name for name, after in SESSION_MOVES.items() if not after)
 SETTLED_CALL_STATES: Final = frozenset(get_args(CallState)) - {"pending", "approved", "executing"}
+
+
+def unstarted_item_state(matrix: StepStateName) -> StepStateName:
+    """Return the state of an item that never began: it ends with its matrix, without an event of its own."""
+    if matrix == "cancelled":
+        return "cancelled"
+    return "skipped" if matrix in ENDED_STEP_STATES else "pending"
 
 
 class IllegalMoveError(ValueError):

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from workbench.domain.machines import (
     ActionState,
     CallState,
+    ListedRunStatus,
+    ListedSessionStatus,
     PauseReason,
-    RunStatus,
-    SessionStatus,
     StepStateName,
 )
 from workbench.domain.values import (
@@ -65,7 +65,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     id: str
     kind: SessionKind
-    status: SessionStatus
+    status: ListedSessionStatus
     created_at: int
     updated_at: int
     reason: PauseReason | None = None
@@ -305,7 +305,7 @@ class PipelineState(Struct, frozen=True, kw_only=True):
 
     pipeline_id: str
     pipeline_name: str
-    status: RunStatus
+    status: ListedRunStatus
     created_at: int
     updated_at: int
     input: str = ""
@@ -469,7 +469,7 @@ class ActionFact(Struct, frozen=True, kw_only=True):
 class SessionFact(Struct, frozen=True, kw_only=True):
     """A session that is counted."""
 
-    status: SessionStatus
+    status: ListedSessionStatus
     updated_at: int
 
 

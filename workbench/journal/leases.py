@@ -121,6 +121,12 @@ def is_lease_live(home: Home, lease: Lease | None) -> bool:
     return lease is not None and not lease.released and is_lock_held(home.driver_lock(lease.host_id))
 
 
+def is_driver_gone(journal: Journal, session_id: str) -> bool:
+    """Return whether a process drove a session and none does now."""
+    lease = journal.lease(session_id)
+    return lease is not None and not is_lease_live(journal.home, lease)
+
+
 def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
     """Become the owner of a session.
 

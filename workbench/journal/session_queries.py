@@ -5,10 +5,11 @@ Reads no text of a conversation. Counts beside a session are queried only for th
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
+from workbench.domain.machines import StepStateName
 from workbench.domain.rows import (
     WORKTREE_SETTING,
     WORKTREES_SUFFIX,
@@ -373,6 +374,36 @@ def open_turns(journal: "Journal") -> frozenset[str]:
     with journal.snapshot() as database:
         rows = database.execute("SELECT open_turn FROM session WHERE open_turn IS NOT NULL", ())
         return frozenset(str(row[0]) for row in rows)
+
+
+class ItemCount(NamedTuple):
+    """How many items of a matrix are in a state."""
+
+    matrix: str
+    state: StepStateName
+    is_warned: bool
+    count: int
+
+
+def item_counts(database: Database, run_id: str) -> list[ItemCount]:
+    """Return how many items of each matrix of a run are in each state, of those that have a row."""
+    statement = (
+        "SELECT matrix, state, is_warned, count(*) FROM step_state"
+        " WHERE pipeline_id = ? AND matrix != '' GROUP BY matrix, state, is_warned ORDER BY matrix"
+    )
+    return [
+        ItemCount(matrix, state, bool(is_warned), count)
+        for matrix, state, is_warned, count in database.execute(statement, (run_id,))
+    ]
+
+
+def steps_with_links(database: Database, run_id: str) -> list[str]:
+    """Return the steps of a run that left links at any time, in the order of their first ones."""
+    statement = (
+        "SELECT step FROM event WHERE session_id = ? AND kind = 'step.changed'"
+        " AND instr(body, '\"links\":') GROUP BY step ORDER BY min(position)"
+    )
+    return [row[0] for row in database.execute(statement, (run_id,))]
 
 
 def session_ids_after(database: Database, after: int, until: int) -> list[str]:

@@ -351,6 +351,17 @@ class JournalReader(RowReader):
         order = "WHERE pipeline_id = ? ORDER BY ordinal, matrix != '', rowid"
         return self._rows(StepState, order, run)
 
+    def own_step_states(self, run: str) -> list[StepState]:
+        """Return the steps of a run in order, without the items of its matrices."""
+        return self._rows(StepState, "WHERE pipeline_id = ? AND matrix = '' ORDER BY ordinal, rowid", run)
+
+    def failed_items(self, run: str, matrix: str, limit: int) -> list[StepState]:
+        """Return the first items of a matrix that failed, tolerated failures among them."""
+        where = (
+            "WHERE pipeline_id = ? AND matrix = ? AND (state = 'failed' OR is_warned) ORDER BY rowid LIMIT ?"
+        )
+        return self._rows(StepState, where, run, matrix, limit)
+
     def hosts(self) -> list[Host]:
         """Return every driver that was ever started, the newest first."""
         return self._rows(Host, "ORDER BY started_at DESC, id")

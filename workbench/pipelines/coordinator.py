@@ -446,10 +446,9 @@ class Coordinator:
         if tasks:
             await asyncio.wait([task for _, task in tasks], timeout=30.0)
         self.context.catch_up()
-        await matrix.cancel_items(self.context, self.state.cancel_reason or _CANCELLED)
-        self.context.catch_up()
         for step_run in list(self.state.steps.values()):
-            if not step_run.has_ended and step_run.id not in self._tasks:
+            is_unstarted = step_run.matrix and step_run.state == "pending"  # it ends with its matrix
+            if not step_run.has_ended and not is_unstarted and step_run.id not in self._tasks:
                 await self._cancelled(step_run)
         self.context.catch_up()
 
@@ -458,7 +457,6 @@ class Coordinator:
             await control_steps.withdraw_gate(self.context, step_run)
             await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
         why = self.state.cancel_reason or _CANCELLED
-        # An item that never started has no row yet: what it is an item of makes one.
         body = StepChanged(
             state="cancelled", attempt=max(1, step_run.attempt), detail=why, duration_ms=step_run.working_ms,
             matrix=step_run.matrix, item=step_run.item,

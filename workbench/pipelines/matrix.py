@@ -6,12 +6,14 @@ The ids of a long list stand in a blob that its event names, so that no event is
 # A matrix has all its items from the moment its list is known, not only those that have a row: else every
 # item that starts would change the structure, and the graph would be laid out again.
 #
+# Items that never began have no events: they end with their matrix (`machines.unstarted_item_state`), so that
+# the end of a matrix of a hundred thousand is one event.
+#
 # An iteration is a matrix of pipelines and hands on one list, `results`, of what each item left last. A
 # sequential one starts no further item after a failure. A pipeline whose *name* came from a template has to
 # lie where trust covers it.
 
 import asyncio
-import itertools
 import json
 from collections.abc import Sequence
 from typing import Final, cast
@@ -33,8 +35,6 @@ from workbench.text.safe import one_line
 MOST_ITEMS: Final = 100_000
 MOST_LISTED: Final = 500
 """Items whose ids stand in the event itself."""
-MOST_TOGETHER: Final = 500
-"""Events that are committed at once where each of many items gets one."""
 RESULTS_NAME: Final = "results"
 """The artifact of an iteration: the last that each item left, in their order."""
 
@@ -169,27 +169,9 @@ async def _end_matrix(run: RunContext, step: Step) -> None:
     else:
         state = "completed" if items else "completed_empty"
         body = StepChanged(state=state, attempt=number, is_warned=any(item.is_warned for item in items))
-    skipped = StepChanged(state="skipped", detail="an item before it failed", matrix=step.id)
-    await _record_pending(run, items, skipped)
     is_whole = not why or (is_gone_on and step.matrix is not None and step.matrix.is_iteration)
     stored = await asyncio.to_thread(_matrix_artifacts, run, step, items, number) if is_whole else []
     await run.journal.append(*stored, run.journal.event(body, step=step.id))
-
-
-async def _record_pending(run: RunContext, items: list[StepRun], change: StepChanged) -> None:
-    """Record the same change for all items that have not started."""
-    pending = (item for item in items if item.state == "pending")
-    while batch := tuple(itertools.islice(pending, MOST_TOGETHER)):
-        events = (run.journal.event(replace(change, item=item.item), step=item.id) for item in batch)
-        await run.journal.append(*events)
-
-
-async def cancel_items(run: RunContext, why: str) -> None:
-    """Record that the items of open matrices which have not started are cancelled."""
-    for matrix, items in run.state.matrices.items():
-        if not run.state.steps[matrix].has_ended and items.is_known:
-            change = StepChanged(state="cancelled", detail=why, matrix=matrix)
-            await _record_pending(run, run.state.items_of(matrix), change)
 
 
 def _failed_items_text(items: list[StepRun]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.strip import Strip
 
+from workbench.domain.machines import LOST
 from workbench.render.cells import Column, row_strip, safe_content, styled
 from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import END_COLUMN, cursor_column, icon_column, list_row_style
@@ -74,6 +75,7 @@ def run_strip(
 def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
     """Return what may stand behind the bar, the most first."""
     ended = run.status if run.status in ("queued", "failed", "cancelled", "completed") else ""
+    ended = "lost: its process is gone, R continues" if run.status == LOST else ended
     goes_on = STEP_STATUSES["warned"][1] if run.warned else ""
     spent = countdown_text(run.seconds)
     time = f"{spent}, about {countdown_text(to_go)} to go" if to_go else spent
@@ -82,7 +84,7 @@ def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
     plain = (run.place, goes_on, ended, time, tokens)
     most = (*plain, money_text(run.cost) if run.cost else "")
     choices = ((*most, link), most, plain, (run.place, ended, time, tokens))
-    choices += ((run.place, ended, time), (ended, time), (ended, spent), ())
+    choices += ((run.place, ended, time), (ended, time), (ended, spent), (ended.partition(":")[0], spent), ())
     return [[word for word in words if word] for words in choices]
 
 

@@ -17,6 +17,7 @@ from typing import Final, assert_never
 from msgspec import Struct, field
 
 from workbench.domain import events as e
+from workbench.domain.machines import LOST
 from workbench.domain.rows import Session, SessionCounts
 from workbench.text.human import SECOND_MICROS, counted, parse_iso_time, token_text
 from workbench.text.safe import one_line, safe_text
@@ -540,6 +541,8 @@ def _status_note(
     sign, word = session_status(session, waiting)
     if waiting:
         return sign, f"{waiting} wait{'s' if waiting == 1 else ''}", sign
+    if session.status == LOST:
+        return sign, word, sign
     if session.status in BUSY_STATUSES:
         return sign, f"turn {glance.turns + 1}" if glance else "works", sign
     if sign == "failed":

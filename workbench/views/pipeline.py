@@ -11,7 +11,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import Event, RunStarted, StepChanged
-from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
+from workbench.domain.machines import (
+    COMPLETED_STEP_STATES,
+    LOST,
+    UNSTARTED_ITEM,
+    ListedRunStatus,
+    StepStateName,
+    unstarted_item_state,
+)
 from workbench.domain.rows import Action, PipelineState, StepState, run_title, step_key
 from workbench.domain.values import RunLink, SandboxLevel, StepKind, StepPlan, Usage
 from workbench.text.human import SECOND_MICROS
@@ -130,7 +137,7 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     id: str
     name: str
     title: str
-    status: RunStatus
+    status: ListedRunStatus
     steps: tuple[PipelineStep, ...]
     done: int
     """Completed, and tolerated failures; a skipped step is not done."""
@@ -179,6 +186,16 @@ def matrix_item_ids(events: Iterable[Event], read: Callable[[str], bytes | None]
     return ids
 
 
+def matrix_item_count(events: Iterable[Event]) -> int:
+    """Return how many items a matrix has, from events of its step; 0 while that is not known."""
+    count = 0
+    for event in events:
+        body = event.body
+        if isinstance(body, StepChanged) and (body.items is not None or body.items_ref is not None):
+            count = len(body.items or ()) or body.item_count
+    return count
+
+
 def pipeline_run(
     run: PipelineState,
     plans: Sequence[StepPlan],
@@ -195,6 +212,7 @@ def pipeline_run(
     Pending gates are found among `actions`. `known` keeps items from view to view: a matrix may have
     thousands, and few of them change. `listed` has the ids of all items by matrix step; some have no row yet.
     """
+    now = run.updated_at if run.status == LOST else now  # nothing is known of what its steps did later
     rows = list(states)
     own = {row.step_id: row for row in rows if not row.matrix}
     items: dict[str, list[PipelineItem]] = {}
@@ -205,12 +223,13 @@ def pipeline_run(
             below.setdefault(row.matrix, []).append(row)
     totals: dict[str, tuple[int, MatrixCounts]] = {}
     for matrix in {**below, **(listed or {})}:
+        ending = _ending_of_unstarted(own.get(matrix))
         its, ids = below.get(matrix, []), (listed or {}).get(matrix, ())
         if max(len(its), len(ids)) > MOST_SHOWN_ITEMS:
-            totals[matrix] = max(len(its), len(ids)), _row_counts(its, max(len(its), len(ids)))
+            totals[matrix] = max(len(its), len(ids)), _row_counts(its, max(len(its), len(ids)), ending.state)
             its, ids = _urgent_rows(its), ()
-        made = [_cached_item(row, now, known) for row in its]
-        items[matrix] = _with_unstarted_items(matrix, made, ids)
+        made = [_ended_item(_cached_item(row, now, known), ending) for row in its]
+        items[matrix] = _with_unstarted_items(matrix, made, ids, ending)
     asked = _pending_gates(actions)
     spent = _usage_by_step(rows)
     steps = tuple(
@@ -317,18 +336,39 @@ def _cached_item(
     return item
 
 
-def _with_unstarted_items(matrix: str, begun: list[PipelineItem], ids: Sequence[str]) -> list[PipelineItem]:
+class _UnstartedEnding(Struct, frozen=True):
+    """How the items of a matrix that never began ended, and why."""
+
+    state: StepStateName = "pending"
+    why: str = ""
+
+
+def _ending_of_unstarted(matrix: StepState | None) -> _UnstartedEnding:
+    state = unstarted_item_state(matrix.state) if matrix is not None else "pending"
+    if matrix is None or state == "pending":
+        return _UnstartedEnding()
+    why = matrix.error_message if state == "cancelled" else UNSTARTED_ITEM
+    return _UnstartedEnding(state, reason_line(why, 500))
+
+
+def _ended_item(item: PipelineItem, ending: _UnstartedEnding) -> PipelineItem:
+    return replace(item, state=ending.state, error=ending.why) if item.state == "pending" else item
+
+
+def _with_unstarted_items(
+    matrix: str, begun: list[PipelineItem], ids: Sequence[str], ending: _UnstartedEnding
+) -> list[PipelineItem]:
     if len(begun) >= len(ids):
         return begun
     by_id = {item.id: item for item in begun}
-    return [by_id.get(item_id) or _unstarted_item(matrix, item_id) for item_id in ids]
+    return [by_id.get(item_id) or _unstarted_item(matrix, item_id, ending) for item_id in ids]
 
 
 @lru_cache(maxsize=20_000)
-def _unstarted_item(matrix: str, item_id: str) -> PipelineItem:
+def _unstarted_item(matrix: str, item_id: str, ending: _UnstartedEnding) -> PipelineItem:
     return PipelineItem(
-        id=item_id, label=_item_label(matrix, item_id), state="pending", seconds=0.0, attempt=0, retries=0,
-        contract_mark="", error="", tokens=0, session_id=None, action_id=None,
+        id=item_id, label=_item_label(matrix, item_id), state=ending.state, seconds=0.0, attempt=0, retries=0,
+        contract_mark="", error=ending.why, tokens=0, session_id=None, action_id=None,
     )  # fmt: skip
 
 
@@ -412,10 +452,10 @@ def _urgent_rows(rows: Iterable[StepState]) -> list[StepState]:
     return list(itertools.islice(urgent, _MOST_URGENT))
 
 
-def _row_counts(rows: Iterable[StepState], total: int) -> MatrixCounts:
-    words: list[StepStatus] = [_row_state(row) for row in rows]
-    counts = _state_counts(words)
-    return replace(counts, todo=counts.todo + total - len(words))
+def _row_counts(rows: Iterable[StepState], total: int, unstarted: StepStateName) -> MatrixCounts:
+    """Count items by state; those that never began, with a row or without, have the state `unstarted`."""
+    words: list[StepStatus] = [_row_state(row) for row in rows if row.state != "pending"]
+    return _state_counts([*words, *itertools.repeat(unstarted, total - len(words))])
 
 
 def _with_totals(step: PipelineStep, of: tuple[int, MatrixCounts] | None) -> PipelineStep:

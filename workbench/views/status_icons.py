@@ -14,7 +14,7 @@ from workbench.domain.machines import (
     TERMINAL_SESSION_STATES,
     ActionState,
     CallState,
-    RunStatus,
+    ListedRunStatus,
     StepStateName,
 )
 from workbench.domain.rows import Action, Call, Session, is_released
@@ -135,14 +135,16 @@ SESSION_STATUSES: Final[Mapping[str, Status]] = {
     "completed": ("ok", "done"),
     "failed": ("failed", "failed"),
     "terminated": ("cancelled", "ended"),
+    "lost": ("unknown", "lost"),
 }
-RUN_STATUSES: Final[Mapping[RunStatus, Status]] = {
+RUN_STATUSES: Final[Mapping[ListedRunStatus, Status]] = {
     "queued": ("todo", "queued"),
     "running": ("running", "running"),
     "waiting": ("waiting", "waiting"),
     "completed": ("ok", "completed"),
     "failed": ("failed", "failed"),
     "cancelled": ("cancelled", "cancelled"),
+    "lost": ("unknown", "lost"),
 }
 STEP_STATUSES: Final[Mapping[StepStatus, Status]] = {
     "pending": ("todo", "pending"),

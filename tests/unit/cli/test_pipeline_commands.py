@@ -220,8 +220,26 @@ def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
     monkeypatch.setattr(pipeline_run, "find_run", lambda *words: replace(real(*words), status="running"))
     monkeypatch.setattr("workbench.journal.journal.Journal.pipeline_state", lambda *_: None)
     assert (
-        "The process that ran it is gone: workbench pipeline resume" in said(place, "pipeline", "status")[1]
+        "The process that ran it is gone. workbench pipeline resume" in said(place, "pipeline", "status")[1]
     )
+
+
+def is_item(line):
+    return re.match(r" {4}\S m\[", line) is not None
+
+
+def test_the_status_of_a_matrix_folds_its_items(place):
+    items = "strategy: {type: matrix, items: [%s]}" % ", ".join(str(number) for number in range(1, 24))
+    project(place, f"- {{id: m, {items}, exec: {{type: command, source: 'test {{{{ item }}}} -lt 3'}}}}\n")
+    said(place, "trust", "--yes")
+    said(place, "pipeline", "run", "p.yaml")
+    lines = said(place, "pipeline", "status")[1].splitlines()
+    assert "23 items: 2 completed, 21 failed" in lines[2]
+    assert sum(is_item(line) for line in lines) == 20
+    assert any("and 1 more failed; --all lists every item" in line for line in lines)
+    assert sum(map(is_item, said(place, "pipeline", "status", "--all")[1].splitlines())) == 23
+    (step, *_) = json.loads(said(place, "pipeline", "status", "--json")[1])["steps"]
+    assert step["items"] == {"completed": 2, "failed": 21}
 
 
 def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_names_the_answer(place):

@@ -67,7 +67,7 @@ def test_a_sequential_iteration_stops_at_the_first_failure_and_goes_on_from_it(r
 """)
     assert row.status == "failed"
     assert "1 were not started" in row.error_message
-    assert here.states(row.pipeline_id)["each[c]"] == "skipped"
+    assert here.items(row.pipeline_id, "each")["each[c]"] == "skipped"
     (here.root / "mended").touch()
     assert here.resume(row.pipeline_id).status == "completed"
     assert here.read("seen").split() == ["a", "b", "b", "c"]

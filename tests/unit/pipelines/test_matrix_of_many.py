@@ -78,11 +78,10 @@ def test_a_killed_run_of_many_goes_on_with_what_is_left(runs, monkeypatch):
     assert 12 <= len(here.read("done").splitlines()) <= 12 + again
 
 
-def test_cancelled_items_that_never_began_are_recorded_together(runs, monkeypatch):
+def test_cancelled_items_that_never_began_end_with_their_matrix(runs):
     from tests.support.runs import USER
     from workbench.host.steps.run_requests import cancel_run
 
-    monkeypatch.setattr(matrix, "MOST_TOGETHER", 7)
     here = runs()
     (here.root / "list.json").write_text(json.dumps(list(range(20))))
     run = here.request(here.pipeline(LIST + EACH % (1, "sleep 0.05")))
@@ -93,9 +92,11 @@ def test_cancelled_items_that_never_began_are_recorded_together(runs, monkeypatc
         return False
 
     assert here.drive(run, until=until).status == "cancelled"
-    states = here.states(run)
-    items = [state for name, state in states.items() if name.startswith("each[")]
+    items = list(here.items(run, "each").values())
     assert len(items) == 20 and items.count("cancelled") >= 17
+    assert "pending" not in items
+    ends = [step for step, body in here.bodies(run, "step.changed") if body.state == "cancelled"]
+    assert len(ends) <= 2 + 1, "the item at work, its matrix, and none that never began"
     assert here.resume(run).status == "completed"
 
 
@@ -131,8 +132,8 @@ def test_a_sequential_list_begins_nothing_after_a_failure(runs):
     iterate: {over: "[1, 2, 3, 4]", mode: sequential}
 """)
     assert row.status == "failed"
-    states = here.states(row.pipeline_id)
-    assert [states[f"each[{n}]"] for n in (1, 2, 3, 4)] == ["completed", "failed", "skipped", "skipped"]
+    states = here.items(row.pipeline_id, "each")
+    assert list(states.values()) == ["completed", "failed", "skipped", "skipped"]
 
 
 def test_what_looks_like_a_secret_is_no_items_name(runs):
