@@ -92,6 +92,11 @@ PICTURES: Final = {
 class Recorded(JournalSource):
     """A journal whose sealed bytes were never kept: proposals are shown as they were recorded."""
 
+    def is_driver_gone(self, session_id: str) -> bool:
+        """Return False: what is shown is the moment at which its driver worked."""
+        del session_id
+        return False
+
     def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
         """Return the recorded hunks."""
         opened = self.opened(action)

@@ -58,7 +58,8 @@ def test_a_driver_that_died_counts_nothing(asked):
 
     async def body(shown):
         await later(shown, 65)
-        assert "1 running" in shown.text and "1:05" not in shown.text
+        assert "1 running" not in shown.text and "1:05" not in shown.text
+        assert "lost" in shown.text
 
     play(asked, body, size=(160, 48), goes_to_queue=False)
 

@@ -46,7 +46,8 @@ def state(*, pending=(), calls=(), status="completed", is_driven=True, run_moves
     return SimpleNamespace(
         current=session(status) if is_asked else None, transcript=SimpleNamespace(is_model_asked=is_asked),
         pending=list(pending), listed_calls=list(calls), sessions={"s": session(status)},
-        runs=SimpleNamespace(is_moving=run_moves), source=Driven(is_driven),
+        runs=SimpleNamespace(is_moving=run_moves, rows={}), source=Driven(is_driven),
+        is_anything_driven=status == "processing" and is_driven, look_at_drivers=set,
     )  # fmt: skip
 
 
@@ -64,7 +65,7 @@ CASES = [
     ("a call whose driver died", state(calls=[call(5, started=True)], is_driven=False), None),
     ("a call that waits", state(calls=[call(5)], is_driven=False), 1.0),
     ("a call that waits for long", state(calls=[call(400)]), 10.0),
-    ("a session at work", state(status="processing"), 10.0),
+    ("a session at work", state(status="processing"), 4.0),
     ("a session that nobody drives", state(status="processing", is_driven=False), None),
     ("a model that was asked", state(status="processing", is_asked=True), 1.0),
     ("a model whose driver died", state(status="processing", is_asked=True, is_driven=False), None),

@@ -21,11 +21,12 @@ from workbench.domain.rows import (
 )
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, SessionKind, StepPlan
 from workbench.journal.journal import Journal
-from workbench.journal.leases import is_lease_live
+from workbench.journal.leases import is_driver_gone, is_lease_live
 from workbench.journal.place_queue import wait_of_run
 from workbench.text.human import SECOND_MICROS
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource, SealedContentGone
+from workbench.views.lost_drivers import listed_run, listed_session
 from workbench.views.sessions import NO_AGENTS
 from workbench.views.sub_agents import SubAgent, agent_at, sessions_of_calls
 
@@ -111,7 +112,10 @@ class JournalSource:
         return self._journal.last_position()
 
     def sessions(self, limit: int) -> Sequence[Session]:
-        return self._newest(limit, LISTED_KINDS)
+        return [self._listed(session) for session in self._newest(limit, LISTED_KINDS)]
+
+    def _listed(self, session: Session) -> Session:
+        return listed_session(session, self.is_driver_gone)
 
     def _newest(self, limit: int, kinds: Iterable[SessionKind] | None = None) -> list[Session]:
         """Return the last changed sessions of the workspace and of the worktrees made from it."""
@@ -131,7 +135,8 @@ class JournalSource:
         return sorted((*own, *others), key=lambda session: (-session.updated_at, session.id))[:limit]
 
     def session(self, session_id: str) -> Session | None:
-        return self._journal.session(session_id)
+        session = self._journal.session(session_id)
+        return None if session is None else self._listed(session)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
         pending = [action for action in self._journal.actions(states=("pending",)) if self.is_listed(action)]
@@ -180,6 +185,10 @@ class JournalSource:
     def is_driven(self, session_id: str) -> bool:
         """Return whether a process that lives drives a session."""
         return is_lease_live(self._journal.home, self._journal.lease(session_id))
+
+    def is_driver_gone(self, session_id: str) -> bool:
+        """Return whether a process drove a session and none does now."""
+        return is_driver_gone(self._journal, session_id)
 
     def action(self, action_id: str) -> Action | None:
         return self._journal.action(action_id)
@@ -256,10 +265,12 @@ class JournalSource:
         return self._journal.call_events(call_id)
 
     def runs(self, limit: int) -> Sequence[PipelineState]:
-        return self._journal.pipeline_states(self.workspace, limit)
+        runs = self._journal.pipeline_states(self.workspace, limit)
+        return [listed_run(run, self.is_driver_gone) for run in runs]
 
     def run(self, run_id: str) -> PipelineState | None:
-        return self._journal.pipeline_state(run_id)
+        run = self._journal.pipeline_state(run_id)
+        return None if run is None else listed_run(run, self.is_driver_gone)
 
     def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
         from workbench.views.pipeline import last_started_step_plans

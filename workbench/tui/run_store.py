@@ -1,10 +1,10 @@
 """The pipeline runs that the screen knows: what is read again after which event, and which run is on show."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from workbench.domain.events import Event, RunStarted, StepChanged
-from workbench.domain.machines import ENDED_RUN_STATES
+from workbench.domain.machines import ENDED_RUN_STATES, LOST
 from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
 from workbench.domain.values import StepPlan
 from workbench.text.human import SECOND_MICROS
@@ -188,10 +188,16 @@ class RunStore:
         for key, row in self.rows.items():
             if row.created_at <= run.created_at:
                 break
-            session = self._source.session(key) if row.status not in ENDED_RUN_STATES else None
+            is_over = row.status in ENDED_RUN_STATES or row.status == LOST
+            session = None if is_over else self._source.session(key)
             if session is not None and session.parent_id is None:
                 return run_title(row)
         return ""
+
+    @property
+    def running(self) -> Iterator[str]:
+        """Yield the runs that a process drives, as far as was looked."""
+        return (key for key, row in self.rows.items() if row.status == "running")
 
     @property
     def is_moving(self) -> bool:

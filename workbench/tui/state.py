@@ -5,6 +5,7 @@ widget and writes nothing.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from heapq import merge
 from typing import Final, Literal, cast
 
@@ -40,7 +41,7 @@ from workbench.views.data_source import DataSource
 from workbench.views.propose_again import ProposeAgain, propose_again_of
 from workbench.views.reopening import Reopening, reopening_of
 from workbench.views.sandbox import is_allowed_by_sandbox
-from workbench.views.sessions import listed_id
+from workbench.views.sessions import BUSY_STATUSES, listed_id
 
 _HOLD_EVENTS: Final = (AgentsHeld, AgentsReleased)
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked, *_HOLD_EVENTS)
@@ -307,6 +308,25 @@ class ScreenState:
             changed.has_first = True
         return changed
 
+    def look_at_drivers(self) -> set[str]:
+        """Read again what is under way though no process drives it any more; return its ids.
+
+        No event tells of that.
+        """
+        is_gone = partial(is_driver_gone, self)
+        working = (key for key, session in self.sessions.items() if session.status in BUSY_STATUSES)
+        lost_sessions, lost_runs = set(filter(is_gone, working)), set(filter(is_gone, self.runs.running))
+        for session_id in lost_sessions:
+            self._read_session(session_id)
+        self.runs.read(lost_runs)
+        return lost_sessions | lost_runs
+
+    @property
+    def is_anything_driven(self) -> bool:
+        """Return whether a session or a run is under way, as far as was looked."""
+        sessions = self.sessions.values()
+        return any(session.status in BUSY_STATUSES for session in sessions) or any(self.runs.running)
+
     def _note_shown(self, event: Event, changed: StateChange) -> None:
         """Fold an event of the session on show, or of an agent in a step of the run on show."""
         is_current = self.current is not None and event.session_id == self.current.id
@@ -529,3 +549,9 @@ def is_session_driven(state: ScreenState, session_id: str) -> bool:
     """Return whether a living process drives a session; one that died says nothing any more."""
     source = state.source
     return not isinstance(source, JournalSource) or source.is_driven(session_id)
+
+
+def is_driver_gone(state: ScreenState, session_id: str) -> bool:
+    """Return whether a process drove a session and none does now; in a replay no driver is gone."""
+    source = state.source
+    return isinstance(source, JournalSource) and source.is_driver_gone(session_id)

@@ -10,6 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.domain.events import Event
+from workbench.domain.machines import LOST
 from workbench.domain.rows import Session
 from workbench.render.cells import safe_content
 from workbench.render.list_rows import agent_sign, folder_prefix
@@ -260,10 +261,10 @@ class ConversationPane(Pane):
             new = Content.styled(f"{glyphs.of('new')} {self.view.unread} new", ink.of("info"))
         if self._part:
             return new, Content.styled(self._part, ink.of("muted"))
-        if self._session is not None and self._session.status == "paused":
+        if self._session is not None and self._session.status in ("paused", LOST):
             # The waiting sign is for what waits for a human to answer, and the header counts that.
             sign, _ = session_status(self._session, facts.waiting if facts else 0)
-            return new, Content.assemble((glyphs.of(sign), ink.sign(sign)), " paused")
+            return new, Content.assemble((glyphs.of(sign), ink.sign(sign)), f" {self._session.status}")
         if self._session is not None and self._session.is_supervised:
             sign, word = session_status(self._session, self._waiting)
             state = Content.assemble((glyphs.of(sign), ink.sign(sign)), f" {word}")
@@ -557,7 +558,7 @@ class ConversationPane(Pane):
     @property
     def is_paused(self) -> bool:
         """Return whether the session waits to be continued."""
-        return self._session is not None and self._session.status == "paused"
+        return self._session is not None and self._session.status in ("paused", LOST)
 
     @property
     def is_looping(self) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.machines import LOST, TERMINAL_SESSION_STATES
 from workbench.tui.keyboard.keymap import Key, unless
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def _why_not_start(pane: "IncidentsPane") -> str:
 
 
 def _why_not_continue(pane: "IncidentsPane") -> str:
-    is_paused = pane.snapshot is not None and pane.snapshot.session.status == "paused"
+    is_paused = pane.snapshot is not None and pane.snapshot.session.status in ("paused", LOST)
     return unless(is_paused and pane.is_working, "nothing of this list is paused")
 
 

@@ -32,6 +32,7 @@ from workbench.views.incidents import (
     SearchedText,
     decode_incidents,
 )
+from workbench.views.lost_drivers import IsDriverGone, listed_session
 
 if TYPE_CHECKING:
     from workbench.domain.events import Event
@@ -44,7 +45,14 @@ _MAX_CHILD_EVENTS: Final = 2_000
 class IncidentModel:
     """The lists of a workspace. `read` and `detail` are called in a thread, one at a time."""
 
-    def __init__(self, journal: Journal, backend: Callable[[], IncidentBackend], workspace: str) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        backend: Callable[[], IncidentBackend],
+        workspace: str,
+        is_driver_gone: IsDriverGone,
+    ) -> None:
+        self._is_driver_gone = is_driver_gone
         self._journal, self._backend, self._workspace = journal, backend, workspace
         self.lists: tuple[Session, ...] = ()
         """The newest first."""
@@ -57,6 +65,7 @@ class IncidentModel:
     def read(self, wanted: str) -> IncidentSnapshot | None:
         """Read what happened since; `wanted` is the list to show, empty the newest one."""
         sessions = self._journal.sessions(self._workspace, kinds=["incidents"], limit=MOST_LISTS)
+        sessions = [listed_session(session, self._is_driver_gone) for session in sessions]
         self.lists = tuple(sorted(sessions, key=lambda session: session.created_at, reverse=True))
         shown = next((session for session in self.lists if session.id == wanted), None)
         if shown is None:

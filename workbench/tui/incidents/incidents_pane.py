@@ -1,11 +1,13 @@
 """The pane of findings: a list of incidents, filtered and grouped, and the one under the cursor in full."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 from textual.content import Content
 
+from workbench.domain.machines import LOST
 from workbench.render import cells
 from workbench.render.cells import measured_bar
 from workbench.render.incidents import IncidentDetail
@@ -23,6 +25,7 @@ from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.pane import KeysChanged, SessionChosen, StatusMessage
 from workbench.tui.places import place_key_id, place_number
 from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.state import is_driver_gone
 from workbench.views.incidents import (
     GROUP_NAMES,
     IncidentRow,
@@ -234,7 +237,9 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
         bar = measured_bar(ended / max(1, len(asked)), _BAR_CELLS, colours, glyphs(self))
         at_work = [row.place for row in snapshot.rows if row.state == "working"]
         words = f"  {ended:,} of {len(asked):,} ended"
-        if snapshot.session.status == "paused":
+        if snapshot.session.status == LOST:
+            words += f"   {_PAUSES['host lost']}"
+        elif snapshot.session.status == "paused":
             words += f"   {_PAUSES.get(snapshot.session.reason or '', 'paused; c continues it')}"
         elif snapshot.is_cancelled:
             words += "   being ended"
@@ -334,6 +339,8 @@ def open_place(context: "MainContext") -> IncidentsPane:
     from workbench.tui.incidents.incident_actions import IncidentActions
 
     journal, backend = context.app.journal, context.backend
-    pane = IncidentsPane(IncidentModel(journal, lambda: backend.incidents, context.status.workspace))
+    is_gone = partial(is_driver_gone, context.state)
+    model = IncidentModel(journal, lambda: backend.incidents, context.status.workspace, is_gone)
+    pane = IncidentsPane(model)
     pane.actions = IncidentActions(context, pane)
     return pane

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.strip import Strip
 
 from workbench.domain.rows import DeletionExtent, Session, SessionCounts
-from workbench.journal import search, session_queries
+from workbench.journal import leases, search, session_queries
 from workbench.journal.database import Database
 from workbench.journal.journal import Journal
 from workbench.journal.statistics_queries import StatisticsScope, statistics_facts
@@ -38,6 +38,7 @@ from workbench.views.library import (
     search_hit,
     sort_sessions,
 )
+from workbench.views.lost_drivers import IsDriverGone, listed_session
 from workbench.views.session_facets import FacetFilter, facet_filter
 from workbench.views.statistics import SessionPreview, session_statistics
 from workbench.views.usage import UsagePrice, cost_text, sum_usage
@@ -104,8 +105,10 @@ class LibraryModel:
         price: UsagePrice,
         home: str = "",
         monotonic: Callable[[], float] = time.monotonic,
+        is_driver_gone: IsDriverGone | None = None,
     ) -> None:
         self._monotonic = monotonic
+        self._is_driver_gone = is_driver_gone or partial(leases.is_driver_gone, journal)
         self._journal, self._price, self._home = journal, price, home
         self.sessions: dict[str, Session] = {}
         self._seen: dict[str, str] = {}
@@ -125,6 +128,9 @@ class LibraryModel:
         """Return the journal's time."""
         return self._journal.now()
 
+    def _listed(self, session: Session) -> Session:
+        return listed_session(session, self._is_driver_gone)
+
     def read(self, changed: Collection[str] | None = None) -> None:
         """Read the rows again.
 
@@ -133,13 +139,16 @@ class LibraryModel:
         """
         with self._journal.snapshot() as database:
             if changed is None or not self._is_read:
-                self.sessions = {session.id: session for session in session_queries.listed_sessions(database)}
+                self.sessions = {
+                    session.id: self._listed(session) for session in session_queries.listed_sessions(database)
+                }
                 self._found, self._stale, self._sorted = _LastSearch(), set(), None
                 self.glances, self.costs = {}, {}
                 self._seen = {key: library.title_and_tags(session) for key, session in self.sessions.items()}
             else:
                 fresh = {
-                    session.id: session for session in session_queries.listed_sessions(database, changed)
+                    session.id: self._listed(session)
+                    for session in session_queries.listed_sessions(database, changed)
                 }
                 self._seen = {
                     **self._seen,

@@ -1,6 +1,7 @@
 """The library pane: every session kept, filtered while typing, with a preview."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.pane import KeysChanged, SessionRequest, SessionVerb, StatusMessage
 from workbench.tui.places import place_number
 from workbench.tui.render_context import call_once_after, context_of, glyphs, ink
+from workbench.tui.state import is_driver_gone
 from workbench.tui.widgets.pane_frame import StableStatic
 from workbench.views.library import (
     LIBRARY_ORDERS,
@@ -424,7 +426,10 @@ def open_place(context: "MainContext") -> LibraryPane:
     from workbench.tui.library.session_actions import SessionActions
 
     backend, status = context.backend, context.status
-    model = LibraryModel(context.app.journal, backend.price, status.home, context.app.monotonic)
+    model = LibraryModel(
+        context.app.journal, backend.price, status.home, context.app.monotonic,
+        partial(is_driver_gone, context.state),
+    )  # fmt: skip
     pane = LibraryPane(model, status.workspace, lambda: sorted(backend.rules.known_tools()))
     pane.actions = SessionActions(context, pane)
     return pane

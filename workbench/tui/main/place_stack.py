@@ -2,7 +2,7 @@
 
 # Header, footer, palette, help, the line at the bottom and the way back are the main screen's.
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual.screen import Screen
@@ -94,9 +94,13 @@ class PlaceStack:
 
     def tell(self, events: Sequence[Event]) -> None:
         """Tell the places which sessions something happened to."""
-        if self.opened and (changed := _changed_sessions(events)):
+        self.show_changed(_changed_sessions(events))
+
+    def show_changed(self, session_ids: Collection[str]) -> None:
+        """Have the opened places read sessions again."""
+        if session_ids:
             for pane in self.opened:
-                pane.show(changed)
+                pane.show(session_ids)
 
 
 def _changed_sessions(events: Sequence[Event]) -> set[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from msgspec.structs import replace
 
 from workbench.domain.events import CallFinished, CallProposed
-from workbench.domain.machines import HUMAN_ENDED_PAUSES
+from workbench.domain.machines import HUMAN_ENDED_PAUSES, LOST
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION, JsonObject
 from workbench.text.human import counted
@@ -662,7 +662,7 @@ _OWN_WORKTREE = "its own worktree"
 
 def _resume_keys(session: Session | None) -> list[FooterKey]:
     """Return what continues a paused agent from the composer, where the keys of its notice are text."""
-    if session is None or session.status != "paused" or not session.takes_prompts:
+    if session is None or session.status not in ("paused", LOST) or not session.takes_prompts:
         return []
-    is_held = session.reason in HUMAN_ENDED_PAUSES
-    return [FooterKey(keys="/continue", label="the paused agent")] if is_held else []
+    is_held = session.status == LOST or session.reason in HUMAN_ENDED_PAUSES
+    return [FooterKey(keys="/continue", label=f"the {session.status} agent")] if is_held else []

@@ -18,15 +18,17 @@ from textual.timer import Timer
 from workbench.domain.rows import Action, Call
 from workbench.text.human import SECOND_MICROS
 from workbench.tui.main.context import MainContext
-from workbench.tui.state import ScreenState, is_session_driven
+from workbench.tui.state import ScreenState, StateChange, is_session_driven
 from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, seconds_left
 from workbench.views.tools import FRESH_WAIT_SECONDS
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
 
-DRIVER_CHECK_SECONDS: Final = 10
-"""While something works or waits, what drives it is looked at so often."""
+DRIVER_CHECK_SECONDS: Final = 4
+"""While something is under way, the process that drives it is looked at so often."""
+HOST_CHECK_SECONDS: Final = 10
+"""While something works or waits, the background process is looked at so often."""
 
 
 _MINUTE: Final = 60.0
@@ -42,7 +44,7 @@ class RedrawTimer:
     def __init__(self, screen: "MainScreen", context: MainContext) -> None:
         self._screen, self._context = screen, context
         self.ticker: Timer | None = None
-        self._due, self._host_seen_at = 0.0, 0
+        self._due, self._host_seen_at, self._drivers_seen_at = 0.0, 0, 0
         self._counted_at = float("-inf")
 
     def begin(self) -> None:
@@ -74,13 +76,24 @@ class RedrawTimer:
         now = state.source.now()
         if state.is_due(now):
             tasks.expire()
-        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * SECOND_MICROS:
+        if now - self._drivers_seen_at >= DRIVER_CHECK_SECONDS * SECOND_MICROS:
+            self._drivers_seen_at = now
+            self._look_at_drivers()
+        if now - self._host_seen_at >= HOST_CHECK_SECONDS * SECOND_MICROS:
             self._host_seen_at = now
             tasks.read_trouble()
             self._context.folders.look()
         self._context.presenter.tick(now)
         self._context.presenter.head()
         self._screen.tell()
+
+    def _look_at_drivers(self) -> None:
+        state = self._context.state
+        if lost := state.look_at_drivers():
+            self._context.presenter.what_changed(
+                StateChange(has_sessions=True, runs=lost & state.runs.rows.keys())
+            )
+            self._context.places.show_changed(lost)
 
     def _minute(self) -> None:
         self._screen.keep_time()
@@ -115,9 +128,8 @@ def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
     current = state.current
     if current is not None and state.transcript.is_model_asked and is_session_driven(state, current.id):
         yield SECOND_MICROS - now % SECOND_MICROS
-    working = (session for session in state.sessions.values() if session.status == "processing")
-    if any(is_session_driven(state, session.id) for session in working):
-        yield _until_calm_step(now)
+    if state.is_anything_driven:
+        yield DRIVER_CHECK_SECONDS * SECOND_MICROS - now % (DRIVER_CHECK_SECONDS * SECOND_MICROS)
 
 
 def _until_countdown_step(action: Action, left: int, now: int) -> int:

@@ -9,6 +9,7 @@ from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
+from workbench.domain.machines import LOST
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.text.human import countdown_text, duration_text
@@ -687,7 +688,7 @@ class PipelinePane(Pane):
     def why_not_repeat(self) -> str:
         """Return why no step can be done again; empty when one can."""
         run = self._shown.run
-        if run is None or run.finished_at is not None:
+        if run is None or run.finished_at is not None or run.status == LOST:
             return self.why_no_run()
         return "The run still works: a step is done again when it has ended."
 
