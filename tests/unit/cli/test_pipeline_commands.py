@@ -229,7 +229,7 @@ def is_item(line):
 
 
 def test_the_status_of_a_matrix_folds_its_items(place):
-    items = "strategy: {type: matrix, items: [%s]}" % ", ".join(str(number) for number in range(1, 24))
+    items = f"strategy: {{type: matrix, items: {list(range(1, 24))}}}"
     project(place, f"- {{id: m, {items}, exec: {{type: command, source: 'test {{{{ item }}}} -lt 3'}}}}\n")
     said(place, "trust", "--yes")
     said(place, "pipeline", "run", "p.yaml")
