@@ -4,8 +4,8 @@ import contextlib
 import os
 import secrets
 import stat
-import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -56,8 +56,8 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
             os.close(directory)
 
 
-SYNC_THREAD: Final = "sync"
-"""Name of the threads of `write_at_once`."""
+SYNCING: Final = ThreadPoolExecutor(1, thread_name_prefix="sync")
+"""Brings to the disk what `write_at_once` wrote."""
 
 
 def write_at_once(path: Path, data: bytes) -> None:
@@ -72,7 +72,7 @@ def write_at_once(path: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
     try:
-        threading.Thread(target=_sync_with_folder, args=(path,), name=SYNC_THREAD, daemon=True).start()
+        SYNCING.submit(_sync_with_folder, path)
     except RuntimeError:  # a command may have used all processes
         _sync_with_folder(path)
 

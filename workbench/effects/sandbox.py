@@ -7,7 +7,7 @@ elsewhere and the network, and hides nothing. `sandbox_proof.py` tells which of 
 # bubblewrap mounts in the order of its words, and looks at all mounts again for each: the parts of a box are
 # put into the order of their paths, so that what lies deeper holds, and there are as few as possible.
 #
-# /sys comes last, for it brings mounts of its own.
+# What brings mounts of its own (/sys) comes last, and what looks at a mount again comes early.
 #
 # A folder that leads to a mount in a writable place is mounted too, since the kernel only keeps mounted
 # folders from being renamed.
@@ -294,23 +294,18 @@ def _source_in(outer: _Part, place: str) -> str:
 
 
 def _bubblewrap_options(box: BoxDescription) -> Iterator[str]:
-    parts = _parts(box)
     yield from (
         "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
         "--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL",
         FILTER_OPTION, _filter_name(box),
-        "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc", *_kernel_settings(),
-        "--dir", "/run",
+        "--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+        "--proc", "/proc", *_kernel_settings(), "--dir", "/run",
     )  # fmt: skip
     for link in SYSTEM_FOLDERS:
         if os.path.islink(link):  # noqa: PTH114 -- text
             yield from ("--symlink", os.readlink(link), link)  # noqa: PTH115 -- text
-    for number, part in enumerate(parts):
-        yield from _mount_words(part, parts[number + 1 : number + 2])
-    emptied = [part.place for part in parts if part.kind in ("hidden", "empty") and part.is_folder]
-    for place in (*emptied, "/dev", "/"):
-        yield from ("--remount-ro", place)
-    yield from ("--chdir", box.folder)
+    yield from _mounts(_parts(box))
+    yield from ("--remount-ro", "/", "--chdir", box.folder)
 
 
 def _filter_name(box: BoxDescription) -> FilterName:
@@ -335,6 +330,19 @@ def _kernel_settings() -> Iterator[str]:
     if os.geteuid() == 0:
         for path in filter(os.path.lexists, (f"/proc/{name}" for name in _KERNEL_SETTINGS)):
             yield from ("--ro-bind", path, path)
+
+
+def _mounts(parts: Sequence[_Part]) -> Iterator[str]:
+    """Yield what mounts parts of a box; an empty folder is read-only as soon as nothing more comes in it."""
+    emptied: list[str] = []
+    for number, part in enumerate(parts):
+        while emptied and not _is_below(part.place, emptied[-1]):
+            yield from ("--remount-ro", emptied.pop())
+        yield from _mount_words(part, parts[number + 1 : number + 2])
+        if part.kind in ("hidden", "empty") and part.is_folder:
+            emptied.append(part.place)
+    for place in reversed(emptied):
+        yield from ("--remount-ro", place)
 
 
 def _mount_words(part: _Part, following: Sequence[_Part]) -> tuple[str, ...]:

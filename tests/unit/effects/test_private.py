@@ -5,7 +5,6 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from workbench.effects import files, path_files
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.path_files import (
-    SYNC_THREAD,
+    SYNCING,
     open_append,
     private_folder,
     read_bounded,
@@ -158,9 +157,7 @@ def test_a_file_written_at_once_is_whole_and_brought_to_the_disk(
     assert [(path.name, path.read_bytes(), mode(path)) for path in tmp_path.iterdir()] == [
         ("new.json", b"data", 0o600)
     ]
-    for thread in threading.enumerate():
-        if thread.name == SYNC_THREAD:
-            thread.join()
+    SYNCING.submit(int).result()
     assert synced == [str(tmp_path / "new.json"), str(tmp_path)]
 
 

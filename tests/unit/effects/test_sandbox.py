@@ -105,7 +105,21 @@ def test_hidden_files_are_masked_and_hidden_folders_empty(box):
     words = boxed_argv(FULL, hidden, ("true",))
     at = words.index(folder)
     assert words[at - 3 : at + 1] == ("--perms", "0000", "--tmpfs", folder)
-    assert words[words.index("--remount-ro") :].count(folder) == 1
+    assert list(itertools.pairwise(words)).count(("--remount-ro", folder)) == 1
+
+
+def test_an_empty_folder_is_read_only_once_all_in_it_is_mounted(box):
+    above = os.path.dirname(box.workspace)  # noqa: PTH120
+    hidden, visible = (above, f"{box.workspace}/sub"), (f"{box.home}/.pyenv", os.path.dirname(above))  # noqa: PTH120
+    words = boxed_argv(FULL, replace(box, visible=visible, hidden=hidden), ("true",))
+    pairs = list(itertools.pairwise(words))
+    emptied = {place for word, place in pairs if word == "--tmpfs"} - {"/dev/shm"}
+    assert {*hidden} <= emptied
+    for place in ("/dev", "/", *emptied):
+        assert pairs.count(("--remount-ro", place)) == 1
+        rest = words[pairs.index(("--remount-ro", place)) :]
+        later = [rest[at + 2] for at, word in enumerate(rest) if word in ("--bind", "--ro-bind")]
+        assert not [inner for inner in later if inner.startswith(place.rstrip("/") + "/")]
 
 
 def test_what_is_hidden_stays_hidden_in_what_is_shown_and_by_each_name(box):

@@ -1,6 +1,7 @@
 """Commands in boxes: their life from the gate to the end, with the grace they are given, and what they find there."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from tests.support import boxes
 from tests.support.waits import PATIENCE
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
-from workbench.effects.path_files import SYNC_THREAD
+from workbench.effects.path_files import SYNCING
 from workbench.effects.sandbox import boxed_argv, boxed_environment
 
 BACKENDS = ("auto", "landlock")
@@ -171,9 +172,8 @@ def test_a_box_that_cannot_be_made_says_why(planned):
 
 
 def test_nothing_is_left_in_this_process(planned):
-    for thread in threading.enumerate():
-        if thread.name == SYNC_THREAD:
-            thread.join()
+    SYNCING.submit(int).result()
+    gc.collect()  # boxes of tests before this one hold their locks until then
     before = sorted(os.listdir("/proc/self/fd"))  # noqa: PTH208
     boxes.run(planned, "true")
     boxes.prepare(planned, "true").abandon()

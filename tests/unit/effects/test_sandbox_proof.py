@@ -175,7 +175,7 @@ def without(words, *gone):
 
 def with_outside(words, box):
     outside = f"{os.path.dirname(box.workspace)}/outside"  # noqa: PTH120
-    at = words.index("--remount-ro")
+    at = words.index("--chdir") - len(("--remount-ro", "/"))
     return (*words[:at], "--bind", outside, outside, *words[at:])
 
 
