@@ -318,7 +318,7 @@ def item_state_counts(matrix: StepStateName, begun: Iterable[ItemCount], total: 
     counts = Counter[StepStatus]()
     for row in begun:
         if row.state != "pending":
-            counts[step_status_name(row.state, is_warned=row.is_warned)] += row.count
+            counts[step_status_name(row.state, is_warned=row.is_warned)] += row.size
     counts[unstarted_item_state(matrix)] += max(0, total - counts.total())
     return {name: counts[name] for name in STEP_STATUSES if counts[name]}
 

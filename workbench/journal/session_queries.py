@@ -382,7 +382,7 @@ class ItemCount(NamedTuple):
     matrix: str
     state: StepStateName
     is_warned: bool
-    count: int
+    size: int
 
 
 def item_counts(database: Database, run_id: str) -> list[ItemCount]:
