@@ -14,11 +14,12 @@ from unittest import mock
 
 from msgspec.structs import replace
 
-from tests.golden.still import StillLines, stopped_clock
+from tests.golden.still import StillLines, own_parameters, stopped_clock
 from workbench.effects.command_execution import Command, prepare_command
+from workbench.effects.owned_command import Jobs
 from workbench.host import command_output
 from workbench.host.command_output import CommandOutput
-from workbench.host.steps import local_processes, pipeline_tool, run_driver, step_program
+from workbench.host.steps import pipeline_tool, run_driver, step_program
 from workbench.pipelines.coordinator import Coordinator
 
 COMMAND = 2.4
@@ -181,8 +182,8 @@ def run_stillness(clock):
     def turnstile():
         return turnstiles[threading.get_ident()]
 
-    def prepared(argv, cwd, env, mark, **more):
-        real = prepare_command(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
+    async def prepared(_jobs, _session, argv, cwd, env, mark, **more):
+        real = prepare_command(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **own_parameters(more))
         assert isinstance(real, Command)
         return StillCommand(clock, turnstile(), real)
 
@@ -194,7 +195,7 @@ def run_stillness(clock):
             # It looks at the clock whenever something rang, and a look takes time here.
             (pipeline_tool._RunWatch, "ends", lambda watch, coordinator: False),
             (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile(), *parts)),
-            (local_processes, "prepare_command", prepared),
+            (Jobs, "prepare", prepared),
             (step_program, "CommandOutput", StillOutput),
             (command_output, "DeltaWriter", lambda write: StillLines(clock, write)),
         ):

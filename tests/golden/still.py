@@ -25,9 +25,10 @@ from workbench.domain.events import (
     SecurityNoted,
 )
 from workbench.effects.clock import ManualClock
+from workbench.effects.command_execution import prepare_command
+from workbench.effects.owned_command import Jobs
 from workbench.host import (
     command_output,
-    executor,
     incident_check,
     incident_driver,
     model_call,
@@ -223,10 +224,17 @@ async def stopped_clock(*_):
 
 def _marked(argv, cwd, env, mark, **more):
     # Identifiers repeat in every making, and a mark ends every process that carries it.
-    return prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
+    return prepare_command(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
 
 
-prepare = executor.prepare_command
+async def _prepared_here(_jobs, _session, argv, cwd, env, mark, **more):
+    """Stand in for the owner of commands: they are children of this process."""
+    return _marked(argv, cwd, env, mark, **own_parameters(more))
+
+
+def own_parameters(more):
+    """Return what `prepare_command` takes of the parameters of `Jobs.prepare`."""
+    return {name: more[name] for name in ("is_apart", "stdin", "is_boxed") if name in more}
 
 
 @contextlib.contextmanager
@@ -240,7 +248,7 @@ def stillness(clock, turns):
             (incident_check, "prepare_command", _marked),
             (model_call, "DeltaWriter", functools.partial(StillText, clock)),
             (command_output, "DeltaWriter", functools.partial(StillLines, clock)),
-            (executor, "prepare_command", _marked),
+            (Jobs, "prepare", _prepared_here),
             # Read anew at every call of the model otherwise, which costs a long session most of its time.
             (session_provider, "load_recording", functools.cache(load_recording)),
         ):

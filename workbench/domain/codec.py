@@ -18,7 +18,17 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
 from workbench.domain.events import Event, EventBody, KnownBody, Unknown
-from workbench.domain.values import Actor, BlobRef, Body, FilePlan, GateVerdict, Json, SandboxRefusal, Usage
+from workbench.domain.values import (
+    Actor,
+    BlobRef,
+    Body,
+    FilePlan,
+    GateVerdict,
+    Json,
+    SandboxRefusal,
+    StepPlan,
+    Usage,
+)
 from workbench.text.human import iso_time, parse_iso_time
 from workbench.text.safe import escape_json
 
@@ -48,8 +58,8 @@ def to_json_value(value: object) -> Json:
     """Return a Struct, tuple or mapping as JSON values; members that came later only where they are set."""
     if type(value) in _SCALARS:
         return typing.cast("Json", value)
-    if isinstance(value, Usage | FilePlan | GateVerdict | SandboxRefusal):
-        members = {name: getattr(value, name) for name in value.__struct_fields__}
+    if isinstance(value, Usage | FilePlan | GateVerdict | SandboxRefusal | StepPlan):
+        members = {name: to_json_value(getattr(value, name)) for name in value.__struct_fields__}
         return {name: part for name, part in members.items() if part or name not in value.LEFT_OUT_WHEN_EMPTY}
     if isinstance(value, Struct):
         return {name: to_json_value(getattr(value, name)) for name in value.__struct_fields__}

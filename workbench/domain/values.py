@@ -414,3 +414,4 @@ class StepPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """It may end with links (outcomes), or the pipeline below it may."""
     sandbox: SandboxLevel | None = None
     """What its program may touch; None runs a program as the user, and an agent as sessions run."""
+    LEFT_OUT_WHEN_EMPTY: ClassVar[frozenset[str]] = frozenset({"sandbox"})

@@ -363,6 +363,8 @@ class JobReader:
                     folder = os.open(name, FOLDER_FLAGS, dir_fd=folder if number else None)
                     opened.callback(os.close, folder)
                     _require_own(os.fstat(folder), name, is_folder=True)
+            except FileNotFoundError:
+                raise JobUnreadable("") from None  # an older version kept none
             except (OSError, ValueError) as error:
                 raise JobUnreadable(f"its folder was not opened: {error}") from None
             self._folder = os.dup(folder)

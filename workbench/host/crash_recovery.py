@@ -60,10 +60,10 @@ async def _recovered_command(writer: SessionWriter, record: CallRecord) -> CallF
     try:
         return await _found_command(writer, record)
     except JobLost as error:
+        why = f"{_UNKNOWN_OUTCOME} ({error})" if str(error) else _UNKNOWN_OUTCOME
         finished = CallFinished(
-            state="interrupted", detail=OUTCOME_UNKNOWN, error=f"{_UNKNOWN_OUTCOME} ({error})",
-            summary=OUTCOME_UNKNOWN,
-        )  # fmt: skip
+            state="interrupted", detail=OUTCOME_UNKNOWN, error=why, summary=OUTCOME_UNKNOWN
+        )
         return await asyncio.to_thread(_with_output_so_far, writer, record, finished)
 
 

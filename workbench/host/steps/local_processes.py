@@ -84,8 +84,10 @@ class LocalProcesses(Struct):
         try:
             job = await asyncio.to_thread(self.context.jobs.find, step.run, started.mark, identity)
             await _no_longer_waiting(job)
-        except (JobLost, JobUnreadable, TimeoutError) as error:
-            return LostProcess(str(error) or "the process that owns it does not answer")
+        except TimeoutError:
+            return LostProcess("the process that owns it does not answer")
+        except (JobLost, JobUnreadable) as error:
+            return LostProcess(str(error) or "there is no record of it")
         if job.end is None or job.end.how == "ended":
             return FoundProcess(context=self.context, job=job)
         job.close()
