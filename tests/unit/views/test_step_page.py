@@ -119,7 +119,7 @@ ASKING = Action(
         ("api", [row("api", "failed")], (), (STORED,), False, "e open out/index.json"),
         ("api", [row("api", "completed")], (), (STORED,), True, ""),
         ("gate", [row("gate", "waiting", action_id="a")], (ASKING,), (), False, "a answer it here, enter its row"),
-        ("api", [row("api", "waiting", action_id="a")], (ASKING,), (), False, "a to its row"),
+        ("api", [row("api", "waiting", action_id="a")], (ASKING,), (), False, "a answer it here, enter its row"),
     ],
 )  # fmt: skip
 def test_a_page_says_which_keys_go_on_from_there(step, rows, actions, bodies, is_over, keys):
