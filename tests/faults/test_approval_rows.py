@@ -322,7 +322,7 @@ def test_a_command_whose_owner_is_gone_too_has_what_was_streamed(on_stage):
     [("; exit 0", "succeeded", "recovered", 0), ("; echo oh; exit 3", "failed", "exit 3", 3)],
 )
 def test_a_command_that_ended_before_h_died_ended_as_it_did(on_stage, script, state, detail, code):
-    stage = on_stage(Scenario(name="ended", script=asked(ran("c1", script)), commands=("c1",)))
+    stage = on_stage(Scenario(name=f"ended{code}", script=asked(ran("c1", script)), commands=("c1",)))
     assert stage.die(("call.finished_effect", 1)).code == 137
     row, session = rests(stage)
     assert (row.state, row.detail) == (state, detail)

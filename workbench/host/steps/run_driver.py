@@ -159,7 +159,8 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
         options, slots=options.slots or _new_slots(context, writer.run_id, started_run.manifest),
         on_events=_traced(options, trace),
     )  # fmt: skip
-    executor = _make_executor(options, writer, started_run, trace)
+    processes = LocalProcesses(context)
+    executor = _make_executor(options, writer, started_run, trace, processes)
     await take_over_steps(context, writer, options.driver, started_run, executor)
     hand_on(context.journal.events(writer.run_id, after=cursor))
     coordinator = _make_coordinator(options, writer, started_run, executor, changed)
@@ -174,6 +175,7 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
             await coordinator.run(options.until)
     finally:
         await _record_pause(writer, coordinator)
+        await asyncio.to_thread(processes.remove_recorded)
 
 
 def _traced(options: RunDriverOptions, trace: AuditTrace) -> OnEvents:
@@ -192,7 +194,11 @@ def _trace_of(started_run: StartedRun) -> str:
 
 
 def _make_executor(
-    options: RunDriverOptions, writer: RunWriter, started_run: StartedRun, trace: AuditTrace
+    options: RunDriverOptions,
+    writer: RunWriter,
+    started_run: StartedRun,
+    trace: AuditTrace,
+    processes: LocalProcesses,
 ) -> EmbeddedExecutor:
     context, definition = options.context, started_run.definition
     meta = started_run.manifest.runtime.meta if started_run.manifest else MetaLimits()
@@ -205,7 +211,7 @@ def _make_executor(
         blobs=writer, files=definition.files(), workspaces=workspaces,
         run_own=own_program_runner(context, writer.run_id),
     )  # fmt: skip
-    here = StepMachine(workspaces=files, processes=LocalProcesses(context))
+    here = StepMachine(workspaces=files, processes=processes)
     return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
         nested=_NestedRuns(options, writer, started_run, meta), on_events=options.on_events, trace=trace,
