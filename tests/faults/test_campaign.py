@@ -52,6 +52,17 @@ def test_the_campaign_passes_every_point_that_a_session_passes(crashes):
     # The host process alone passes the one; runs, lists, changes that are taken up again, agents that execute
     # their own calls, imports that they take over and owners of commands pass the others, where the tests that
     # kill those do.
-    kinds = ("job.", "run.", "step.", "tree.", "place.", "incident", "reopen.", "patch.", "supervised.", "import.")
+    kinds = (
+        "job.",
+        "run.",
+        "step.",
+        "tree.",
+        "place.",
+        "incident",
+        "reopen.",
+        "patch.",
+        "supervised.",
+        "import.",
+    )
     elsewhere = {point for point in FAULT_POINTS if point.startswith(kinds)} | {"host.started"}
     assert {point for _, point, _ in crashes} == set(FAULT_POINTS) - elsewhere
