@@ -14,6 +14,8 @@ from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.domain.values import Decision
 from workbench.effects.fault_points import arm_fault
+from workbench.effects.file_locks import FileLock
+from workbench.host.host_locks import screen_lock_path
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -146,9 +148,12 @@ def test_a_run_whose_process_is_killed_is_lost_wherever_it_is_listed(shop):
 def test_a_hundred_runs_beside_a_background_process_are_driven_by_their_commands(shop, record_property):
     project(shop.project, command("a", "true"))
     shop.call("trust", "--yes")
-    shop.start("host", "serve")
-    until(lambda: '"pid"' in shop.call("host", "status", "--json").stdout)
+    host = shop.start("host", "serve", str(shop.project))
+    until(lambda: shop.json("host", "status")["is_running"])
+    screen = FileLock(screen_lock_path(Home.open(shop.home), str(shop.project)))
+    assert screen.try_acquire(), "it stays as long as a screen is attached"
     for number in range(100):
+        assert host.poll() is None
         gate = number % 10 == 9
         project(shop.project, STEPS if gate else command("a", "true"))
         shop.call("trust", "--yes")
@@ -160,4 +165,5 @@ def test_a_hundred_runs_beside_a_background_process_are_driven_by_their_commands
         runs = [run.pipeline_id for run in journal.pipeline_states()]
         drivers = [e.body.driver for run in runs for e in journal.events(run) if e.kind == "lease.taken"]
     assert drivers == ["run"] * 100
+    screen.release()
     record_property("runs", len(runs))

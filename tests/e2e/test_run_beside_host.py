@@ -19,8 +19,8 @@ from workbench.journal.journal import Journal
 @pytest.fixture
 def host(shop):
     """The background process of the workspace, at work."""
-    host = shop.start("host", "serve")
-    until(lambda: '"pid"' in shop.call("host", "status", "--json").stdout)
+    host = shop.start("host", "serve", str(shop.project))
+    until(lambda: shop.json("host", "status")["is_running"])
     return host
 
 
