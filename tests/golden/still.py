@@ -228,7 +228,7 @@ def _marked(argv, cwd, env, mark, **more):
 
 
 async def _prepared_here(_jobs, _session, argv, cwd, env, mark, **more):
-    """Stand in for the owner of commands: they are children of this process."""
+    """Run a command as a child of this process, without an owner process."""
     return _marked(argv, cwd, env, mark, **own_parameters(more))
 
 

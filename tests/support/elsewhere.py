@@ -83,7 +83,7 @@ class Elsewhere:
 
     async def start(self, job):
         if job.sandbox not in (None, "outside"):
-            raise AttemptNotReady("there is no sandbox there")
+            raise AttemptNotReady("the other machine has no sandbox")
         place = self.place(job.id)
         place.mkdir(parents=True)
         (place / "in").write_bytes(job.stdin)
@@ -106,7 +106,7 @@ class Elsewhere:
 
 
 class Sent:
-    """Bytes that go to the journal and come from it in messages; there is no other way to it from there."""
+    """Bytes sent to the journal and read from it in messages, the only way to it from another machine."""
 
     def __init__(self, blobs):
         self.seal = lambda data: blobs.seal(bytes(data))

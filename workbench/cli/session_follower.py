@@ -61,7 +61,7 @@ def deny_questions(consumer: EventConsumer) -> None:
 
 
 def deny_actions(journal: Journal, actions: Iterable[Action]) -> int:
-    """Reject questions that nobody can be asked; return how many were open."""
+    """Reject questions in a run without anyone to ask; return how many were open."""
     rejections = (
         (action, Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)) for action in actions
     )

@@ -15,7 +15,7 @@ class StepId(Struct, frozen=True, kw_only=True):
     step: str
     attempt: Annotated[int, Meta(ge=1)] = 1
     part: str = ""
-    """A conversation or a command of the attempt besides its own: `checkpoint`, `relay-1`, `contract-1`."""
+    """A further conversation or command of the attempt: `checkpoint`, `relay-1`, `contract-1`."""
 
     def __str__(self) -> str:
         whole = f"{self.run}/{self.step}/{self.attempt}"

@@ -173,7 +173,7 @@ class SandboxRefusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     remark: str = ""
     """What became of a `closed` one that was not moved out, such as `could not be moved out`."""
     more: int = 0
-    """Above 0 it stands for that many further ones, and the target is the file that lists all."""
+    """Number of further refusals that it stands for; above 0 the target is the file that lists all."""
     LEFT_OUT_WHEN_EMPTY: ClassVar[frozenset[str]] = frozenset({"more"})
 
     @property

@@ -122,7 +122,10 @@ class FolderIndex:
 
 
 def _tried(look: Callable[[str], _Seen], path: str, let_in: LetIn | None, *, is_above: bool = False) -> _Seen:
-    """Look at a path, once more if that is not permitted; `is_above`: by the folder above. Raises OSError."""
+    """Look at a path; if permission is denied, let the user in and retry. Raises OSError.
+
+    `is_above`: permission of the folder above is needed.
+    """
     try:
         return look(path)
     except PermissionError:

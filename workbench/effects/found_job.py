@@ -33,7 +33,7 @@ _CHUNK: Final = 65_536
 
 
 class JobLost(Exception):
-    """A command of which it is not known how it ended, or whether; nothing of it runs any more."""
+    """The result of a command is unknown; all its processes have ended."""
 
 
 class FoundJob:

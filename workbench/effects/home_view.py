@@ -29,7 +29,7 @@ TOOLCHAINS: Final = (
 _PACKAGES: Final = frozenset({
     ".gem/ruby", ".local/lib", ".cargo/registry", ".cargo/git", "go/pkg/mod", ".m2/repository",
 })  # fmt: skip
-"""Those of which every file is a package's, and no tool keeps its own things there."""
+"""Folders that hold files of packages only, and no settings or keys of a tool."""
 SETTINGS: Final = (
     ".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes", ".tool-versions",
     ".nvmrc", ".node-version", ".python-version", ".ruby-version", ".java-version", ".editorconfig",

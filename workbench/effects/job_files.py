@@ -379,11 +379,11 @@ class JobReader:
         """Return the record of the job. Raises JobUnreadable."""
         data = self._read_bounded(_JOB)
         if data is None:
-            raise JobUnreadable(f"there is no {_JOB}")
+            raise JobUnreadable(f"{_JOB} is missing")
         return self._of_mark(decode_signed(self._key, _JOB, data, JobRecord), _JOB)
 
     def end(self) -> JobEnd | None:
-        """Return how the job ended; None where that is not written. Raises JobUnreadable."""
+        """Return the recorded result of the job; None before it is recorded. Raises JobUnreadable."""
         data = self._read_bounded(_END)
         return None if data is None else self._of_mark(decode_signed(self._key, _END, data, JobEnd), _END)
 
@@ -475,7 +475,7 @@ def _require_own(status: os.stat_result, name: str, *, is_folder: bool) -> None:
 
 
 def remove_job(root: Path, session: str, mark: str) -> None:
-    """Remove the folder of a job; nothing there is no error. Raises OSError."""
+    """Remove the folder of a job, if it exists. Raises OSError."""
     for name in (session, mark):
         _require_name(name)
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -74,13 +74,13 @@ async def serve(requests: socket.socket) -> None:
 
 
 async def _own_command(connection: int, request_file: int, *held: int) -> None:
-    """Own one command; a defect here ends that command and is told in the log."""
+    """Own one command; an unexpected error ends that command and is logged."""
     channel = JobChannel(socket.socket(fileno=connection))
     try:
         with os.fdopen(request_file, "rb") as file:
             request = msgpack.decode(file.read(), type=JobRequest)
         await _Job(request, channel).run()
-    except Exception:  # noqa: BLE001 -- the other commands of the driver go on
+    except Exception:  # noqa: BLE001 -- the other commands of the driver continue
         traceback.print_exc()
     finally:
         for file in held:

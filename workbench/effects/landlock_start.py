@@ -71,7 +71,7 @@ def _restrict(libc: ctypes.CDLL, writable: list[str]) -> None:
 
 
 def _drop_capabilities(libc: ctypes.CDLL) -> None:
-    """Give up what root could do besides; others have nothing of it, nor may they drop it."""
+    """Drop all capabilities of root; other users have none and may not drop them."""
     for number in range(64):
         if libc.prctl(_DROP_CAPABILITY, number, 0, 0, 0):
             break

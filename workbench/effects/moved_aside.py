@@ -157,7 +157,7 @@ class _Copy:
 
 
 def _next_data(file: int, at: int) -> int | None:
-    """Return where the next bytes of a file are that are no hole."""
+    """Return the offset of the next data of a sparse file."""
     try:
         return os.lseek(file, at, os.SEEK_DATA)
     except OSError as error:

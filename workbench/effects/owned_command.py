@@ -53,7 +53,7 @@ from workbench.effects.process_table import ProcessIdentity, require_mark
 
 _OWNER_MODULE: Final = "workbench.effects.job_owner"
 _KILL_SECONDS: Final = 10.0
-"""Seconds within which an owner that was told to ends its command."""
+"""Seconds that an owner has to end its command when told to."""
 
 
 class OwnerProcess:

@@ -1,8 +1,8 @@
 """Find out what commands can be boxed with on this machine, by boxing a program that tries to get out."""
 
-# That there is no sandbox is only certain where something is known to be in the way, and only that is kept.
-# Whatever else ended a proof may pass: a full disk, a lack of memory, a probe that was killed. Commands that
-# a rule allows inside would run outside without a question if that counted as a machine without a sandbox.
+# A machine counts as one without a sandbox only for a known cause, and only that answer is kept. Any other
+# failure of a proof may be temporary: a full disk, a lack of memory, a killed probe. If it counted, commands
+# that a rule allows inside would run outside without a question.
 
 import contextlib
 import os
@@ -198,7 +198,7 @@ _NONE_LEFT: Final = re.compile(r"^bwrap: .*namespaces exceeded")
 
 
 def _named_failure(program: str, failure: str) -> Missing:
-    """Return what is known to be in the way. Raises ProofUnfinished where that is not known."""
+    """Return the known cause of a failure. Raises ProofUnfinished for an unknown one."""
     if failure.startswith(_GAP_FOUND):
         return Missing(
             problem=f"bubblewrap does not hold here: {failure}", remedy="run `workbench sandbox try -- true`"

@@ -6,7 +6,7 @@
 # without a system call of that name.
 #
 # The first process of a box waits for the others, and ends them with itself. A process that attaches to it by
-# ptrace stops it, and nobody learns that the command has ended.
+# ptrace stops it, and the end of the command is not noticed.
 #
 # A file of the workspace belongs to the user: with the setuid bit it runs with the rights of that user for
 # every other one. Directories have setgid bits for a good reason, and pass them on to those below; programs

@@ -75,7 +75,7 @@ def running_boxes_folder(data: str) -> str:
 
 
 def proof_folder(home: Path) -> str | None:
-    """Return the folder in which a sandbox is proven; None where there is no data folder yet."""
+    """Return the folder in which a sandbox is proven; None before the data folder exists."""
     return os.path.realpath(home / _FOLDER / _PROOFS) if home.is_dir() else None
 
 

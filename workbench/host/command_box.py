@@ -151,7 +151,7 @@ class CommandBox(Struct, frozen=True, kw_only=True):
 
     @property
     def held(self) -> tuple[int, ...]:
-        """The descriptors that whoever owns its command holds open."""
+        """The descriptors that the owner of its command holds open."""
         return () if self.running is None else self.running.descriptors
 
 

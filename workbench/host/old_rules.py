@@ -41,7 +41,7 @@ class OldRule(Struct, frozen=True, kw_only=True):
 
     rule: Rule
     needs: str | None
-    """None where it cannot be told from the rule."""
+    """None where the rule does not show it."""
 
     @property
     def proposed(self) -> Place:

@@ -3,7 +3,7 @@
 Nothing above may assume that a step runs on this machine, or that its workspace lies on this machine's disk.
 """
 
-# DESIGN section 10 has `run`, `answer` and `cancel`; `reattach` is needed besides: `run` alone cannot tell
+# DESIGN section 10 has `run`, `answer` and `cancel`; `reattach` is needed too: `run` alone cannot tell
 # "continue" from "start again", and running a step twice is the worse mistake. There is one executor. It runs
 # programs on a machine, which also has the workspaces (`StepWorkspaces`): above that nobody opens a file of
 # them. What machines are given is data with nothing left to fill in, so that it can be sent; bytes are passed

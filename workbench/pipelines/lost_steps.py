@@ -30,7 +30,7 @@ _SHOWN_LINES: Final = 8
 
 
 def question_events(run: RunContext, attempt: Attempt, outcome: StepOutcome, spent_ms: int) -> list[Event]:
-    """Return what a step does whose process is lost: it waits for an answer, or fails where nobody can."""
+    """Return the events of a lost step: a question, or a failure in a run without anyone to ask."""
     journal, step_id = run.journal, attempt.step_run.id
     waiting = StepChanged(
         state="waiting", attempt=attempt.number, duration_ms=spent_ms, usage=outcome.usage,
@@ -91,7 +91,7 @@ def answer_to(run: RunContext, step_run: StepRun) -> str:
 
 
 def done_outcome(step_run: StepRun) -> StepOutcome:
-    """Return the outcome of a lost step of which a person said that it is done."""
+    """Return the outcome of a lost step that a person counts as done."""
     return StepOutcome(state="completed", output=step_run.printed, output_ref=step_run.printed_ref)
 
 

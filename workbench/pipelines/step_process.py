@@ -41,7 +41,7 @@ class StepJob(Struct, frozen=True, kw_only=True):
     timeout_seconds: float | None = None
     """How long it may run, also while no driver follows it."""
     outlives: bool = False
-    """Whether it goes on when its driver dies; else it is ended then."""
+    """Whether it continues when its driver dies, instead of being ended."""
 
 
 class ProcessEnd(Struct, frozen=True, kw_only=True):

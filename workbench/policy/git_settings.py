@@ -19,7 +19,7 @@ _MOST_FILES: Final = 50
 _SECTION: Final = re.compile(r'(?i)^\s*\[\s*([a-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$')
 _SETTING: Final = re.compile(r"(?i)^\s*([a-z][a-z0-9-]*)\s*=\s*(.*)$")
 _ESCAPED: Final = re.compile(r'"|\\(.)')
-"""A quote, which git drops, or a character that stands for itself (git-config, section Values)."""
+"""A quote, which git drops, or an escaped character (git-config, section Values)."""
 _COMMAND_NAMES: Final = re.compile(
     r"core\.(fsmonitor|sshcommand|editor|pager|askpass|gitproxy|attributesfile)|sequence\.editor"
     r"|diff\.(external|command|textconv)|filter\.(clean|smudge|process)|merge\.driver|(diff|merge)tool\.(cmd|path)"

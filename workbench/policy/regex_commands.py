@@ -24,7 +24,7 @@ class _Unreadable(Exception):
 
 
 def commands_of_regex(pattern: str, parameter: str) -> tuple[str, ...] | None:
-    """Return the command lines of a valid expression; None where they cannot be told.
+    """Return the command lines of a valid expression; None if it does not show them.
 
     `parameter` is the one that holds the command.
     """

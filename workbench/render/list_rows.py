@@ -65,7 +65,7 @@ _SHORT_PLACE_WORDS: Final[dict[GroupPlace, str]] = {"inside": "[in]", "outside":
 def place_content(
     place: GroupPlace | None, ink: Ink, *, is_short: bool = False, leaves: bool = False, is_over: bool = False
 ) -> Content:
-    """Return where a command runs, or commands run; empty for what is no command of ours.
+    """Return the place of one or more commands; empty for calls that run no command here.
 
     `leaves`: it waits for an answer that lets it leave a sandbox in which it could run; `is_over`: it was
     decided, and nothing can be done about it.

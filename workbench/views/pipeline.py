@@ -187,7 +187,7 @@ def matrix_item_ids(events: Iterable[Event], read: Callable[[str], bytes | None]
 
 
 def matrix_item_count(events: Iterable[Event]) -> int:
-    """Return how many items a matrix has, from events of its step; 0 while that is not known."""
+    """Return the number of items of a matrix from events of its step; 0 while it is unknown."""
     count = 0
     for event in events:
         body = event.body

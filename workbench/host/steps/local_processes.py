@@ -222,7 +222,7 @@ class _Result:
 
 
 class LostProcess:
-    """A process of which it is not known how it ended."""
+    """A process whose result is unknown."""
 
     started = StepEvent(kind="progress")
 

@@ -187,7 +187,7 @@ def _assess_runner(words: Sequence[str], inner: int, layers: int) -> CommandRisk
 
 
 def first_operand_from(name: str, words: Sequence[str], index: int) -> int:
-    """Return where the first word from an index is that is no option of a program, nor the value of one."""
+    """Return the index of the first operand of a program, at or after an index."""
     valued = OPTIONS_WITH_VALUE.get(name, frozenset())
     while index < len(words) and words[index].startswith("-"):
         index += 2 if words[index] in valued else 1
