@@ -73,7 +73,7 @@ def box_program(
     """Return what runs a program of a pipeline, or a hook, inside; blocks, so call it in a thread.
 
     What the settings and rules deny of files holds for it too. `owner_id`: whose /tmp it has, such as its
-    run's. `closed`: further files that it may not write, next to those that govern the workspace. `can_nest`: an
+    run's. `closed`: files that it may not write, next to those that govern the workspace. `can_nest`: an
     agent may make sandboxes of its own in it. Raises BoxUnavailable where no full sandbox works here: a level
     that was asked for is a promise. Raises FileRefused for the data folder.
     """
