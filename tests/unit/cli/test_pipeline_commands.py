@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tests.support.tables import each_row
 from tests.support.waits import until
-from tests.unit.pipelines.projects import MANIFEST, command, project
+from tests.unit.pipelines.projects import MANIFEST, command, project, said
 from workbench.cli import pipeline_run
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
@@ -31,12 +31,6 @@ def place(tmp_path):
     project(root, STEPS)
     assert said(root, "trust", "--yes")[0] == 0
     return root
-
-
-def said(root, *words):
-    out, err = io.StringIO(), io.StringIO()
-    code = dispatch([words[0], *words[1:], "-C", str(root)], Console(out, err))
-    return code, out.getvalue(), err.getvalue()
 
 
 def test_a_run_is_begun_told_and_found_again(place):

@@ -1,7 +1,6 @@
 """A command that asks for a run drives it: the background process looks in between and finds nothing to take."""
 
 import asyncio
-import io
 import json
 import os
 import signal
@@ -10,10 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.waits import PATIENCE
-from tests.unit.pipelines.projects import command, project
+from tests.unit.pipelines.projects import command, project, said
 from workbench.cli import pipeline_run
-from workbench.cli.console import Console
-from workbench.cli.dispatch import dispatch
 from workbench.domain.values import Actor
 from workbench.effects.fault_points import arm_fault
 from workbench.effects.file_locks import FileLock
@@ -41,12 +38,6 @@ def place(tmp_path):
     project(root, STEPS)
     assert said(root, "trust", "--yes")[0] == 0
     return root
-
-
-def said(root, *words):
-    out, err = io.StringIO(), io.StringIO()
-    code = dispatch([*words, "-C", str(root)], Console(out, err))
-    return code, out.getvalue(), err.getvalue()
 
 
 def rewritten(root, steps):

@@ -1,6 +1,10 @@
 """Small projects with a manifest and pipelines, written for a test."""
 
+import io
 import textwrap
+
+from workbench.cli.console import Console
+from workbench.cli.dispatch import dispatch
 
 MANIFEST = """\
 apiVersion: v1
@@ -56,3 +60,10 @@ def command(step_id, line="true", **more):
     """Return the YAML of a command step."""
     extra = "".join(f"  {name}: {value}\n" for name, value in more.items())
     return f"- id: {step_id}\n  exec: {{type: command, source: {line!r}}}\n{extra}"
+
+
+def said(root, *words):
+    """Run a command of workbench for a project; return its exit code and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    code = dispatch([*words, "-C", str(root)], Console(out, err))
+    return code, out.getvalue(), err.getvalue()
