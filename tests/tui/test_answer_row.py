@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.support.drawn_runs import HOST
 from tests.tui.screens import play, staged
 from workbench.domain.events import SessionStatusChanged
 from workbench.journal.decisions import expire_due_actions
+from workbench.journal.leases import lease_guard, take_lease
 from workbench.tui.keyboard.arming import ARM_SECONDS
 
 SIZES = [(80, 24), (160, 48)]
@@ -97,8 +97,10 @@ def test_an_answered_queue_says_which_session_may_ask_next(tmp_path, size):
         await shown.press("r", "r", "r")
         assert row_of(shown).startswith("No agent works")
         journal, session = shown.stage.journal, shown.stage.session_id
-        working = journal.event(SessionStatusChanged(status="processing"), session, HOST)
-        journal.append([working], strict=False)
+        driver = shown.stage.lock.driver if shown.stage.lock else shown.stage.driver()
+        guard = lease_guard(take_lease(journal, session, driver))
+        working = journal.event(SessionStatusChanged(status="processing"), session, driver.actor)
+        journal.append([working], guard=guard)
         await shown.look()
         assert "works: what it asks comes here." in row_of(shown)
 

@@ -88,6 +88,7 @@ async def live(name, session_id, positions, folder):
             await settle(app, pilot)
             # The host that wrote these events held the lease of the session.
             app._live.is_driven = lambda _: True
+            app._live.is_driver_gone = lambda _: False
             for pane in app.main.panes:
                 pane.is_past = True
             app.main.state.choose(session_id)

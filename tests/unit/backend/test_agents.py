@@ -29,8 +29,10 @@ def user(tmp_path, monkeypatch):
 @pytest.fixture
 def agents(tmp_path, user):
     home = Home.open()
+    workspace = tmp_path / "project"
+    workspace.mkdir()
     with Journal.open(home) as journal:
-        yield LocalAgents(home, journal, str(tmp_path))
+        yield LocalAgents(home, journal, str(workspace))
 
 
 def test_an_agent_is_shown_connected_and_taken_back(agents, user):
@@ -59,14 +61,14 @@ def test_an_agent_is_shown_connected_and_taken_back(agents, user):
 
 
 def test_a_connection_may_be_of_the_folder_and_deny_without_workbench(agents, user, tmp_path):
-    (tmp_path / ".claude").mkdir()
+    (tmp_path / "project/.claude").mkdir()
     answers = ConnectionAnswers(scope="all", is_project=True, otherwise="deny")
     change = agents.connection_change("claude", answers, is_removal=False)
-    assert change.path == f"{tmp_path}/.claude/settings.local.json" and change.answers == answers
+    assert change.path == f"{tmp_path}/project/.claude/settings.local.json" and change.answers == answers
     agents.write_connection(change)
     (row,) = agents.agent_rows()
     assert row.answers == answers, "the page shows the answers of the connection next time"
-    assert " deny " in (tmp_path / ".claude/settings.local.json").read_text()
+    assert " deny " in (tmp_path / "project/.claude/settings.local.json").read_text()
     assert not (user / ".claude").exists()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, command, project
 from tests.unit.pipelines.test_relay import said
-from workbench.pipelines.contracts import check_contract
+from workbench.pipelines.contracts import check_contract, run_own_program
 from workbench.pipelines.documents import FrozenFiles
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.model import Contract, TestCount
@@ -314,7 +314,7 @@ def commit(folder, text, path="x_test.go"):
 
 def counted(folder, kind, **tests):
     one = Contract(type=kind, written_type=kind, tests=TestCount(**tests))
-    return check_contract(one, str(folder), "", FrozenFiles({}), 1, PLAIN).event
+    return check_contract(one, str(folder), "", FrozenFiles({}), 1, PLAIN, run_own_program).event
 
 
 COUNTED = [
@@ -366,7 +366,7 @@ def test_a_specification_has_headings_with_text(tmp_path, text, problem):
     if text is not None:
         (tmp_path / "s.md").write_text(text)
     one = Contract(type="markdown_spec", written_type="markdown_spec", source="s.md")
-    event = check_contract(one, str(tmp_path), "s.md", FrozenFiles({}), 1, {}).event
+    event = check_contract(one, str(tmp_path), "s.md", FrozenFiles({}), 1, {}, run_own_program).event
     assert event.problems == ((problem,) if problem else ())
 
 
