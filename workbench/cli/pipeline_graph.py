@@ -133,6 +133,7 @@ def _input_of_run(
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
     from workbench.graph.folding import fold_steps
     from workbench.graph.run_graph import RunFacts, graph_steps
+    from workbench.journal.session_queries import refused_calls
     from workbench.views.pipeline import last_started_step_plans, matrix_item_ids, pipeline_run
 
     with open_journal() as journal:
@@ -144,7 +145,9 @@ def _input_of_run(
             if step_plan.is_matrix
         }
         states, actions = journal.step_states(key), journal.actions(key)
-        run = pipeline_run(row, plan, states, actions, journal.now(), listed=items_by_step)
+        with journal.snapshot() as database:
+            refused = refused_calls(database, key)
+        run = pipeline_run(row, plan, states, actions, journal.now(), listed=items_by_step, refused=refused)
     run_facts, folded_steps = RunFacts(run), fold_steps(graph_steps(run), alike=False)
     return (
         folded_steps.steps,

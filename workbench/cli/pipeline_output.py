@@ -20,17 +20,33 @@ from workbench.domain.events import (
     RunStarted,
     StepChanged,
 )
-from workbench.domain.machines import COMPLETED_STEP_STATES, StepStateName, unstarted_item_state
+from workbench.domain.machines import (
+    COMPLETED_STEP_STATES,
+    ENDED_STEP_STATES,
+    StepStateName,
+    unstarted_item_state,
+)
 from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.domain.values import RunLink, Usage
 from workbench.journal.journal import Journal
 from workbench.journal.place_queue import PlaceWait
-from workbench.journal.session_queries import ItemCount, item_counts, steps_with_links
+from workbench.journal.session_queries import (
+    ItemCount,
+    item_counts,
+    refused_calls_by_step,
+    steps_with_links,
+)
 from workbench.text.human import SECOND_MICROS, counted, duration_text, size_text, token_text
 from workbench.text.problems import Problem
 from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.pipeline import matrix_item_count
-from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, StepStatus, step_status_name
+from workbench.views.status_icons import (
+    RUN_STATUSES,
+    STEP_STATUSES,
+    StepStatus,
+    refused_calls_text,
+    step_status_name,
+)
 from workbench.views.usage import money_text
 
 _MOST_NAMED: Final = 20
@@ -82,12 +98,19 @@ def run_report_json(
 
 def _steps_json(journal: Journal, run_id: str) -> list[JsonFields]:
     """Return the steps of a run and the items that have begun; a matrix counts its items by state."""
-    steps = journal.step_states(run_id)
+    steps, refused = journal.step_states(run_id), refused_by_step(journal, run_id)
     summaries = matrix_summaries(journal, run_id, [step for step in steps if not step.matrix])
     return [
-        step_json(step) | ({"items": {**summaries[step.step_id].counts}} if step.step_id in summaries else {})
+        step_json(step, refused[step.step_id])
+        | ({"items": {**summaries[step.step_id].counts}} if step.step_id in summaries else {})
         for step in steps
     ]
+
+
+def refused_by_step(journal: Journal, run_id: str) -> Counter[str]:
+    """Count the refused calls of each step's last attempt by step id; a matrix counts those of its items."""
+    with journal.snapshot() as database:
+        return refused_calls_by_step(database, run_id)
 
 
 def outcomes_json(journal: Journal, run_id: str) -> list[JsonFields]:
@@ -161,7 +184,7 @@ class _LinePrinter:
                 name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
                 return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
             case StepChanged() as body:
-                return self._step(body, step)
+                return self._step(body, step, self._refused(event, body))
             case ContractChecked(outcome="failed" | "warned" | "not_checked") as body:
                 first = body.problems[0] if body.problems else ""
                 return (
@@ -205,13 +228,19 @@ class _LinePrinter:
         row = self._journal.pipeline_state(session_id)
         return f"{run_title(row)} · " if row else ""
 
-    def _step(self, body: StepChanged, step: str) -> str:
-        icon, word = STEP_STATUSES[step_status_name(body.state, is_warned=body.is_warned or body.has_failed)]
+    def _refused(self, event: Event, body: StepChanged) -> int:
+        """Return how many calls of a step that has ended were refused."""
+        is_ended = body.state in ENDED_STEP_STATES
+        return refused_by_step(self._journal, event.session_id)[event.step or ""] if is_ended else 0
+
+    def _step(self, body: StepChanged, step: str, refused: int) -> str:
+        is_warned = body.is_warned or body.has_failed
+        icon, word = STEP_STATUSES[step_status_name(body.state, is_warned=is_warned, refused=refused)]
         sign = self._console.signs.of(icon)
         tried = f" attempt {body.attempt}" if body.attempt > 1 else ""
         # Gates and lists do no work of their own: what their items took stands in the items' lines.
         took = f" {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
-        used = _used_text(body.usage)
+        used = f"{_used_text(body.usage)}{_refused_text(refused)}"
         first, *more = reason_lines(body.detail, 300) or [""]
         why = f"  {first}" if first else ""
         return "\n".join(
@@ -243,11 +272,13 @@ def run_json(run: PipelineState) -> JsonFields:
     }  # fmt: skip
 
 
-def step_json(step: StepState) -> JsonFields:
+def step_json(step: StepState, refused: int) -> JsonFields:
+    """Return a step as JSON; `refused` is the number of calls of its last attempt that were refused."""
     times = "started_at completed_at duration_ms"
     return {
         **row_fields(step, "step_id pipeline_id state kind persona"), "matrix": step.matrix or None,
         **row_fields(step, "attempt retry_count"), "warned": step.is_warned,
+        "refused_calls": refused,
         **row_fields(step, f"contract {times} workspace_path session_id"),
         "action_id": step.action_id if step.state == "waiting" else None,
         **row_fields(step, "exit_code error_message"),
@@ -323,24 +354,24 @@ def item_state_counts(matrix: StepStateName, begun: Iterable[ItemCount], total: 
     return {name: counts[name] for name in STEP_STATUSES if counts[name]}
 
 
-def matrix_lines(summary: MatrixSummary, signs: StatusIcons) -> Iterator[str]:
+def matrix_lines(summary: MatrixSummary, signs: StatusIcons, refused: Mapping[str, int]) -> Iterator[str]:
     """Yield the items of a matrix, folded: counts by state, then the failed ones."""
     yield f"    {summary.words}"
-    yield from (step_line(item, signs) for item in summary.failed)
+    yield from (step_line(item, signs, refused.get(item.step_id, 0)) for item in summary.failed)
     more = summary.counts.get("failed", 0) + summary.counts.get("warned", 0) - len(summary.failed)
     if more > 0:
         yield f"    and {more:,} more failed; --all lists every item"
 
 
-def step_line(step: StepState, signs: StatusIcons) -> str:
-    """Return a step as a row: sign, id, state, working time, attempt, contract, why it failed."""
-    icon, word = STEP_STATUSES[step_status_name(step.state, is_warned=step.is_warned)]
+def step_line(step: StepState, signs: StatusIcons, refused: int = 0) -> str:
+    """Return a step as a row: sign, id, state, time, attempt, contract, refused calls, why it failed."""
+    icon, word = STEP_STATUSES[step_status_name(step.state, is_warned=step.is_warned, refused=refused)]
     took = duration_text(step.duration_ms / 1000) if step.duration_ms else ""
     tried = f" attempt {step.attempt}" if step.attempt > 1 else ""
     contract = f" contract {step.contract.replace('_', ' ')}" if step.contract else ""
     why = f"  {reason_line(step.error_message, 160)}" if step.error_message else ""
     indent = "    " if step.matrix else "  "
-    sign, used = signs.of(icon), _used_text(step.usage)
+    sign, used = signs.of(icon), f"{_used_text(step.usage)}{_refused_text(refused)}"
     return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{used}{why}"
 
 
@@ -348,6 +379,10 @@ def _used_text(usage: Usage) -> str:
     """Return tokens and cost, with a blank before each; empty where there are none."""
     used = f" {token_text(usage.total_tokens)} tok" if usage.total_tokens else ""
     return used + (f" {money_text(usage.cost_microdollars)}" if usage.cost_microdollars else "")
+
+
+def _refused_text(refused: int) -> str:
+    return f" · {refused_calls_text(refused)}" if refused else ""
 
 
 def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:

@@ -22,6 +22,7 @@ from workbench.cli.pipeline_output import (
     outcome_lines,
     place_json,
     place_limit_words,
+    refused_by_step,
     run_json,
     run_line,
     run_report_json,
@@ -306,15 +307,17 @@ def execute_status(options: Namespace, console: Console) -> int:
 
 def _status_lines(journal: Journal, run_id: str, console: Console, *, lists_items: bool) -> "Iterator[str]":
     """Yield the steps of a run; the items of a matrix are folded unless each is to be listed."""
+    refused = refused_by_step(journal, run_id)
     if lists_items:
-        yield from (step_line(step, console.signs) for step in journal.step_states(run_id))
+        states = journal.step_states(run_id)
+        yield from (step_line(step, console.signs, refused[step.step_id]) for step in states)
         return
     steps = journal.own_step_states(run_id)
     summaries = matrix_summaries(journal, run_id, steps)
     for step in steps:
-        yield step_line(step, console.signs)
+        yield step_line(step, console.signs, refused[step.step_id])
         if step.step_id in summaries:
-            yield from matrix_lines(summaries[step.step_id], console.signs)
+            yield from matrix_lines(summaries[step.step_id], console.signs, refused)
 
 
 CANCEL_EXAMPLE = 'workbench pipeline cancel nightly#41 --reason "wrong branch"'

@@ -20,7 +20,7 @@ _SVG_STYLE = (
     "path.long{stroke-width:3.5}path.back{stroke-dasharray:4 3}"
     "circle{fill:#59636e}"
     ".failed rect,.warned rect{stroke:#c62828;stroke-width:2.5}"
-    ".waiting rect{stroke:#9a6700;stroke-width:2.5}"
+    ".waiting rect,.refused rect{stroke:#9a6700;stroke-width:2.5}"
     ".running rect,.retrying rect{stroke:#0969da;stroke-width:2.5}"
     ".completed rect,.completed_empty rect{stroke:#1a7f37}"
     ".skipped,.cancelled{opacity:.6}"
@@ -150,6 +150,7 @@ _STATUS_STYLES = {
     "waiting": "stroke-width:3px,stroke-dasharray:6 3",
     "completed": "stroke:#2e7d32",
     "completed_empty": "stroke:#2e7d32",
+    "refused": "stroke:#9a6700,stroke-width:3px",
     "warned": "stroke:#c62828,stroke-width:3px,stroke-dasharray:2 2",
     "failed": "stroke:#c62828,stroke-width:3px",
     "skipped": "opacity:0.5",

@@ -203,6 +203,7 @@ STATUS_BY_SEVERITY: tuple[StepStatus, ...] = (
     "pending",
     "cancelled",
     "skipped",
+    "refused",
     "completed_empty",
     "completed",
 )
@@ -242,6 +243,8 @@ class StepFacts(Struct, frozen=True, kw_only=True):
     """How long it took in an earlier run."""
     counts: StatusCounts | None = None
     """Of a folded step."""
+    refused: int = 0
+    """Calls of its agents that were refused."""
 
 
 PENDING_FACTS = StepFacts()

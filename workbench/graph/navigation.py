@@ -22,7 +22,7 @@ from workbench.graph.step_text import as_ascii, status_sign
 from workbench.text.width import cell_width
 from workbench.views.status_icons import StepStatus
 
-URGENT_STATUSES: tuple[StepStatus, ...] = ("waiting", "failed", "warned", "retrying", "running")
+URGENT_STATUSES: tuple[StepStatus, ...] = ("waiting", "failed", "warned", "retrying", "running", "refused")
 """What must be in view, and what the next-problem key goes to, in this order."""
 
 
@@ -233,7 +233,7 @@ def combine_facts(members: Sequence[StepFacts]) -> StepFacts:
     if not members:
         return StepFacts(counts=StatusCounts())
     states: list[StepStatus] = [facts.state for facts in members]
-    done: tuple[StepStatus, ...] = ("completed", "completed_empty")
+    done: tuple[StepStatus, ...] = ("completed", "completed_empty", "refused")
     return StepFacts(
         state=min(states, key=STATUS_BY_SEVERITY.index),
         counts=StatusCounts(

@@ -144,7 +144,7 @@ def lit_cells(drawing: GraphDrawing, facts: Mapping[int, StepFacts]) -> LitCells
 
 def _ended_as(facts: StepFacts | None) -> StepStatus | None:
     match facts.state if facts is not None else "pending":
-        case "completed" | "completed_empty":
+        case "completed" | "completed_empty" | "refused":
             return "completed"
         case "failed" | "warned":
             return "failed"

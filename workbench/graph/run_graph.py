@@ -22,7 +22,7 @@ from workbench.views.pipeline import ContractState, PipelineItem, PipelineRun, P
 from workbench.views.status_icons import StepStatus
 
 _STATES_WITH_DURATION: tuple[StepStatus, ...] = (
-    "running", "retrying", "completed", "completed_empty", "warned", "failed", "cancelled",
+    "running", "retrying", "completed", "completed_empty", "refused", "warned", "failed", "cancelled",
 )  # fmt: skip
 """States in which a duration says something; a gate's window is said instead of its time."""
 
@@ -76,14 +76,14 @@ def graph_step_facts(step: PipelineStep, usual: float = 0.0) -> StepFacts:
         reason=step.error if step.state in ("failed", "warned") else "",
         is_queued=bool(step.place),
         share=min(1.0, step.seconds / usual) if is_measured else None,
-        usual=countdown_text(round(usual)) if is_measured else "",
+        usual=countdown_text(round(usual)) if is_measured else "", refused=step.refused,
     )  # fmt: skip
 
 
 def graph_item_facts(item: PipelineItem) -> StepFacts:
     return StepFacts(
         state=item.state, duration=_step_duration(item.state, item.seconds), attempt=max(1, item.attempt),
-        contract=_contract_mark(item.contract_mark), reason=item.error,
+        contract=_contract_mark(item.contract_mark), reason=item.error, refused=item.refused,
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def _time_left(step: PipelineStep) -> str:
     return countdown_text(_floor_to_tens(step.left))
 
 
-_ENDED_STATES: tuple[StepStatus, ...] = ("completed", "completed_empty", "warned", "failed")
+_ENDED_STATES: tuple[StepStatus, ...] = ("completed", "completed_empty", "refused", "warned", "failed")
 _STATE_ORDER = {state: rank for rank, state in enumerate(STATUS_BY_SEVERITY)}
 _UNSEEN_ITEMS = {state: FoldMember(name="", facts=StepFacts(state=state)) for state in STATUS_BY_SEVERITY}
 

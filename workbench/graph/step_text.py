@@ -99,7 +99,7 @@ def detail_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tu
         return bar_phrases(facts.share, room, is_ascii=is_ascii)
     if facts.state in FAILED_STATES:
         return _failure_phrases(facts, room, is_ascii=is_ascii)
-    word = _BADGE_WORDS.get(facts.state, "") if facts.duration else ""
+    word = _status_word(facts) if facts.duration else ""
     contract, retry = _contract_phrase(facts), _retry_phrase(facts)
     if facts.state in RUNNING_STATES and facts.share is not None:
         remaining = room - cell_width(retry[0]) - 1
@@ -107,7 +107,7 @@ def detail_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tu
         return (*_first_that_fits([(retry,)], room, is_ascii=is_ascii), *bar)
     word_phrase: Phrase = (word, "plain")
     return _first_that_fits(
-        [(word_phrase, retry, contract), (retry, contract), (contract,), (retry,)],
+        [(word_phrase, retry, contract), (retry, contract), (word_phrase,), (contract,), (retry,)],
         room, is_ascii=is_ascii,
     )  # fmt: skip
 
@@ -160,7 +160,11 @@ def counts_text(counts: StatusCounts, room: int) -> str:
 
 
 def _badge_word(facts: StepFacts) -> str:
-    return "queued" if facts.is_queued else _BADGE_WORDS.get(facts.state, "")
+    return "queued" if facts.is_queued else _status_word(facts)
+
+
+def _status_word(facts: StepFacts) -> str:
+    return f"{facts.refused} refused" if facts.refused else _BADGE_WORDS.get(facts.state, "")
 
 
 def _time(facts: StepFacts) -> tuple[Phrase, ...]:

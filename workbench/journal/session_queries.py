@@ -4,6 +4,7 @@ Reads no text of a conversation. Counts beside a session are queried only for th
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -395,6 +396,30 @@ def item_counts(database: Database, run_id: str) -> list[ItemCount]:
         ItemCount(matrix, state, bool(is_warned), count)
         for matrix, state, is_warned, count in database.execute(statement, (run_id,))
     ]
+
+
+def refused_calls(database: Database, session_id: str) -> dict[str, int]:
+    """Count the refused calls of each child of a session, with all sessions below it; leave zeros out."""
+    statement = (
+        "WITH RECURSIVE below (id, child) AS (SELECT id, id FROM session WHERE parent_id = ?"
+        " UNION ALL SELECT session.id, below.child FROM session JOIN below ON session.parent_id = below.id)"
+        " SELECT child, count(*) FROM below JOIN call ON call.session_id = below.id"
+        " AND call.state = 'rejected' GROUP BY child"
+    )
+    return dict(database.execute(statement, (session_id,)))
+
+
+def refused_calls_by_step(database: Database, run_id: str) -> Counter[str]:
+    """Count the refused calls of each step's last attempt by step id; a matrix counts those of its items."""
+    counts, by_step = refused_calls(database, run_id), Counter[str]()
+    for some in id_chunks(counts):
+        statement = (
+            "SELECT step_id, matrix, session_id FROM step_state"  # noqa: S608 ours
+            f" WHERE pipeline_id = ? AND session_id IN ({placeholders(some)})"
+        )
+        for step, matrix, session in database.execute(statement, (run_id, *some)):
+            by_step.update({name: counts[session] for name in (step, matrix) if name})
+    return by_step
 
 
 def steps_with_links(database: Database, run_id: str) -> list[str]:

@@ -39,7 +39,7 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
 )
-from workbench.views.status_icons import COUNTDOWN_BARS, StatusName
+from workbench.views.status_icons import COUNTDOWN_BARS, StatusName, refused_calls_text
 
 REPLY_INDENT: Final = 3
 NOTE_INDENT: Final = 5
@@ -289,17 +289,20 @@ def _call_group_line(block: CallGroupBlock, width: int, ink: Ink, glyphs: Glyphs
 def _step_lines(block: StepBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     name = _LONG_TOOL_CELLS if width >= _LONG_STEP_MIN_CELLS else _TOOL_CELLS
     room = width - (REPLY_INDENT + 1 + name + _STEP_GAP_CELLS)
-    words = glyphs.line(block.right)
+    words = glyphs.line(_step_words(block))
     while cell_width(words) > room and PART_SEPARATOR in words:
-        # The attempt goes before the state, and that before the time.
+        # The attempt is left out first, then refused calls, then the state, and the time last.
         words = words.partition(PART_SEPARATOR)[2]
-    right = styled(words, _right_style(block.right_meaning, ink))
+    meaning = block.right_meaning or ("risk" if block.refused else None)
+    right = styled(words, _right_style(meaning, ink))
     items = block.items if len(block.items) + 2 + right.cell_length <= room else ""
     rest = room - right.cell_length - 2 - (len(items) + 1 if items else 0)
     # A letter or two of what does it would say nothing.
     what = block.what if rest >= min(_MIN_KIND_CELLS, cell_width(block.what)) else ""
     columns = [
-        Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=REPLY_INDENT),
+        Column(
+            content=styled(glyphs.of(block.shown_sign), ink.sign(block.shown_sign)), width=1, gap=REPLY_INDENT
+        ),
         Column(content=safe_content(block.name, ink.of("foreground", bold=not block.step), ink), width=name),
         Column(content=safe_content(what, ink.of("muted"), ink), grows=True, least=1),
         Column(content=styled(items, ink.of("muted")), align="right"),
@@ -310,6 +313,12 @@ def _step_lines(block: StepBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[
     style = ink.of("muted", italic=True)
     notes = _indented([stylize_under(line, style) for line in lines[:_MAX_NOTE_LINES]], NOTE_INDENT)
     return [compose_columns(columns, width, glyphs), *notes]
+
+
+def _step_words(block: StepBlock) -> str:
+    attempt, separator, state = block.right.rpartition(PART_SEPARATOR)
+    refused = f"{refused_calls_text(block.refused)}{PART_SEPARATOR}" if block.refused else ""
+    return f"{attempt}{separator}{refused}{state}"
 
 
 def _right_style(meaning: StatusName | None, ink: Ink) -> Style:

@@ -34,7 +34,7 @@ def run_title_facts(
 
     `whose` says that it is not the run of the session on show.
     """
-    counts: tuple[tuple[StatusName, int], ...] = (("waiting", run.waiting), ("failed", run.failed))
+    counts = _noted_counts(run)
     title = f"{run.title}, {whose}" if whose else run.title
     head = [Content.styled(title, ink.of("muted" if whose else "foreground"))]
     head += [Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count]
@@ -56,7 +56,7 @@ def run_strip(
     """Return a run as a row: its state, name, progress, what waits or has failed in it, and its time."""
     sign, word = RUN_STATUSES[run.status]
     sign = "waiting" if run.waiting else sign
-    counts: tuple[tuple[StatusName, int], ...] = (("waiting", run.waiting), ("failed", run.failed))
+    counts = _noted_counts(run)
     shown = [styled(f"{glyphs.of(name)} {count}", ink.sign(name)) for name, count in counts if count]
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
@@ -70,6 +70,10 @@ def run_strip(
     ]
     style = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
+
+
+def _noted_counts(run: PipelineRun) -> tuple[tuple[StatusName, int], ...]:
+    return (("waiting", run.waiting), ("failed", run.failed), ("risk", run.refused))
 
 
 def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:

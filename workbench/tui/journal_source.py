@@ -283,6 +283,12 @@ class JournalSource:
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
         return self._journal.step_state(run_id, step_id)
 
+    def refused_calls(self, run_id: str) -> Mapping[str, int]:
+        from workbench.journal.session_queries import refused_calls
+
+        with self._journal.snapshot() as database:
+            return refused_calls(database, run_id)
+
     def place_wait(self, run_id: str) -> str:
         wait = wait_of_run(self._journal.home, run_id)
         return wait.text if wait is not None else ""

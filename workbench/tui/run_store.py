@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from workbench.domain.events import Event, RunStarted, StepChanged
+from workbench.domain.events import ActionRejected, CallProposed, Event, RunStarted, StepChanged
 from workbench.domain.machines import ENDED_RUN_STATES, LOST
 from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
 from workbench.domain.values import StepPlan
@@ -43,6 +43,8 @@ class RunStore:
         """Of each run the items of its matrices as they were last made of their rows."""
         self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
         """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
+        self._refused: dict[str, Mapping[str, int]] = {}
+        """Of each run how many calls were refused, by the session of its step."""
         self._links: RunLinks | None = None
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
@@ -53,6 +55,7 @@ class RunStore:
         self.rows = {run.pipeline_id: run for run in self._source.runs(MAX_RUNS)}
         # A replay may have gone back, to before a step or a plan was known.
         self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
+        self._refused = {}
         self._links = None
 
     def is_about(self, event: Event) -> bool:
@@ -70,6 +73,22 @@ class RunStore:
             elif isinstance(event.body, StepChanged) and event.body.items_ref is not None:
                 self._listed.get(event.session_id, {}).pop(event.step, None)  # read when it is drawn
             self._touched.setdefault(event.session_id, {})[event.step] = None
+
+    def forget_refused(self, event: Event) -> str | None:
+        """Count refused calls again after an event that may have refused one; return the run on show then."""
+        is_refusal = isinstance(event.body, ActionRejected) or (
+            isinstance(event.body, CallProposed) and event.body.verdict.outcome in ("denied", "refused")
+        )
+        if not is_refusal:
+            return None
+        self._refused = {}
+        return self.current
+
+    def refused_calls(self, run_id: str) -> Mapping[str, int]:
+        """Return how many calls of a run were refused, by the session of its step."""
+        if run_id not in self._refused:
+            self._refused[run_id] = self._source.refused_calls(run_id)
+        return self._refused[run_id]
 
     def read(self, run_ids: Iterable[str]) -> None:
         """Read changed runs again; the steps only of those that somebody has looked at."""
@@ -149,7 +168,8 @@ class RunStore:
             self._links = RunLinks(self._source.run_events)
         links = self._links.of(key, plans, steps)
         place = self._source.place_wait(key) if row.status == "running" else ""
-        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links, place)
+        refused = self.refused_calls(key)
+        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links, place, refused)
 
     def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the items of the matrices of a run that know theirs; what no event said is read once."""

@@ -211,6 +211,7 @@ class ScreenState:
             before = source.turns_before(events[0])
         self.transcript = Transcript(session_id, before)
         self.transcript.apply_all(self._with_steps(events))
+        self.count_refused(self.transcript)
         self._first, self._folded = events[0].sequence_number if events else 1, len(events)
 
     def _with_steps(self, events: Sequence[Event]) -> Iterable[Event]:
@@ -298,6 +299,8 @@ class ScreenState:
         for session_id in touched:
             self._read_session(session_id)
         self.runs.read(filter(self._is_run_listed, changed.runs))
+        if changed.runs:
+            changed.blocks |= self.count_refused(self.transcript)
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)
@@ -326,6 +329,12 @@ class ScreenState:
         """Return whether a session or a run is under way, as far as was looked."""
         sessions = self.sessions.values()
         return any(session.status in BUSY_STATUSES for session in sessions) or any(self.runs.running)
+
+    def count_refused(self, transcript: Transcript) -> set[str]:
+        """Count the refused calls of steps in the conversation of a run; return the blocks that changed."""
+        if self.current is None or self.current.kind != "pipeline":
+            return set()
+        return transcript.know_refused(self.runs.refused_calls(self.current.id))
 
     def _note_shown(self, event: Event, changed: StateChange) -> None:
         """Fold an event of the session on show, or of an agent in a step of the run on show."""
@@ -357,6 +366,8 @@ class ScreenState:
         if self.runs.is_about(event):
             self.runs.note(event)
             changed.runs.add(event.session_id)
+        if run := self.runs.forget_refused(event):
+            changed.runs.add(run)
         if isinstance(event.body, ErrorRaised | CallFinished):
             changed.troubles.append(event)
         if isinstance(event.body, CallFinished) and (call := self.source.call(event.call_id or "")):

@@ -256,6 +256,13 @@ class Transcript:
             self._show_call(call)
         return self._blocks.changed()
 
+    def know_refused(self, refused: Mapping[str, int]) -> set[str]:
+        """Say how many calls were refused by the session of a run's step; return what changed."""
+        self._blocks.begin()
+        for block in self._run.with_refused(refused):
+            self._blocks.put(block)
+        return self._blocks.changed()
+
     def turn_of(self, blocks: Sequence[Block], index: int) -> TurnSummary | None:
         """Return the turn that a block of some belongs to; the last turn for an index behind them."""
         if index >= len(blocks):

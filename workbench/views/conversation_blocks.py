@@ -131,6 +131,16 @@ class StepBlock(Struct, frozen=True, kw_only=True):
     right_meaning: StatusName | None = None
     items: str = ""
     note: str = ""
+    refused: int = 0
+    """Calls of its agents that were refused in the last attempt."""
+
+    @property
+    def shown_sign(self) -> StatusName:
+        """Return the sign: `risk` where it is done although calls were refused."""
+        return "risk" if self.refused and self.sign == "ok" else self.sign
+
+    def with_refused(self, count: int) -> "StepBlock":
+        return self if count == self.refused else replace(self, refused=count)
 
     def with_items(self, words: str) -> "StepBlock":
         return replace(self, items=words)

@@ -77,6 +77,10 @@ class DataSource(Protocol):
         """Return the events of one step of a run and of its items, in order."""
         ...
 
+    def refused_calls(self, run_id: str) -> Mapping[str, int]:
+        """Count the refused calls of each session below a run, with those below it; leave zeros out."""
+        ...
+
     def place_wait(self, run_id: str) -> str:
         """Say what a run waits for that waits for a place among all runs; empty for any other."""
         ...

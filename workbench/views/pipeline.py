@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
@@ -23,7 +24,7 @@ from workbench.domain.rows import Action, PipelineState, StepState, run_title, s
 from workbench.domain.values import RunLink, SandboxLevel, StepKind, StepPlan, Usage
 from workbench.text.human import SECOND_MICROS
 from workbench.text.safe import one_line, reason_line
-from workbench.views.status_icons import STEP_STATUSES, Status, StepStatus, step_status_name
+from workbench.views.status_icons import Status, StepStatus, step_status, step_status_name
 
 ContractState = Literal["", "kept", "broken", "unchecked"]
 
@@ -42,10 +43,12 @@ class PipelineItem(Struct, frozen=True, kw_only=True):
     tokens: int
     session_id: str | None
     action_id: str | None
+    refused: int = 0
+    """Calls of its agent that were refused in the last attempt."""
 
     @property
     def status(self) -> Status:
-        return STEP_STATUSES[self.state]
+        return step_status(self.state, self.refused)
 
 
 class MatrixCounts(Struct, frozen=True, kw_only=True):
@@ -125,10 +128,12 @@ class PipelineStep(Struct, frozen=True, kw_only=True):
     place: str = ""
     """That it waits for a place among the steps of all runs, and how many stand before its run."""
     sandbox: SandboxLevel | None = None
+    refused: int = 0
+    """Calls of its agents that were refused in the last attempt, by policy or by a human."""
 
     @property
     def status(self) -> Status:
-        return STEP_STATUSES[self.state]
+        return step_status(self.state, self.refused)
 
 
 class PipelineRun(Struct, frozen=True, kw_only=True):
@@ -147,6 +152,8 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     failed: int
     """Tolerated failures among them."""
     warned: int
+    refused: int
+    """Completed steps of whose calls some were refused."""
     seconds: float
     tokens: int
     cost: int
@@ -206,17 +213,19 @@ def pipeline_run(
     listed: Mapping[str, Sequence[str]] | None = None,
     links: Iterable[RunLink] = (),
     place: str = "",
+    refused: Mapping[str, int] | None = None,
 ) -> PipelineRun:
     """Return a run for the screen.
 
     Pending gates are found among `actions`. `known` keeps items from view to view: a matrix may have
     thousands, and few of them change. `listed` has the ids of all items by matrix step; some have no row yet.
+    `refused` is the number of refused calls by the session of a step.
     """
     now = run.updated_at if run.status == LOST else now  # nothing is known of what its steps did later
     rows = list(states)
     own = {row.step_id: row for row in rows if not row.matrix}
     items: dict[str, list[PipelineItem]] = {}
-    known = {} if known is None else known
+    known, refused = {} if known is None else known, refused or {}
     below: dict[str, list[StepState]] = {}
     for row in rows:
         if row.matrix:
@@ -228,12 +237,14 @@ def pipeline_run(
         if max(len(its), len(ids)) > MOST_SHOWN_ITEMS:
             totals[matrix] = max(len(its), len(ids)), _row_counts(its, max(len(its), len(ids)), ending.state)
             its, ids = _urgent_rows(its), ()
-        made = [_ended_item(_cached_item(row, now, known), ending) for row in its]
+        made = [_ended_item(_cached_item(row, now, known, refused), ending) for row in its]
         items[matrix] = _with_unstarted_items(matrix, made, ids, ending)
     asked = _pending_gates(actions)
-    spent = _usage_by_step(rows)
+    spent, denied = _usage_by_step(rows), _refused_by_step(rows, refused)
     steps = tuple(
-        _pipeline_step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, _NO_USAGE))
+        _pipeline_step(
+            plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, _NO_USAGE), denied[plan.id]
+        )
         for plan in plans
     )
     if totals:
@@ -246,6 +257,7 @@ def pipeline_run(
         steps=steps, done=sum(word in _DONE_STATES and word != "skipped" for word in words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
+        refused=words.count("refused"),
         seconds=_run_seconds(run, now),
         tokens=sum(used.total_tokens for used in spent.values()),
         cost=sum(used.cost_microdollars for used in spent.values()),
@@ -272,7 +284,7 @@ def _pending_gates(actions: Iterable[Action]) -> dict[str, Action]:
     return asked
 
 
-_DONE_STATES = COMPLETED_STEP_STATES | {"warned", "skipped"}
+_DONE_STATES = COMPLETED_STEP_STATES | {"refused", "warned", "skipped"}
 
 
 def _pipeline_step(
@@ -282,13 +294,14 @@ def _pipeline_step(
     asked: Mapping[str, Action],
     now: int,
     spent: Usage,
+    refused: int,
 ) -> PipelineStep:
     row = own.get(plan.id)
     action = asked.get(row.action_id or "") if row and row.state == "waiting" else None
     below = tuple(items)
     return PipelineStep(
         id=plan.id, name=one_line(plan.name or plan.id, 200), kind=plan.kind, needs=plan.needs,
-        returns=plan.returns, persona=one_line(plan.persona, 80), state=_step_state(row, plan, own),
+        returns=plan.returns, persona=one_line(plan.persona, 80), state=_step_state(row, plan, own, refused),
         started_at=row.started_at if row else None, completed_at=row.completed_at if row else None,
         seconds=matrix_seconds(row, now) if plan.is_matrix and row else _working_seconds(row, now),
         attempt=row.attempt if row else 0, attempts=plan.attempts,
@@ -298,7 +311,7 @@ def _pipeline_step(
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
         tokens=spent.total_tokens, cost=spent.cost_microdollars, is_matrix=plan.is_matrix,
         item_count=len(below) or plan.item_count,
-        items=below, counts=_matrix_counts(below) if below else None, sandbox=plan.sandbox,
+        items=below, counts=_matrix_counts(below) if below else None, sandbox=plan.sandbox, refused=refused,
     )  # fmt: skip
 
 
@@ -321,17 +334,28 @@ def _usage_by_step(rows: Iterable[StepState]) -> dict[str, Usage]:
 _NO_USAGE = Usage()
 
 
+def _refused_by_step(rows: Iterable[StepState], refused: Mapping[str, int]) -> Counter[str]:
+    counts = Counter[str]()
+    for row in rows if refused else ():
+        counts[row.matrix or row.step_id] += refused.get(row.session_id or "", 0)
+    return counts
+
+
 def _cached_item(
-    row: StepState, now: int, known: MutableMapping[str, tuple[StepState, PipelineItem]]
+    row: StepState,
+    now: int,
+    known: MutableMapping[str, tuple[StepState, PipelineItem]],
+    refused: Mapping[str, int],
 ) -> PipelineItem:
     """Return an item as it was made before while its row is the same; its time goes on while it runs."""
-    cached = known.get(row.key)
-    if cached is not None and cached[0] is row and row.state != "running":
+    cached, calls = known.get(row.key), refused.get(row.session_id or "", 0)
+    is_same = cached is not None and cached[0] is row and cached[1].refused == calls
+    if cached is not None and is_same and row.state != "running":
         return cached[1]
-    if cached is not None and cached[0] is row:
+    if cached is not None and is_same:
         item = replace(cached[1], seconds=_working_seconds(row, now))
     else:
-        item = _pipeline_item(row, now)
+        item = _pipeline_item(row, now, calls)
     known[row.key] = (row, item)
     return item
 
@@ -376,18 +400,20 @@ def _item_label(matrix: str, item_id: str) -> str:
     return one_line(item_id.removeprefix(f"{matrix}[").removesuffix("]"), 120)
 
 
-def _pipeline_item(row: StepState, now: int) -> PipelineItem:
+def _pipeline_item(row: StepState, now: int, refused: int) -> PipelineItem:
     return PipelineItem(
-        id=row.step_id, label=_item_label(row.matrix, row.step_id), state=_row_state(row),
+        id=row.step_id, label=_item_label(row.matrix, row.step_id), state=_row_state(row, refused),
         seconds=_working_seconds(row, now), attempt=row.attempt, retries=row.retry_count,
         contract_mark=_contract_state(row),
         error=reason_line(row.error_message, 500), tokens=row.usage.total_tokens, session_id=row.session_id,
-        action_id=row.action_id if row.state == "waiting" else None,
+        action_id=row.action_id if row.state == "waiting" else None, refused=refused,
     )  # fmt: skip
 
 
-def _step_state(row: StepState | None, plan: StepPlan, own: Mapping[str, StepState]) -> StepStatus:
-    word = _row_state(row) if row else "pending"
+def _step_state(
+    row: StepState | None, plan: StepPlan, own: Mapping[str, StepState], refused: int
+) -> StepStatus:
+    word = _row_state(row, refused) if row else "pending"
     if word != "pending":
         return word
     needed = [own.get(need) for need in plan.needs]
@@ -398,8 +424,8 @@ def _step_state(row: StepState | None, plan: StepPlan, own: Mapping[str, StepSta
     )
 
 
-def _row_state(row: StepState) -> StepStatus:
-    return step_status_name(row.state, is_warned=row.is_warned)
+def _row_state(row: StepState, refused: int = 0) -> StepStatus:
+    return step_status_name(row.state, is_warned=row.is_warned, refused=refused)
 
 
 def _contract_state(row: StepState | None) -> ContractState:

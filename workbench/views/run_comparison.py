@@ -13,8 +13,8 @@ DifferenceKind = Literal["same", "outcome", "slower", "faster", "added", "gone",
 """How a step differs, its outcome before its time; `open` has not ended while its run goes on."""
 _NOTICEABLE_SHARE = 0.1
 _NOTICEABLE_SECONDS = 1.0
-_ENDED_STATES = frozenset[str]({*ENDED_STEP_STATES, "warned"})
-_GOOD_STATES = frozenset({"completed", "completed_empty", "skipped"})
+_ENDED_STATES = frozenset[str]({*ENDED_STEP_STATES, "refused", "warned"})
+_GOOD_STATES = frozenset({"completed", "completed_empty", "refused", "skipped"})
 
 
 class ComparedStep(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """The steps of a run as lines of its conversation: events go in, new and changed blocks come out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from workbench.domain import events as e
@@ -42,6 +42,22 @@ class RunStepLog:
         self._round = 1
         self.sessions: dict[str, str] = {}
         """The sessions that agents lead in its steps, each with its step."""
+        self._newest: dict[str, dict[str, str]] = {}
+        """Of each step the session of its last attempt by item; of a step that is not a matrix by itself."""
+        self._refused: Mapping[str, int] = {}
+
+    def with_refused(self, refused: Mapping[str, int]) -> Iterator[StepBlock]:
+        """Yield the lines that change with the number of refused calls by session."""
+        self._refused = refused
+        for step, line in self._lines.items():
+            counted = self._with_refused(step, line)
+            if counted != line:
+                self._lines[step] = counted
+                yield counted
+
+    def _with_refused(self, step: str, line: StepBlock) -> StepBlock:
+        sessions = self._newest.get(step, {}).values()
+        return line.with_refused(sum(self._refused.get(session, 0) for session in sessions))
 
     def agent_blocks(self, event: Event) -> Iterator[RunBlock]:
         """Yield what an event of a step's session adds: words of the agent, and what it does now."""
@@ -76,6 +92,7 @@ class RunStepLog:
         for step in body.reset:
             self._lines.pop(step, None)
             self._items.pop(step, None)
+            self._newest.pop(step, None)
         if body.round > 1:
             named = ", ".join(one_line(step, 60) for step in body.reset)
             which = named if len(body.reset) <= _MAX_NAMED_STEPS else f"{len(body.reset)} steps"
@@ -86,6 +103,8 @@ class RunStepLog:
         from workbench.views.pipeline import ItemTally
 
         matrix = body.matrix or self._matrix.get(step, "")
+        if body.session_id:
+            self._newest.setdefault(matrix or step, {})[step] = body.session_id
         if matrix:
             self._matrix[step] = matrix
             self._items.setdefault(matrix, ItemTally()).note(step, _step_status(body))
@@ -97,7 +116,7 @@ class RunStepLog:
         yield self._keep(step, self._counted(step, self._line(event, step, body)))
 
     def _keep(self, step: str, line: StepBlock) -> StepBlock:
-        self._lines[step] = line
+        line = self._lines[step] = self._with_refused(step, line)
         return line
 
     def _line(self, event: Event, step: str, body: e.StepChanged) -> StepBlock:

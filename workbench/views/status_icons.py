@@ -18,6 +18,7 @@ from workbench.domain.machines import (
     StepStateName,
 )
 from workbench.domain.rows import Action, Call, Session, is_released
+from workbench.text.human import counted
 
 StatusName = Literal[
     "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
@@ -34,10 +35,11 @@ IconName = StatusName | GlyphName
 Status = tuple[StatusName, str]
 """An icon and the word beside it."""
 StepStatus = Literal[
-    "pending", "ready", "running", "waiting", "retrying", "completed", "completed_empty", "warned", "failed",
-    "skipped", "cancelled",
+    "pending", "ready", "running", "waiting", "retrying", "completed", "completed_empty", "refused", "warned",
+    "failed", "skipped", "cancelled",
 ]  # fmt: skip
-"""`ready` is pending with nothing left to wait for, `warned` failed, and its run goes on."""
+"""`ready` is pending with nothing left to wait for, `warned` failed, and its run continues; `refused` is
+completed, although calls of its agent were refused."""
 
 
 class Icon(Struct, frozen=True, kw_only=True):
@@ -154,6 +156,7 @@ STEP_STATUSES: Final[Mapping[StepStatus, Status]] = {
     "retrying": ("running", "retrying"),
     "completed": ("ok", "completed"),
     "completed_empty": ("ok", "completed, empty"),
+    "refused": ("risk", "completed"),
     "warned": ("failed", "failed, allowed"),
     "failed": ("failed", "failed"),
     "skipped": ("cancelled", "skipped"),
@@ -260,5 +263,19 @@ def told_status(session: Session) -> str:
     return "ready" if is_worked_off and session.status == "paused" else session.status
 
 
-def step_status_name(state: StepStateName, *, is_warned: bool) -> StepStatus:
-    return "warned" if is_warned and state in COMPLETED_STEP_STATES else state
+def step_status_name(state: StepStateName, *, is_warned: bool, refused: int = 0) -> StepStatus:
+    """Return the status of a step; `refused` is the number of calls of its last attempt that were refused."""
+    if state not in COMPLETED_STEP_STATES:
+        return state
+    return "warned" if is_warned else "refused" if refused else state
+
+
+def step_status(name: StepStatus, refused: int = 0) -> Status:
+    """Return the icon and word of a step: `completed, 2 calls refused`."""
+    icon, word = STEP_STATUSES[name]
+    return icon, f"{word}, {refused_calls_text(refused)}" if refused else word
+
+
+def refused_calls_text(count: int) -> str:
+    """Return `2 calls refused`; empty for none."""
+    return f"{counted(count, 'call')} refused" if count else ""

@@ -12,7 +12,7 @@ from workbench.graph.fit import fit_picture, step_labels
 from workbench.graph.folding import fold_steps
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
-from workbench.graph.navigation import overview_lines
+from workbench.graph.navigation import overview_lines, urgent_steps
 from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, seconds_to_go
 from workbench.graph.step_text import static_badge_width
 from workbench.views.detail_pages import step_detail
@@ -33,8 +33,8 @@ def row(step, state, **more):
     return StepState(key=f"r/{step}", pipeline_id="r", step_id=step, ordinal=0, state=state, **more)
 
 
-def shown(*rows, now=12_000_000, actions=()):
-    found = pipeline_run(RUN, PLANS, rows, actions, now)
+def shown(*rows, now=12_000_000, actions=(), refused=None):
+    found = pipeline_run(RUN, PLANS, rows, actions, now, refused=refused)
     return found, {step.id: step for step in found.steps}
 
 
@@ -67,6 +67,48 @@ def test_a_clock_runs_only_while_its_step_does():
 def test_the_word_of_a_state(state, more, word):
     _, steps = shown(row("plan", state, **more))
     assert steps["plan"].state == word
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "name", "said"),
+    [
+        ("completed", {}, "refused", ("risk", "completed, 2 calls refused")),
+        ("completed_empty", {}, "refused", ("risk", "completed, 2 calls refused")),
+        ("completed", {"is_warned": True}, "warned", ("failed", "failed, allowed, 2 calls refused")),
+        ("failed", {}, "failed", ("failed", "failed, 2 calls refused")),
+        ("running", {}, "running", ("running", "running, 2 calls refused")),
+    ],
+)
+def test_a_step_of_whose_calls_some_were_refused_says_so(state, more, name, said):
+    run, steps = shown(row("plan", state, session_id="s", **more), refused={"s": 2, "other": 9})
+    assert (steps["plan"].state, steps["plan"].status) == (name, said)
+    assert run.refused == (name == "refused")
+    again, _ = shown(row("plan", state, session_id="next", **more), refused={"s": 2})
+    assert again.steps[0].refused == 0  # those of an earlier attempt
+
+
+def test_a_matrix_counts_the_refused_calls_of_its_items_and_draws_them_again():
+    items = [row(f"tests[{n}]", "completed", matrix="tests", session_id=f"s{n}") for n in range(3)]
+    rows, known = [row("tests", "completed"), *items], {}
+    before = pipeline_run(RUN, PLANS, rows, (), 0, known)
+    after = pipeline_run(RUN, PLANS, rows, (), 0, known, refused={"s1": 1, "s2": 2})
+    assert (before.steps[-1].state, after.steps[-1].state, after.steps[-1].refused) == (
+        "completed", "refused", 3,
+    )  # fmt: skip
+    assert [item.state for item in after.steps[-1].items] == ["completed", "refused", "refused"]
+    assert after.steps[-1].counts == MatrixCounts(done=3) and after.done == before.done
+
+
+def test_a_graph_marks_a_step_of_whose_calls_some_were_refused():
+    run, _ = shown(row("plan", "completed", session_id="s", duration_ms=1_100), refused={"s": 1})
+    steps = graph_steps(run)
+    layout, facts = compute_layout(build_graph(steps)), {0: graph_step_facts(run.steps[0])}
+    picture = fit_picture(layout, 120, slots=lambda step: 20)
+    assert "! plan" in "\n".join(picture.lines(facts)) and "1.1 s 1 refused" in "\n".join(
+        picture.lines(facts)
+    )
+    assert overview_lines(layout, facts, rows=1)[0].startswith("!")
+    assert urgent_steps(layout, facts) == [0]
 
 
 def test_a_step_is_ready_when_all_it_needs_is_there():

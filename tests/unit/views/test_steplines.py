@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import golden
+from tests.unit.render.inks import DARK, UNICODE
 from tests.unit.views.making import NOW, event
 from workbench.domain import events as e
 from workbench.domain.values import StepPlan
+from workbench.render.conversation import block_lines
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import CallBlock, StepBlock
 
@@ -59,6 +61,33 @@ def test_what_is_said_asked_and_run_is_in_one_order():
     transcript.apply_all(events)
     lines = [one for one in transcript.blocks if isinstance(one, StepBlock | CallBlock)]
     assert [one.at for one in lines] == sorted(one.at for one in lines)
+
+
+def test_the_line_of_a_step_says_how_many_of_its_calls_were_refused():
+    plans = (StepPlan(id="mend"), StepPlan(id="each", is_matrix=True))
+    bodies = [
+        (e.RunStarted(pipeline="p", steps=plans), None),
+        (e.StepChanged(state="running", session_id="s1"), "mend"),
+        (e.StepChanged(state="retrying"), "mend"),
+        (e.StepChanged(state="running", attempt=2, session_id="s2"), "mend"),
+        (e.StepChanged(state="completed", attempt=2, duration_ms=1_100), "mend"),
+        (e.StepChanged(state="running", items=("each[a]", "each[b]")), "each"),
+        *(
+            (e.StepChanged(state="running", matrix="each", item=name, session_id=name), f"each[{name}]")
+            for name in "ab"
+        ),
+    ]
+    transcript = Transcript("s1")
+    transcript.apply_all(event(body, step=step, at=NOW + at) for at, (body, step) in enumerate(bodies))
+    changed = transcript.know_refused({"s1": 5, "s2": 1, "a": 2, "b": 3})
+    blocks = {one.step: one for one in transcript.blocks if isinstance(one, StepBlock)}
+    assert {name: (one.refused, one.shown_sign) for name, one in blocks.items()} == {
+        "mend": (1, "risk"), "each": (5, "running"),
+    }  # fmt: skip
+    assert changed == {one.id for one in blocks.values()} and not transcript.know_refused({"s2": 1, "a": 5})
+    ink, glyphs = DARK, UNICODE
+    (line, *_) = block_lines(blocks["mend"], 70, ink, glyphs)
+    assert line.plain.startswith("   ! mend") and "2nd try   1 call refused   1.1 s" in line.plain
 
 
 def lines(*bodies):

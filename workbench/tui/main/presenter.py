@@ -103,7 +103,7 @@ class SessionPresenter:
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
         state = self.state
-        counted = self.agents.read(state.shown)
+        counted = self.agents.read(state.shown) | state.count_refused(state.shown)
         changed = changed if changed is None else changed | counted
         self.panes.conversation.show(
             ConversationModel(

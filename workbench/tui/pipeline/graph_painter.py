@@ -23,7 +23,7 @@ _STATUS_OF_GLYPH: Final[Mapping[str, StatusName]] = {
 }
 _STATE_COLORS: Final[Mapping[StepStatus, ColorName]] = {
     "waiting": "waiting", "failed": "failed", "warned": "failed", "running": "info", "retrying": "info",
-    "completed": "added", "completed_empty": "added",
+    "completed": "added", "completed_empty": "added", "refused": "added",
 }  # fmt: skip
 """The colour of a step's frame and of what is said of it; all others are to come, or were left out."""
 _QUIET: Final = 0.5

@@ -10,6 +10,7 @@ never read (DESIGN section 2).
 
 import threading
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
@@ -303,6 +304,23 @@ class ReplaySource(JournalSource):
         if run_id not in self._rows.pipeline_states:
             return super().run_step(run_id, step_id) if self.run(run_id) is not None else None
         return self._rows.step_states.get(step_key(run_id, step_id))
+
+    def refused_calls(self, run_id: str) -> Mapping[str, int]:
+        if run_id not in self._rows.pipeline_states:
+            return super().refused_calls(run_id) if self.run(run_id) is not None else {}
+        refused = (call.session_id for call in self._rows.calls.values() if call.state == "rejected")
+        children = (self._child_of(run_id, session_id) for session_id in refused)
+        return Counter(child for child in children if child)
+
+    def _child_of(self, run_id: str, session_id: str) -> str:
+        """Return the session below a run that is a session or above it; empty if it is not below the run."""
+        seen = set[str]()
+        while session_id not in seen and (session := self._rows.sessions.get(session_id)) is not None:
+            if session.parent_id == run_id:
+                return session_id
+            seen.add(session_id)
+            session_id = session.parent_id or ""
+        return ""
 
     def place_wait(self, run_id: str) -> str:
         del run_id
