@@ -63,7 +63,8 @@ def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-input",
         action="store_true",
-        help="start without an input, though steps use {{ input }}",
+        help="start without an input, though steps use {{ input }}\n"
+        "Without it a terminal is asked, and a script is warned.",
     )
     parser.add_argument(
         "--from-step",
@@ -123,7 +124,7 @@ def execute_run(options: Namespace, console: Console) -> int:
             require_valid_config(loaded, console)
             driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors(), workspace)
             requested = load_requested_pipeline(workspace, request)
-            _require_input(requested, request, options, console)
+            _confirm_missing_input(requested, request, options, console)
             request = _with_accepted_commands(journal, requested, request, options, console)
 
             def ask(driver: "DriverIdentity | None") -> AskedRun:
@@ -136,10 +137,10 @@ def execute_run(options: Namespace, console: Console) -> int:
         raise
 
 
-def _require_input(
+def _confirm_missing_input(
     loaded: "LoadedPipeline", request: "RunRequest", options: Namespace, console: Console
 ) -> None:
-    """Ask, or refuse where nobody can be asked, when steps use an input that is empty."""
+    """Ask at a terminal whether to start when steps use an input that is empty; a script gets a warning."""
     from workbench.host.steps.run_requests import steps_missing_input
 
     steps = steps_missing_input(loaded.pipeline, request.input) if loaded.report.is_ok else ()
@@ -148,7 +149,8 @@ def _require_input(
     what, why = "no run was started", f"there is no input, and {used_by_text(steps)}"
     remedy = "give one with --input TEXT, or start without it: --no-input"
     if not console.can_ask or options.output_format not in (None, "human"):
-        raise UsageError(what, why, remedy)
+        console.note(f"Warning: {why}. --input TEXT gives one; --no-input starts without this warning.")
+        return
     if not confirm(console, "Start without it?", "yes", what=what, remedy=remedy, lines=[sentence(why)]):
         raise Refusal(what, why, remedy)
 
