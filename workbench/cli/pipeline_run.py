@@ -40,7 +40,8 @@ from workbench.journal.session_queries import pending_action_ids
 from workbench.text.human import sentence
 from workbench.text.safe import one_line, safe_text
 from workbench.views.lost_drivers import listed_run, lost_sentence
-from workbench.views.pipeline import used_by_text
+from workbench.views.pipeline import step_counts_text, used_by_text
+from workbench.views.status_icons import step_status_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -309,12 +310,14 @@ def execute_status(options: Namespace, console: Console) -> int:
 
 def _status_lines(journal: Journal, run_id: str, console: Console, *, lists_items: bool) -> "Iterator[str]":
     """Yield the steps of a run; the items of a matrix are folded unless each is to be listed."""
-    refused = refused_by_step(journal, run_id)
+    refused, steps = refused_by_step(journal, run_id), journal.own_step_states(run_id)
+    if steps:
+        states = [step_status_name(step.state, is_warned=step.is_warned) for step in steps]
+        yield f"  {step_counts_text(states)}"
     if lists_items:
-        states = journal.step_states(run_id)
-        yield from (step_line(step, console.signs, refused[step.step_id]) for step in states)
+        every = journal.step_states(run_id)
+        yield from (step_line(step, console.signs, refused[step.step_id]) for step in every)
         return
-    steps = journal.own_step_states(run_id)
     summaries = matrix_summaries(journal, run_id, steps)
     for step in steps:
         yield step_line(step, console.signs, refused[step.step_id])

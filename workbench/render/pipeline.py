@@ -1,5 +1,6 @@
 """The title of a run of a pipeline, its progress and its earlier runs, as lines."""
 
+import itertools
 from collections.abc import Sequence
 
 from textual.content import Content
@@ -14,7 +15,7 @@ from workbench.text.human import countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.pipeline import PipelineRun
 from workbench.views.run_history import EarlierStep, usual_seconds
-from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, StatusName
+from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, GlyphName, StatusName
 from workbench.views.usage import money_text
 
 _LONGEST_RUN_BAR = 30
@@ -34,20 +35,22 @@ def run_title_facts(
 
     `whose` says that it is not the run of the session on show.
     """
-    counts = _noted_counts(run)
     title = f"{run.title}, {whose}" if whose else run.title
-    head = [Content.styled(title, ink.of("muted" if whose else "foreground"))]
-    head += [Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count]
-    done = Content.styled(f"{run.done} of {run.total}", ink.of("muted" if whose else "foreground"))
+    named = Content.styled(title, ink.of("muted" if whose else "foreground"))
+    heads = [[named, *_counts(run, ink, glyphs, has_words=has_words)] for has_words in (True, False)]
+    done = Content.styled(f"{run.done} of {run.total} done", ink.of("muted" if whose else "foreground"))
     room = width - _AROUND_TITLE
-    for words in _title_tails(run, to_go):
+    for words, head in itertools.product(_title_tails(run, to_go), heads):
+        is_said = head is heads[0] and run.failed
         tail = [
-            Content.styled(word, ink.of("failed" if word.startswith("failed") else "muted")) for word in words
+            Content.styled(word, ink.of("failed" if word.startswith("failed") else "muted"))
+            for word in words
+            if not (is_said and word == "failed")
         ]
         bar = min(_LONGEST_RUN_BAR, room - _TITLE_GAP.join([*head, done, *tail]).cell_length - 1)
         if bar >= _LEAST_RUN_BAR:
             return _TITLE_GAP.join([*head, progress_bar(run, bar, ink, glyphs) + Content(" ") + done, *tail])
-    return _TITLE_GAP.join([*head, done])
+    return _TITLE_GAP.join([*heads[1], done])
 
 
 def run_strip(
@@ -56,13 +59,11 @@ def run_strip(
     """Return a run as a row: its state, name, progress, what waits or has failed in it, and its time."""
     sign, word = RUN_STATUSES[run.status]
     sign = "waiting" if run.waiting else sign
-    counts = _noted_counts(run)
-    shown = [styled(f"{glyphs.of(name)} {count}", ink.sign(name)) for name, count in counts if count]
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(sign, ink, glyphs),
         Column(content=safe_content(run.title, ink.of("foreground", bold=is_cursor)), grows=True, least=8),
-        Column(content=_TITLE_GAP.join(shown), align="right", drop=3),
+        Column(content=_TITLE_GAP.join(_counts(run, ink, glyphs)), align="right", drop=3),
         Column(content=progress_bar(run, _ROW_BAR, ink, glyphs), width=_ROW_BAR, drop=2),
         Column(content=styled(f"{run.done} of {run.total}", ink.of("muted")), align="right", drop=4),
         Column(content=styled(word, ink.sign(sign)), width=_ROW_WORD, drop=1),
@@ -72,8 +73,17 @@ def run_strip(
     return row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
 
 
-def _noted_counts(run: PipelineRun) -> tuple[tuple[StatusName, int], ...]:
-    return (("waiting", run.waiting), ("failed", run.failed), ("risk", run.refused))
+def _counts(run: PipelineRun, ink: Ink, glyphs: Glyphs, *, has_words: bool = False) -> list[Content]:
+    """Return how many steps need a look or were left out: `× 1 failed`, or the sign and number alone."""
+    counts: tuple[tuple[StatusName, int, str], ...] = (
+        ("waiting", run.waiting, "waiting"), ("failed", run.failed, "failed"),
+        ("risk", run.refused, "with calls refused"), ("cancelled", run.skipped, "skipped"),
+    )  # fmt: skip
+    return [
+        styled(f"{glyphs.of(sign)} {count}{f' {word}' if has_words else ''}", ink.sign(sign))
+        for sign, count, word in counts
+        if count
+    ]
 
 
 def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
@@ -88,7 +98,8 @@ def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
     plain = (run.place, goes_on, ended, time, tokens)
     most = (*plain, money_text(run.cost) if run.cost else "")
     choices = ((*most, link), most, plain, (run.place, ended, time, tokens))
-    choices += ((run.place, ended, time), (ended, time), (ended, spent), (ended.partition(":")[0], spent), ())
+    choices += ((run.place, ended, time), (ended, time), (ended, spent), (ended.partition(":")[0], spent))
+    choices += ((ended.partition(":")[0],), ())
     return [[word for word in words if word] for words in choices]
 
 
@@ -103,18 +114,18 @@ def _links_text(run: PipelineRun) -> str:
 
 
 def progress_bar(run: PipelineRun, room: int, ink: Ink, glyphs: Glyphs) -> Content:
-    """Return a bar of a run's steps: done, failed, running, waiting, and what is to come."""
-    parts: tuple[tuple[StatusName, int], ...] = (
-        ("ok", run.done - run.warned), ("failed", run.failed),
-        ("running", run.running), ("waiting", run.waiting),
+    """Return a bar of a run's steps: heavy for done and failed ones, light for all others."""
+    parts: tuple[tuple[StatusName, int, GlyphName], ...] = (
+        ("ok", run.done, "ran"), ("failed", run.failed, "ran"),
+        ("running", run.running, "waited"), ("waiting", run.waiting, "waited"),
     )  # fmt: skip
     total, counted, drawn = max(1, run.total), 0, 0
     bar = Content("")
-    for sign, count in parts:
+    for sign, count, glyph in parts:
         counted += count
         cells = min(max(int(count > 0), round(room * counted / total) - drawn), room - drawn)
         drawn += cells
-        bar += Content.styled(glyphs.of("ran") * cells, ink.sign(sign))
+        bar += Content.styled(glyphs.of(glyph) * cells, ink.sign(sign))
     return bar + Content.styled(glyphs.of("waited") * (room - drawn), ink.of("rule"))
 
 

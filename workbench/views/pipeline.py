@@ -145,13 +145,15 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     status: ListedRunStatus
     steps: tuple[PipelineStep, ...]
     done: int
-    """Completed, and tolerated failures; a skipped step is not done."""
+    """Completed; neither a tolerated failure nor a skipped step is done."""
     total: int
     running: int
     waiting: int
     failed: int
     """Tolerated failures among them."""
     warned: int
+    skipped: int
+    """Skipped or cancelled."""
     refused: int
     """Completed steps of whose calls some were refused."""
     seconds: float
@@ -254,10 +256,10 @@ def pipeline_run(
     words = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
-        steps=steps, done=sum(word in _DONE_STATES and word != "skipped" for word in words), total=len(steps),
+        steps=steps, done=_done_steps(words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
-        refused=words.count("refused"),
+        refused=words.count("refused"), skipped=words.count("skipped") + words.count("cancelled"),
         seconds=_run_seconds(run, now),
         tokens=sum(used.total_tokens for used in spent.values()),
         cost=sum(used.cost_microdollars for used in spent.values()),
@@ -265,6 +267,22 @@ def pipeline_run(
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
         round=run.round, links=tuple(dict.fromkeys(links)), place=place,
     )  # fmt: skip
+
+
+def step_counts_text(states: Sequence[StepStatus]) -> str:
+    """Return how the steps of a run stand: `1 failed, 5 skipped, 0 of 6 done`."""
+    failed = states.count("failed") + states.count("warned")
+    ended = (
+        (failed, "failed"),
+        (states.count("skipped"), "skipped"),
+        (states.count("cancelled"), "cancelled"),
+    )
+    parts = [f"{count:,} {word}" for count, word in ended if count]
+    return ", ".join((*parts, f"{_done_steps(states):,} of {len(states):,} done"))
+
+
+def _done_steps(states: Sequence[StepStatus]) -> int:
+    return sum(states.count(state) for state in ("completed", "completed_empty", "refused"))
 
 
 def _needs_place(step: PipelineStep) -> bool:

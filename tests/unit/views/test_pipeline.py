@@ -1,8 +1,13 @@
 """A run as the screen shows it, folded from events and rows."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.unit.render.inks import DARK, UNICODE
 from tests.unit.views.making import call, event
 from workbench.domain.events import CallProposed
 from workbench.domain.rows import Action, PipelineState, StepState, run_title
@@ -15,8 +20,10 @@ from workbench.graph.model import build_graph
 from workbench.graph.navigation import overview_lines, urgent_steps
 from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, seconds_to_go
 from workbench.graph.step_text import static_badge_width
+from workbench.render.pipeline import progress_bar, run_title_facts
 from workbench.views.detail_pages import step_detail
-from workbench.views.pipeline import MatrixCounts, pipeline_run
+from workbench.views.pipeline import MatrixCounts, pipeline_run, step_counts_text
+from workbench.views.status_icons import STEP_STATUSES
 
 RUN = PipelineState(
     pipeline_id="r", pipeline_name="nightly", status="running", created_at=0, updated_at=0, number=41,
@@ -67,6 +74,41 @@ def test_a_clock_runs_only_while_its_step_does():
 def test_the_word_of_a_state(state, more, word):
     _, steps = shown(row("plan", state, **more))
     assert steps["plan"].state == word
+
+
+@given(st.lists(st.sampled_from(list(STEP_STATUSES)), max_size=12))
+def test_the_counts_of_a_run_add_up(states):
+    plans = [StepPlan(id=str(n)) for n in range(len(states))]
+    derived = {
+        "refused": ("completed", {}),
+        "warned": ("completed", {"is_warned": True}),
+        "ready": ("pending", {}),
+    }
+    rows = []
+    for n, name in enumerate(states):
+        state, more = derived.get(name, (name, {}))
+        rows.append(row(str(n), state, session_id="s" if name == "refused" else None, **more))
+    run = pipeline_run(RUN, plans, rows, (), 0, refused={"s": 1})
+    open_steps = sum(step.state in ("pending", "ready", "retrying") for step in run.steps)
+    assert run.done + run.failed + run.skipped + run.running + run.waiting + open_steps == run.total
+    numbers = map(int, re.findall("[0-9]+", step_counts_text([step.state for step in run.steps])))
+    *ended, done, total = numbers
+    assert (sum(ended), done, total) == (run.failed + run.skipped, run.done, run.total)
+    heavy, all_cells = progress_bar(run, 30, DARK, UNICODE).plain.count("━"), 30 * (run.done + run.failed)
+    assert abs(heavy - all_cells / max(1, run.total)) <= 1
+
+
+def test_a_failed_run_counts_no_skipped_step_as_done():
+    words = ["failed", *["skipped"] * 5]
+    rows = [row(f"s{n}", word) for n, word in enumerate(words)]
+    run = replace(RUN, status="failed")
+    view = pipeline_run(run, [StepPlan(id=f"s{n}") for n in range(6)], rows, (), 0)
+    assert step_counts_text(words) == "1 failed, 5 skipped, 0 of 6 done"
+    title = run_title_facts(view, None, 100, DARK, UNICODE).plain
+    assert title.startswith("nightly #41  × 1 failed  – 5 skipped  ━━━━━╌") and "0 of 6 done" in title
+    assert title.count("failed") == 1
+    narrow = run_title_facts(view, None, 70, DARK, UNICODE).plain
+    assert narrow.startswith("nightly #41  × 1  – 5  ━") and "0 of 6 done  failed" in narrow
 
 
 @pytest.mark.parametrize(
