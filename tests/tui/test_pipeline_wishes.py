@@ -24,7 +24,7 @@ def test_a_run_ends_only_when_the_word_is_typed(play):
 def test_a_step_is_not_done_again_while_the_run_goes_on(play):
     async def body(s):
         await s.press("z", "R")
-        assert "still works" in s.main.rule.said
+        assert "The run is not over" in s.main.rule.said
 
     play(body, retry_step=lambda run, step: 1 / 0)
 
@@ -66,6 +66,6 @@ def test_a_failed_step_is_done_again(play):
     async def body(s):
         await s.press("z", "n", "R")
         assert asked == [(s.run.run, "plan")]
-        assert "plan runs again (2nd try" in s.main.rule.said
+        assert "plan runs again (attempt 2" in s.main.rule.said
 
     play(body, failed, retry_step=lambda run, step: asked.append((run, step)))

@@ -652,6 +652,8 @@ class Pane(Vertical, KeyOwner):
         """Return the scopes in force now, inner ones first; a mode adds or removes some."""
         return self.SCOPES
 
+    MARKS: ClassVar[tuple[str, tuple[tuple[str, str], ...]]] = ("", ())
+    """A heading, and marks of its rows with their meanings, for the page of keys."""
     ONE_ORDER: ClassVar[str] = ""
     """Why its rows have no other order; empty where they have."""
     NO_FILTER: ClassVar[str] = ""

@@ -258,7 +258,7 @@ def _run_words(step: str, body: e.RunBody) -> str:
         case e.RunChanged():
             return f"the run is {_STATUS_WORDS.get(body.status, body.status)}"
         case e.StepRetryRequested():
-            return f"{step} is to be done again"
+            return f"{step} runs again"
         case e.StepChanged():
             failure = f": {body.detail}" if body.state == "failed" and body.detail else ""
             return f"{step} {body.state}{failure}"

@@ -285,6 +285,14 @@ def _done_steps(states: Sequence[StepStatus]) -> int:
     return sum(states.count(state) for state in ("completed", "completed_empty", "refused"))
 
 
+def next_attempt_text(step: PipelineStep) -> str:
+    """Return `attempt 2 of 3`, or `attempt 3; 2 were planned` where a step runs again beyond its plan."""
+    attempt, planned = step.attempt + 1, step.attempts
+    if attempt <= planned:
+        return f"attempt {attempt} of {planned}"
+    return f"attempt {attempt}; {planned} {'was' if planned == 1 else 'were'} planned"
+
+
 def _needs_place(step: PipelineStep) -> bool:
     return step.state in ("ready", "retrying") and step.kind in ("command", "prompt", "aggregate")
 

@@ -22,7 +22,7 @@ from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, s
 from workbench.graph.step_text import static_badge_width
 from workbench.render.pipeline import progress_bar, run_title_facts
 from workbench.views.detail_pages import step_detail
-from workbench.views.pipeline import MatrixCounts, pipeline_run, step_counts_text
+from workbench.views.pipeline import MatrixCounts, next_attempt_text, pipeline_run, step_counts_text
 from workbench.views.status_icons import STEP_STATUSES
 
 RUN = PipelineState(
@@ -96,6 +96,17 @@ def test_the_counts_of_a_run_add_up(states):
     assert (sum(ended), done, total) == (run.failed + run.skipped, run.done, run.total)
     heavy, all_cells = progress_bar(run, 30, DARK, UNICODE).plain.count("━"), 30 * (run.done + run.failed)
     assert abs(heavy - all_cells / max(1, run.total)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("attempt", "attempts", "text"),
+    [(1, 3, "attempt 2 of 3"), (2, 2, "attempt 3; 2 were planned"), (1, 1, "attempt 2; 1 was planned")],
+)
+def test_the_next_attempt_names_what_was_planned(attempt, attempts, text):
+    run = pipeline_run(
+        RUN, [StepPlan(id="a", attempts=attempts)], [row("a", "failed", attempt=attempt)], (), 0
+    )
+    assert next_attempt_text(run.steps[0]) == text
 
 
 def test_a_failed_run_counts_no_skipped_step_as_done():

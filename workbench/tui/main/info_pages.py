@@ -46,7 +46,8 @@ _SIGNS: Final[tuple[IconName, ...]] = (
     "cancelled", "unknown", "risk", "taken", "left",
 )  # fmt: skip
 _SIGN_MEANINGS: Final[Mapping[str, str]] = {
-    "waiting": "waits for you", "todo": "not started", "ok": "done", "cancelled": "withdrawn",
+    "waiting": "waits for you", "todo": "not started", "ok": "done", "cancelled": "withdrawn, skipped",
+    "risk": "risk, or refused",
 }  # fmt: skip
 """Longer words than those of the line mode."""
 _LABELED_BY_PANE: Final = frozenset({"approvals.approve", "approvals.reject"})
@@ -172,6 +173,7 @@ class HelpScreen(Dialog, inherit_bindings=False):
         groups = dict.fromkeys(key.group for key in own)
         named = sorted(groups, key=lambda group: _rank(group, _FIRST_GROUPS))
         yield self._column([(group, [key for key in own if key.group == group]) for group in named], width)
+        yield self._marks(width)
         for scope, heading in _OUTER_SCOPES.items():
             yield self._column([(heading, [key for key in self._keys if key.scope == scope])], width)
         yield self._by_name(width)
@@ -186,6 +188,14 @@ class HelpScreen(Dialog, inherit_bindings=False):
                 title = Content.assemble((heading, ink(self).of("foreground", bold=True)), note)
                 lines += [title, *shown]
         return lines
+
+    def _marks(self, width: int) -> list[Content]:
+        """Return what the marks of the place mean."""
+        heading, marks = self._pane.MARKS if self._pane is not None else ("", ())
+        wanted = self._find.casefold()
+        rows = [(mark, words) for mark, words in marks if wanted in f"{mark} {words}".casefold()]
+        lines = [line for mark, words in rows for line in self._row(mark, words, width)]
+        return [Content.styled(heading, ink(self).of("foreground", bold=True)), *lines] if lines else []
 
     def _by_name(self, width: int) -> list[Content]:
         """Return what is done by its name; only where there is a composer to type it."""

@@ -37,7 +37,8 @@ def legend(ink: Ink, glyphs: Glyphs) -> Content:
     meanings: tuple[tuple[str, IconName, Style], ...] = (
         ("done", "ok", quiet(ink, "added")), ("runs", "running", ink.of("info")),
         ("asks you", "waiting", ink.of("waiting")),
-        ("failed", "failed", ink.of("failed")), ("to come", "todo", ink.of("rule")),
+        ("failed", "failed", ink.of("failed")), ("calls refused", "risk", ink.sign("risk")),
+        ("to come", "todo", ink.of("rule")),
     )  # fmt: skip
     parts = [
         Content.styled(glyphs.of(sign), style) + Content.styled(f" {word}", faint)

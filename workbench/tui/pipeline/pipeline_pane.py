@@ -28,6 +28,7 @@ from workbench.tui.pipeline.run_actions import ask_run
 from workbench.tui.places import place_number
 from workbench.tui.widgets.line_view import RowList
 from workbench.tui.widgets.pane_frame import StableStatic
+from workbench.views.status_icons import refused_calls_text
 
 if TYPE_CHECKING:
     from workbench.tui.keyboard.arming import PaneArming
@@ -57,6 +58,15 @@ class PipelinePane(Pane):
     NAME: ClassVar[str] = "Pipeline"
     SCOPES: ClassVar[tuple[str, ...]] = ("gate", "runs", "step", "pipeline", "list")
     BINDINGS: ClassVar = [*keymap.bindings(*SCOPES)]
+    MARKS = (
+        "On a step",
+        (
+            ("2nd try", "which attempt it is"),
+            ("contract", "its output was checked: ✓ as agreed, × not"),
+            ("1 refused", "calls of its agent that a policy or a person refused"),
+            ("← name", "the step that it may send the run back to"),
+        ),
+    )
     ONE_ORDER = "Steps stand where the pipeline puts them; v draws them another way."
 
     def __init__(self, *, key: str | None = None) -> None:
@@ -372,7 +382,8 @@ class PipelinePane(Pane):
         seconds = self._shown.before.get(step.id)
         if step.state in ("pending", "ready") and seconds:
             return f"about {countdown_text(seconds)}"
-        return step.asks or _failure_reason(step)
+        words = (step.asks or _failure_reason(step), refused_calls_text(step.refused))
+        return ", ".join(word for word in words if word)
 
     # --- the cursor -----------------------------------------------------------------------------
 
@@ -686,11 +697,11 @@ class PipelinePane(Pane):
         )
 
     def why_not_repeat(self) -> str:
-        """Return why no step can be done again; empty when one can."""
+        """Return why no step can run again; empty when one can."""
         run = self._shown.run
         if run is None or run.finished_at is not None or run.status == LOST:
             return self.why_no_run()
-        return "The run still works: a step is done again when it has ended."
+        return "The run is not over: a step can run again after that."
 
     def scroll_page(self, step: int) -> None:
         """Scroll a page of the graph, or items of an open fold, down (1) or up (-1)."""

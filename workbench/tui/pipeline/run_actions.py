@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from workbench.domain.rows import run_title
-from workbench.text.human import try_text
 from workbench.tui.pane import RunRequestKind
 
 if TYPE_CHECKING:
@@ -35,9 +34,9 @@ def ask_run(pane: "PipelinePane", what: RunRequestKind) -> None:
 
 
 def _runs_again(step: "PipelineStep | None", step_id: str) -> str:
-    if step is None:
-        return f"{step_id} runs again."
-    return f"{step_id} runs again ({try_text(step.attempt + 1, step.attempts)})."
+    from workbench.views.pipeline import next_attempt_text
+
+    return f"{step_id} runs again{f' ({next_attempt_text(step)})' if step is not None else ''}."
 
 
 def show_run_beside(pane: "PipelinePane", step: int) -> None:
