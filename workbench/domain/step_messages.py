@@ -99,6 +99,8 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     """The last words of an agent, scrubbed."""
     rejected: tuple[str, ...] = ()
     """The files that a human did not let it write, one for each rejected call."""
+    denied: tuple[str, ...] = ()
+    """The files that a policy or its persona did not let it write, one for each refused call."""
     unanswered: tuple[str, ...] = ()
     """The files of calls that nobody answered in time."""
     artifacts: tuple[ArtifactStored, ...] = ()

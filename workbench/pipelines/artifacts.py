@@ -104,6 +104,8 @@ def _why_unwritten(path: str, outcome: StepOutcome) -> str:
     if times:
         often = {1: "", 2: " twice"}.get(times, f" {times} times")
         return f"{_BY_YOU}{often}"
+    if any(one == name or one.startswith(f"{name}/") for one in outcome.denied):
+        return ": the write was not allowed"
     is_late = any(one == name or one.startswith(f"{name}/") for one in outcome.unanswered)
     return ": nobody answered about the write in time" if is_late else ""
 

@@ -119,6 +119,15 @@ def test_a_step_without_its_file_says_that_a_human_rejected_the_write(runs):
     assert "it ended without writing out.json: the human rejected the write twice" in second
 
 
+def test_a_step_without_its_file_says_that_its_persona_may_not_write_it(runs):
+    here = runs()
+    here.record(
+        "a", said("", ("c1", "create_file", {"path": "./out.json", "content": "{}"})), said("Then not.")
+    )
+    row = here.run(ASKED % "reader")
+    assert row.error_message == "a failed: it ended without writing out.json: the write was not allowed"
+
+
 # --- reviews ------------------------------------------------------------------------------------------
 
 REVIEWED = """\

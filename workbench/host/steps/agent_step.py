@@ -5,6 +5,7 @@ Every call of it passes the gate and names pipeline and step.
 
 import asyncio
 import os
+import posixpath
 from typing import Literal, cast
 
 from msgspec import convert
@@ -23,6 +24,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.step_messages import StepOutcome, StepSpec
+from workbench.domain.tools import tool_verb
 from workbench.domain.values import SPEND_LIMIT, BlobRef, HookRule, PermissionPattern, Usage
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
@@ -140,6 +142,7 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
             state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:],
             transcript_ref=_sealed_thread(context, session.id) if spec.thread else None,
             rejected=_unwritten_files(context, session.id, "rejected"),
+            denied=_denied_files(context, session.id),
             unanswered=_unwritten_files(context, session.id, "expired"),
         )  # fmt: skip
     if progress.last_outcome == "limit" and (detail := _full_context_detail(context, session.id)):
@@ -157,6 +160,14 @@ def _unwritten_files(
 ) -> tuple[str, ...]:
     actions = context.journal.actions(session_id, states=(state,))
     return tuple(plan.path for action in actions for plan in action.files)
+
+
+def _denied_files(context: DriverContext, session_id: str) -> tuple[str, ...]:
+    """Return the files of writes that were refused without a question, as the agent named them."""
+    calls = context.journal.calls(session_id, states=("rejected",))
+    writes = (call for call in calls if call.action_id is None and tool_verb(call.tool) in ("write", "edit"))
+    paths = (call.parameters.get("path") for call in writes)
+    return tuple(posixpath.normpath(path) for path in paths if isinstance(path, str))
 
 
 def _sealed_thread(context: DriverContext, session_id: str) -> BlobRef:
