@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from workbench.views.conversation_progress import CommandProgress
     from workbench.views.conversation_search import BlockHit
     from workbench.views.pipeline import PipelineRun
-    from workbench.views.sessions import ChangedFile, HeaderFacts
+    from workbench.views.sessions import ChangedFile, HeaderFacts, RunTotals
     from workbench.views.sub_agents import SubAgent
     from workbench.views.welcome import WelcomeFacts
 
@@ -432,6 +432,8 @@ class SidebarModel(Struct, frozen=True, kw_only=True):
     current: Session | None
     now: int
     turns: int = 0
+    run: "RunTotals | None" = None
+    """What the steps of the run on show come to; None for any other session."""
     seconds: int | None = None
     """How long the turn of the one on show has worked; None while it does not."""
     asks: str = "every call"

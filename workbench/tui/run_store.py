@@ -9,6 +9,8 @@ from workbench.domain.rows import Action, PipelineState, Session, StepState, run
 from workbench.domain.values import StepPlan
 from workbench.text.human import SECOND_MICROS
 from workbench.views.data_source import DataSource
+from workbench.views.sessions import RunTotals
+from workbench.views.status_icons import step_status_name
 
 if TYPE_CHECKING:
     from workbench.views.pipeline import PipelineItem, PipelineRun, RunLinks
@@ -89,6 +91,19 @@ class RunStore:
         if run_id not in self._refused:
             self._refused[run_id] = self._source.refused_calls(run_id)
         return self._refused[run_id]
+
+    def totals(self, run_id: str) -> RunTotals | None:
+        """Return what the steps of a run come to; None for one that is not known."""
+        if run_id not in self.rows:
+            return None
+        from workbench.views.pipeline import count_done
+
+        if run_id not in self._steps:
+            self._read_steps(run_id)
+        rows = self._steps[run_id].values()
+        own = [step_status_name(row.state, is_warned=row.is_warned) for row in rows if not row.matrix]
+        tokens = sum(row.usage.total_tokens for row in rows)
+        return RunTotals(done=count_done(own), total=len(own), tokens=tokens)
 
     def read(self, run_ids: Iterable[str]) -> None:
         """Read changed runs again; the steps only of those that somebody has looked at."""

@@ -41,7 +41,7 @@ from workbench.views.data_source import DataSource
 from workbench.views.propose_again import ProposeAgain, propose_again_of
 from workbench.views.reopening import Reopening, reopening_of
 from workbench.views.sandbox import is_allowed_by_sandbox
-from workbench.views.sessions import BUSY_STATUSES, listed_id
+from workbench.views.sessions import BUSY_STATUSES, RunTotals, listed_id
 
 _HOLD_EVENTS: Final = (AgentsHeld, AgentsReleased)
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked, *_HOLD_EVENTS)
@@ -301,7 +301,8 @@ class ScreenState:
         self.runs.read(filter(self._is_run_listed, changed.runs))
         if changed.runs:
             changed.blocks |= self.count_refused(self.transcript)
-        changed.has_sessions = bool(touched)
+        is_run = self.current is not None and self.current.id in changed.runs
+        changed.has_sessions = bool(touched) or is_run
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)
         if "tools" in self.all_sessions and self.every_call.read():
@@ -507,6 +508,20 @@ class ScreenState:
         return session.workspace
 
     # --- what follows from it -------------------------------------------------------------------
+
+    @property
+    def run_totals(self) -> RunTotals | None:
+        """Return what the steps of the run on show come to; None where no run is on show."""
+        current = self.current
+        return self.runs.totals(current.id) if current is not None and current.kind == "pipeline" else None
+
+    @property
+    def used_tokens(self) -> int | None:
+        """Return the tokens of the session on show, of a run with all its steps; None without a session."""
+        if self.current is None:
+            return None
+        run = self.run_totals
+        return self.current.usage.total_tokens if run is None else run.tokens
 
     @property
     def pending(self) -> list[Action]:

@@ -256,7 +256,7 @@ def pipeline_run(
     words = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
-        steps=steps, done=_done_steps(words), total=len(steps),
+        steps=steps, done=count_done(words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
         refused=words.count("refused"), skipped=words.count("skipped") + words.count("cancelled"),
@@ -278,10 +278,11 @@ def step_counts_text(states: Sequence[StepStatus]) -> str:
         (states.count("cancelled"), "cancelled"),
     )
     parts = [f"{count:,} {word}" for count, word in ended if count]
-    return ", ".join((*parts, f"{_done_steps(states):,} of {len(states):,} done"))
+    return ", ".join((*parts, f"{count_done(states):,} of {len(states):,} done"))
 
 
-def _done_steps(states: Sequence[StepStatus]) -> int:
+def count_done(states: Sequence[StepStatus]) -> int:
+    """Return how many steps are completed; neither a tolerated failure nor a skipped step is."""
     return sum(states.count(state) for state in ("completed", "completed_empty", "refused"))
 
 

@@ -230,6 +230,8 @@ class RunProgress(Struct, frozen=True, kw_only=True):
 
     done: int
     total: int
+    tokens: int
+    """Those of all steps."""
     seconds: float
     to_go: float | None = None
     """Seconds; None without an earlier run to go by."""
@@ -244,7 +246,9 @@ def run_progress(run: PipelineRun, runs: Iterable[PipelineState]) -> RunProgress
     is_going = run.status in ("running", "waiting")
     left = previous.duration_ms / 1000 - run.seconds if previous is not None and is_going else None
     to_go = left if left is not None and left > 0 else None
-    return RunProgress(done=run.done, total=run.total, seconds=run.seconds, to_go=to_go, place=run.place)
+    return RunProgress(
+        done=run.done, total=run.total, tokens=run.tokens, seconds=run.seconds, to_go=to_go, place=run.place
+    )
 
 
 class BoardRow(Struct, frozen=True, kw_only=True):
@@ -308,7 +312,8 @@ def board_row(
     return BoardRow(
         id=row.id, sign=row.sign, title=row.title, is_current=row.is_current, is_muted=row.is_muted,
         activity=shown, counts=counts, waiting=row.waiting, run=run, does=does, what=what, left=left,
-        turn=counts.turns + (session.open_turn is not None), tokens=session.usage.total_tokens,
+        turn=counts.turns + (session.open_turn is not None),
+        tokens=run.tokens if run is not None else session.usage.total_tokens,
         urgency=urgency_for(left), elapsed=elapsed, folder=row.folder, is_supervised=row.is_supervised,
     )  # fmt: skip
 

@@ -51,6 +51,22 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
     action_id: str | None = None
 
 
+class RunTotals(Struct, frozen=True, kw_only=True):
+    """What all steps of a run come to."""
+
+    done: int
+    total: int
+    tokens: int
+
+
+_SUBJECTS: Final = {"pipeline": "This run", "step": "This step"}
+
+
+def subject_name(session: Session | None) -> str:
+    """Return whose facts are shown: `This run`, `This step` or `This session`."""
+    return _SUBJECTS.get(session.kind if session is not None else "", "This session")
+
+
 class SidebarFacts(Struct, frozen=True, kw_only=True):
     """What the sidebar says of the session on show, as label and words."""
 
@@ -210,14 +226,20 @@ def session_facts(
     sandbox: str = "",
     money: str = "",
     waiting: int = 0,
+    run: RunTotals | None = None,
 ) -> SidebarFacts:
-    """Return the facts of the session on show; `asks` is what the settings say, others may be empty."""
+    """Return the facts of the session on show; `asks` is what the settings say, others may be empty.
+
+    `run`: the session is a run of a pipeline, whose steps use tokens in sessions of their own.
+    """
+    tokens = session.usage.total_tokens if run is None else run.tokens
     facts = [
         ("agent", agent_name(session)),
         ("state", session_status(session, waiting)[1] if session.is_supervised else ""),
         ("model", one_line(session.model, 64)),
-        ("turns", str(turns)),
-        ("tokens", human.token_text(session.usage.total_tokens)),
+        ("turns", str(turns) if run is None else ""),
+        ("steps", f"{run.done} of {run.total} done" if run is not None else ""),
+        ("tokens", human.token_text(tokens)),
         ("cost", money),
         ("asks", asks),
         ("sandbox", sandbox),
@@ -266,6 +288,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     agent: str = ""
     """Name and state of the agent on show that executes its own calls."""
     tokens: int | None = None
+    is_step: bool = False
+    """Whether tokens and money are those of one step of a run."""
     money: str = ""
     clock: int = 0
     trouble: str = ""
@@ -289,15 +313,17 @@ def header_facts(
     home: str = "",
     branch: str = "",
     current: Session | None = None,
+    tokens: int | None = None,
     money: str = "",
     trouble: str = "",
     seconds: int | None = None,
     elsewhere: int = 0,
     are_agents_held: bool = False,
 ) -> HeaderFacts:
-    """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong.
+    """Return the header's facts; `current` gives the model, `trouble` says what is wrong.
 
-    `seconds` is how long the turn of `current` has worked.
+    `tokens` are those of `current` with its child sessions; None takes its own. `seconds` is how long the
+    turn of `current` has worked.
     """
     actions = list(actions)
     waits = queue_summary(actions, now)
@@ -310,7 +336,8 @@ def header_facts(
         first_left=waits.first_left, urgency=waits.urgency, running=statuses.count("processing"),
         seconds=seconds if current is not None and current.status in BUSY_STATUSES else None,
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
-        tokens=current.usage.total_tokens if current else None, money=one_line(money, 40),
+        tokens=tokens if tokens is not None or current is None else current.usage.total_tokens,
+        is_step=current is not None and current.kind == "step", money=one_line(money, 40),
         clock=now - now % MINUTE_MICROS, trouble=one_line(trouble, 200), elsewhere=elsewhere,
         are_agents_held=are_agents_held,
         agent=agent_state(current, waiting_in(current, actions)) if current else "",

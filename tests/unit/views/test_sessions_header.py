@@ -109,6 +109,9 @@ def test_a_file_that_is_as_it_was_is_no_changed_file():
 
 def test_session_facts_leave_out_what_nobody_knows():
     row = session(model="qwen3", usage=Usage(input_tokens=41_000, output_tokens=200))
+    run = sessions.RunTotals(done=2, total=9, tokens=8_900)
+    of_run = dict(sessions.session_facts(row, turns=0, asks="", rules=0, run=run).facts)
+    assert (of_run["steps"], of_run["tokens"]) == ("2 of 9 done", "8.9k") and "turns" not in of_run
     facts = sessions.session_facts(row, turns=7, asks="every call", rules=2)
     assert facts.facts == (
         ("model", "qwen3"),

@@ -141,7 +141,8 @@ class Header(Widget):
         elif not self._has_model:
             parts.append(Content.styled("no model yet", colours.of("muted")))
         if facts.tokens:
-            parts.append(Content.styled(f"{human.token_text(facts.tokens)} tok", colours.of("muted")))
+            whose = " in this step" if facts.is_step else ""
+            parts.append(Content.styled(f"{human.token_text(facts.tokens)} tok{whose}", colours.of("muted")))
         if facts.money:
             parts.append(cells.safe_content(facts.money, colours.of("muted")))
         return [*parts, Content(clock_time(facts.clock))]

@@ -409,7 +409,8 @@ class Presenter(SessionPresenter):
         status, current = self.status, state.current
         self.facts = sessions.header_facts(
             state.sessions.values(), state.pending, now, workspace=status.workspace, home=status.home,
-            branch=self._branch(current), current=current, money=status.spending_on(current),
+            branch=self._branch(current), current=current, tokens=state.used_tokens,
+            money=status.spending_on(current),
             trouble=status.trouble, seconds=state.transcript.facts.turn_seconds,
             elsewhere=len(state.elsewhere), are_agents_held=state.are_agents_held,
         )  # fmt: skip
@@ -477,6 +478,7 @@ class Presenter(SessionPresenter):
                 current=state.current,
                 now=state.source.now(),
                 turns=state.transcript.facts.turns,
+                run=state.run_totals,
                 seconds=state.transcript.facts.turn_seconds,
                 changed_files=sessions.changed_files(state.file_events, state.actions),
                 asks=self._asks,

@@ -197,6 +197,7 @@ class Sidebar(Pane):
                 sandbox=view.sandbox,
                 rules=view.rules,
                 waiting=waiting,
+                run=view.run,
             )
         below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)
         room = (self.size.height or self.screen.size.height - _ROWS_AROUND) - 2
@@ -208,6 +209,7 @@ class Sidebar(Pane):
         self._changed.show(files)
         self._changed_title.show(right=Content.styled(str(len(view.changed_files)), muted))
         self._facts.show(facts=facts)
+        self._facts_title.show(name=sessions.subject_name(view.current))
         self._facts_title.display = self._facts.display = bool(facts.facts) and has_room
         self.list.styles.height = "auto" if has_room else "1fr"
         self.list.styles.max_height = max(4, room - below) if has_room else "100%"

@@ -472,12 +472,12 @@ class MainTasks(BackgroundTasks):
 
     def read_spending(self) -> None:
         """Read what the session on show cost, once its tokens have changed."""
-        current, status = self._state.current, self._status
-        if current is None or status.spending_of == (current.id, current.usage.total_tokens):
+        current, status, tokens = self._state.current, self._status, self._state.used_tokens or 0
+        if current is None or status.spending_of == (current.id, tokens):
             return
         if status.spending_of[0] != current.id:
             status.spending = ""
-        status.spending_of = (current.id, current.usage.total_tokens)
+        status.spending_of = (current.id, tokens)
 
         def work() -> None:
             words = self.backend.spending(current.id)
@@ -485,7 +485,7 @@ class MainTasks(BackgroundTasks):
                 status.spending = words
                 self._context.call_from_thread(self._context.presenter.head)
 
-        if current.usage.total_tokens:
+        if tokens:
             self._thread(work, "spending", "read what it cost")
 
     def read_standing(self) -> None:
