@@ -1,14 +1,18 @@
 """A gate answered beside its graph: opened by a key, armed, drawn before it is approved, never by typed words."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support import drawn_runs
 from tests.support.drawn_runs import HOST
 from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
+from tests.unit.render.test_talk_detail import made, proposal
+from tests.unit.views.making import action
 from workbench.domain.events import ActionOpened, ActionSuperseded, StepChanged
 from workbench.domain.values import Actor, Choice, Decision, StepPlan
 from workbench.journal.decisions import decide_action, expire_due_actions
+from workbench.tui.approvals.choice_keys import choice_of_letters, shown_choice_keys
 
 ENDS = (Choice(key="yes", label="Deploy"), Choice(key="no", label="Stop"))
 
@@ -95,6 +99,59 @@ def test_the_keys_of_an_open_gate_do_what_they_say(play):
         assert [answer.body.choice for answer in answers(s)] == ["no"]
 
     play(body)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "users", "free"),
+    [
+        (("answer", "approvals", "list"), {}, {"b", "B"}),
+        (("gate", "list"), {}, {"b", "B", "d", "m"}),
+        (("gate", "list"), {"gate.row": "b"}, {"B", "d", "m"}),
+    ],
+)
+def test_the_keys_of_a_gate_are_free_where_no_other_key_has_them(scopes, users, free):
+    keys = ["b", "B", "d", "m", "y", "n", "a", "1", "again", "s", "o", ""]
+    choices = tuple(Choice(key=key, label=f"L{key}") for key in keys)
+    gate = made(action(kind="gate", target="x?"), proposal(prompt="x?", choices=choices))
+    letters = choice_of_letters(gate, scopes, users)
+    assert letters == {key: key for key in free}
+    shown = shown_choice_keys(gate, "y", letters)
+    assert {key: shown[key] for key in ("b", "y", "n", "a")} == {
+        "b": "h h h h a" if "b" not in free else "b",
+        "y": "a",
+        "n": "l a",
+        "a": "l l a",
+    }
+    assert choice_of_letters(replace(gate, is_pending=False), scopes, users) == {}
+    assert choice_of_letters(replace(gate, kind="question"), scopes, users) == {}
+
+
+def own_keys(journal, workspace):
+    """A gate whose file names a key of its own, and keys of ours."""
+    choices = (Choice(key="b", label="Ship"), Choice(key="y", label="Wait"), Choice(key="s", label="Stop"))
+    plans = (StepPlan(id="plan"), StepPlan(id="release", kind="gate", needs=("plan",)))
+    run = drawn_runs.Written(journal, workspace, plans)
+    run.done("plan")
+    run.ask("release", choices=choices)
+    return run
+
+
+@pytest.mark.parametrize("place", ["4", "2"])
+def test_a_gate_is_answered_by_the_key_that_its_file_names(play, place):
+    async def body(s):
+        await press(s, place, *(["a"] if place == "4" else []), "l")
+        # What is taken, or begins words, says which key works instead.
+        for words in ("b    □ Ship", "a    ■ Wait", "l a  □ Stop"):
+            assert words in s.text, words
+        s.hand.waits()
+        await s.pilot.press(*"build")
+        s.hand.waits()
+        assert answers(s) == [] and s.main.composer.text.endswith("build")
+        await press(s, "escape", place, *(["a"] if place == "4" else []), "b")
+        (answer,) = answers(s)
+        assert (answer.action_id, answer.body.choice) == ("gate-1", "b")
+
+    play(body, own_keys)
 
 
 def test_r_rejects_the_gate(play):

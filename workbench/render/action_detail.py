@@ -4,7 +4,7 @@ Commands are shown whole, wrapped, never cut; the table of their parts follows t
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from textual.content import Content
@@ -32,7 +32,7 @@ from workbench.views.sandbox import place_fact
 BODY_INDENT: Final = 3
 MAX_NAME_CELLS: Final = 20
 """Longer names of facts get a line of their own."""
-CHOICE_KEYS: Final = {"reject": "r"}
+_NO_KEYS: Final[Mapping[str, str]] = {}
 TRUST_KEY: Final = "ctrl+t"
 """Answers a trust question with what is chosen; a letter could be one of a sentence."""
 
@@ -42,19 +42,22 @@ MAX_LABEL_CELLS: Final = 32
 
 def body_lines(
     detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None,
-    place: Place | None = None,
+    place: Place | None = None, choice_keys: Mapping[str, str] = _NO_KEYS,
 ) -> list[Content]:  # fmt: skip
     """Return command, parameters, prompt, choices, facts as lines of at most `width` cells."""
-    return body_and_parts_table(detail, width, ink, glyphs, choice=choice, place=place)[0]
+    return body_and_parts_table(
+        detail, width, ink, glyphs, choice=choice, place=place, choice_keys=choice_keys
+    )[0]
 
 
 def body_and_parts_table(
     detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None,
-    place: Place | None = None,
+    place: Place | None = None, choice_keys: Mapping[str, str] = _NO_KEYS,
 ) -> tuple[list[Content], range]:  # fmt: skip
     """Return the lines of a body, and which of them are the table of parts.
 
-    `choice` is under the cursor; `place` is where the command runs, where that is not as it was asked.
+    `choice` is under the cursor; `choice_keys` are the keys that give each answer; `place` is where the
+    command runs, where that is not as it was asked.
     """
     room = max(1, width - BODY_INDENT - 1)
     parts = [
@@ -64,7 +67,7 @@ def body_and_parts_table(
         [] if detail.parts is None else command_part_lines(detail.parts, room, ink, glyphs),
         wrap_plain_text(detail.prompt, room, ink) if detail.prompt else [],
         *(_list_lines(named, room, ink) for named in detail.acts),
-        _choice_lines(detail, choice, room, ink, glyphs),
+        _choice_lines(detail, choice, choice_keys, room, ink, glyphs),
         *(_list_lines(named, room, ink) for named in detail.covers),
         _pair_lines(detail.subject, room, ink),
         _pair_lines(_fact_pairs(detail), room, ink),
@@ -185,18 +188,21 @@ def _with_risky_parts_marked(line: Content, risky: Sequence[str], ink: Ink) -> C
 
 
 def _choice_lines(
-    detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyphs: Glyphs
+    detail: ActionDetail, choice: str | None, keys: Mapping[str, str], room: int, ink: Ink, glyphs: Glyphs
 ) -> list[Content]:
     lines: list[Content] = []
-    has_letters = detail.is_pending and detail.kind != "trust"
-    pad = len(TRUST_KEY) if detail.is_pending and detail.kind == "trust" else 1
+    if not detail.is_pending:
+        keys = _NO_KEYS
+    elif detail.kind == "trust":
+        keys = {offered.key: TRUST_KEY if offered.key == choice else "" for offered in detail.choices}
+    pad = max(map(len, keys.values()), default=1)
     for offered in detail.choices:
         is_chosen = offered.key == choice
         sign = glyphs.of("taken" if is_chosen else "left")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
-        letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if has_letters else " "
-        letter = TRUST_KEY if pad > 1 and is_chosen else letter
-        head = styled(f"{letter:<{pad}}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
+        head = styled(f"{keys.get(offered.key, ''):<{pad}}  ", ink.of("info", bold=True)) + styled(
+            f"{sign} ", style
+        )
         lines += _sentence_lines(head, [offered.label or offered.key], room, ink)
         # Of one answer at a time: the whole question has to be seen before it is answered.
         if is_chosen and (note := detail.choice_notes.get(offered.key)):

@@ -140,7 +140,7 @@ def run_row(key, status="completed", seconds=100):
 
 
 class Run:
-    id, name, status, done, total, seconds, place = "r3", "nightly", "running", 6, 17, 30.0, ""
+    id, name, status, done, total, tokens, seconds, place = "r3", "nightly", "running", 6, 17, 5, 30.0, ""
 
 
 def test_the_time_to_go_of_a_run_is_that_of_the_run_before_and_absent_without_one():

@@ -4,12 +4,12 @@ Owns scrolling, the current hunk and line, and the arming of the pane. It decide
 kept by `receipts`.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 from textual import events, on
 from textual.containers import Horizontal, Vertical
@@ -27,6 +27,7 @@ from workbench.text.human import sentence
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
 from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
+from workbench.tui.approvals.choice_keys import shown_choice_keys
 from workbench.tui.approvals.context_fit import ContextFit
 from workbench.tui.approvals.file_column import FileColumn
 from workbench.tui.keyboard.arming import PaneArming
@@ -56,6 +57,8 @@ class DetailViewState(Struct, frozen=True, kw_only=True):
     hunk: int | None = None
     line: int | None = None
     choice: str | None = None
+    choice_keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The keys that give each answer now, by the answer's key."""
     place: Place | None = None
     """Where the command runs if it is approved now."""
     layout: DiffLayout | None = None
@@ -108,7 +111,9 @@ class DetailView(LineView):
         before, was = self.detail, self.look
         self.detail, self.look = detail, look
         is_other = (detail and (detail.id, detail.digest)) != (before and (before.id, before.digest))
-        shape, was_shape = ((of.layout, of.context, of.is_full, of.choice, of.place) for of in (look, was))
+        shape, was_shape = (
+            (of.layout, of.context, of.is_full, of.choice, of.choice_keys, of.place) for of in (look, was)
+        )
         if is_other or detail != before or shape != was_shape:
             self._lay_out()
         self._map.look_anew()
@@ -195,7 +200,13 @@ class DetailView(LineView):
 
     def _body_of(self, detail: ActionDetail, width: int) -> tuple[list[Content], range]:
         return action_detail.body_and_parts_table(
-            detail, width, ink(self), glyphs(self), choice=self.look.choice, place=self.look.place
+            detail,
+            width,
+            ink(self),
+            glyphs(self),
+            choice=self.look.choice,
+            place=self.look.place,
+            choice_keys=self.look.choice_keys,
         )
 
     # --- drawing and receipts -------------------------------------------------------------------
@@ -486,6 +497,10 @@ class ActionDetailPane(Pane):
         if self.files is not None:
             self.files.show(self.detail, self.choosing)
 
+    def choice_of_letters(self) -> Mapping[str, str]:
+        """Return the answers of a gate by the letters of its file that give them here."""
+        return {}
+
     def _look(self) -> DetailViewState:
         detail, choosing = self.detail, self.choosing
         if detail is None:
@@ -495,6 +510,7 @@ class ActionDetailPane(Pane):
             hunk=choosing.hunk_of(detail),
             line=choosing.line,
             choice=choosing.choice_of(detail),
+            choice_keys=shown_choice_keys(detail, choosing.choice_of(detail), self.choice_of_letters()),
             place=choosing.place_of(detail),
             layout=self.layout_choice,
             context=self.context,

@@ -89,6 +89,14 @@ class AnswerActions:
             return
         self._approve_selection(detail)
 
+    def answer_with(self, letter: str, choice: str) -> None:
+        """Give the answer that a gate's file gives to a letter; first show what nobody has seen yet."""
+        detail = self._answering.armed_for(letter)
+        if detail is None or self._shows_unseen_part(detail, letter) or self._warns_of_hidden(detail):
+            return
+        self._answering.choosing.choose_key(detail, choice)
+        self._approve_selection(detail)
+
     def reject(self) -> None:
         """Reject the action."""
         detail = self._answering.armed_for("r")

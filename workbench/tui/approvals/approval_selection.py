@@ -125,6 +125,10 @@ class ApprovalSelection(Struct):
             index = before + step
             self.choices[detail.id] = max(0, min(index, len(detail.choices) - 1))
 
+    def choose_key(self, detail: ActionDetail, key: str) -> None:
+        """Choose the offered choice of a key."""
+        self.choices[detail.id] = [choice.key for choice in detail.choices].index(key)
+
     def place_of(self, detail: ActionDetail) -> Place | None:
         """Return where the command of an action runs if it is approved now, or ran; None of all else."""
         return (self.places.get(detail.id) if detail.is_pending else None) or detail.place

@@ -25,6 +25,7 @@ from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.answer_row import AnswerRow, answers_of
 from workbench.tui.approvals.approval_selection import ReasonInput
+from workbench.tui.approvals.choice_keys import choice_of_letters, label_of_letter, letter_of
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK, PaneArming
 from workbench.tui.pane import (
@@ -332,7 +333,7 @@ class DecidedRows:
             self._reshow()
 
 
-_ARMED_SCOPES = frozenset({"approvals", "trust"})
+_ARMED_SCOPES = frozenset({"approvals", "choice", "trust"})
 """Scopes whose deciding keys are about the row under the cursor."""
 _SHOWING_FIRST = frozenset({"approvals.approve", "trust.answer"})
 """Keys that show part by part what nobody saw yet, before they answer."""
@@ -350,7 +351,7 @@ class ApprovalsPane(ActionDetailPane):
 
     PLACE = place_number("approvals")
     NAME = "Approvals"
-    SCOPES = ("lines", "diff", "trust", "answer", "approvals", "list")
+    SCOPES = ("lines", "diff", "trust", "choice", "answer", "approvals", "list")
     MOVING = frozenset(
         {
             "diff.scroll-down", "diff.scroll-up", "approvals.diff-down", "approvals.diff-up",
@@ -573,8 +574,8 @@ class ApprovalsPane(ActionDetailPane):
 
     def shows_part(self, key_id: str) -> bool:
         detail = self.detail
-        is_first = key_id in _SHOWING_FIRST and not self.choosing.marks
-        return is_first and detail is not None and self.choosing.insists(detail)
+        is_first = (key_id in _SHOWING_FIRST or letter_of(key_id)) and not self.choosing.marks
+        return bool(is_first) and detail is not None and self.choosing.insists(detail)
 
     def is_undoable(self, key_id: str) -> bool:
         is_single = key_id == "approvals.approve" and self.choosing.takes_single_press
@@ -663,7 +664,22 @@ class ApprovalsPane(ActionDetailPane):
             scopes = ("diff", *scopes)
         return ("lines", *scopes) if self.choosing.line is not None else scopes
 
+    def choice_of_letters(self) -> Mapping[str, str]:
+        if self.is_past or self.choosing.marks:
+            return {}
+        return choice_of_letters(self.detail, self.scopes(), keymap.user_keymap(self))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        letter = letter_of(str(parameters[0])) if action == "do" else ""
+        return letter in self.choice_of_letters() if letter else super().check_action(action, parameters)
+
+    def answer_with(self, letter: str) -> None:
+        """Give the answer that the gate under the cursor has for a letter."""
+        self.actions.answer_with(letter, self.choice_of_letters()[letter])
+
     def label_of(self, key_id: str) -> str:
+        if self.detail is not None and (letter := letter_of(key_id)):
+            return label_of_letter(self.detail, letter)
         is_split, width = self.detail_view.is_split, self.screen.size.width
         label = approval_selection.approval_key_label(
             key_id, self.detail, self.choosing, is_split=is_split, width=width

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF, LINES, TRUST
+from workbench.tui.approvals.choice_keys import CHOICE
 from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION, QUEUE, UNDO
 from workbench.tui.keyboard.keymap import Key
 from workbench.tui.main.main_keys import AGENTS, APP, DEMO, DIALOG, FIRST, LIST, RAIL
@@ -58,8 +59,9 @@ def _incidents() -> Iterator[Rows]:
 _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
-        AGENTS, APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, RUNS, STEP,
-        GATE, COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, NEW_PIPELINE, COMPARE, TIMES, RAIL, UNDO, QUEUE,
+        AGENTS, APP, LIST, APPROVALS, LINES, DIFF, CHOICE, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, RUNS,
+        STEP, GATE, COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, NEW_PIPELINE, COMPARE, TIMES, RAIL, UNDO,
+        QUEUE,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -87,14 +89,14 @@ _CHAINS: Final = (
     ("lines", "approvals", "app"),
     ("lines", "diff", "approvals", "list", "app"),
     ("diff", "approvals", "list", "app"),
-    ("answer", "approvals", "list", "app"),
+    ("choice", "answer", "approvals", "list", "app"),
     ("trust", "answer", "approvals", "list", "app"),
     ("conversation", "list", "app"),
     ("tools", "list", "app"),
     ("pipeline", "list", "app"),
     ("step", "pipeline", "list", "app"),
     ("runs", "list", "app"),
-    ("gate", "list", "app"),
+    ("choice", "gate", "list", "app"),
     ("rail", "list", "app"),
     ("library", "list", "app"),
     ("statistics", "list", "app"),

@@ -23,6 +23,7 @@ from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.approvals.approval_actions import AnswerActions
 from workbench.tui.approvals.approval_selection import ApprovalSelection
+from workbench.tui.approvals.choice_keys import shown_choice_keys
 from workbench.tui.keyboard.arming import PaneArming
 from workbench.tui.pane import AnswerEnded, KeysChanged, PartsSeen, StatusMessage
 from workbench.tui.render_context import glyphs, ink
@@ -128,9 +129,11 @@ class GateAnswer(Vertical):
         detail = self.detail
         if detail is None:
             return
+        chosen = self.choosing.choice_of(detail)
         state = DetailViewState(
-            taken=self.choosing.taken_of(detail), choice=self.choosing.choice_of(detail), has_focus=True
-        )
+            taken=self.choosing.taken_of(detail), choice=chosen, has_focus=True,
+            choice_keys=shown_choice_keys(detail, chosen, self._pane.choice_of_letters()),
+        )  # fmt: skip
         self.detail_view.show(detail, state)
         self.show_title()
         self.standing.after_frame()

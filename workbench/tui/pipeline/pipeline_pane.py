@@ -2,7 +2,7 @@
 
 # Ending a run is typed out (`cancel`), not a second press: it withdraws what waits for everybody.
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
@@ -14,6 +14,7 @@ from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.text.human import countdown_text, duration_text
 from workbench.tui import render_context
+from workbench.tui.approvals.choice_keys import choice_of_letters, label_of_letter, letter_of
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.arming import TOO_QUICK
 from workbench.tui.pane import (
@@ -56,7 +57,7 @@ class PipelinePane(Pane):
 
     PLACE: ClassVar[int] = place_number("pipeline")
     NAME: ClassVar[str] = "Pipeline"
-    SCOPES: ClassVar[tuple[str, ...]] = ("gate", "runs", "step", "pipeline", "list")
+    SCOPES: ClassVar[tuple[str, ...]] = ("choice", "gate", "runs", "step", "pipeline", "list")
     BINDINGS: ClassVar = [*keymap.bindings(*SCOPES)]
     MARKS = (
         "On a step",
@@ -463,7 +464,7 @@ class PipelinePane(Pane):
         return TOO_QUICK.format(key=keymap.own_key(key, keymap.user_keymap(self)))
 
     def shows_part(self, key_id: str) -> bool:
-        return key_id == "gate.answer" and self.answer.shows_part()
+        return (key_id == "gate.answer" or bool(letter_of(key_id))) and self.answer.shows_part()
 
     def was_early(self, key_id: str) -> None:
         del key_id
@@ -653,7 +654,22 @@ class PipelinePane(Pane):
         self.fit()
         self._say()
 
+    def choice_of_letters(self) -> Mapping[str, str]:
+        """Return the answers of the open gate by the letters of its file that give them here."""
+        detail = self._answer.detail if self._answer is not None else None
+        return choice_of_letters(detail, self.scopes(), keymap.user_keymap(self))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        letter = letter_of(str(parameters[0])) if action == "do" else ""
+        return letter in self.choice_of_letters() if letter else super().check_action(action, parameters)
+
+    def answer_with(self, letter: str) -> None:
+        """Give the answer that the open gate has for a letter."""
+        self.answer.actions.answer_with(letter, self.choice_of_letters()[letter])
+
     def label_of(self, key_id: str) -> str:
+        if self.is_answering and self.answer.detail is not None and (letter := letter_of(key_id)):
+            return label_of_letter(self.answer.detail, letter)
         if key_id == "list.open" and self.is_list:
             return "show it in all panes"
         if key_id == "list.filter":
