@@ -104,17 +104,12 @@ def _step_duration(state: StepStatus, seconds: float) -> str:
 def _time_left(step: PipelineStep) -> str:
     if step.state != "waiting" or step.left is None:
         return ""
-    return countdown_text(_floor_to_tens(step.left))
+    return countdown_text(step.left)
 
 
 _ENDED_STATES: tuple[StepStatus, ...] = ("completed", "completed_empty", "refused", "warned", "failed")
 _STATE_ORDER = {state: rank for rank, state in enumerate(STATUS_BY_SEVERITY)}
 _UNSEEN_ITEMS = {state: FoldMember(name="", facts=StepFacts(state=state)) for state in STATUS_BY_SEVERITY}
-
-
-def _floor_to_tens(seconds: float) -> float:
-    """Round the time for an answer down to 10 s: a graph does not count seconds; the queue's row does."""
-    return seconds // 10 * 10
 
 
 class RunFacts:

@@ -7,7 +7,7 @@ from workbench.domain.events import ActionRejected, CallProposed, Event, RunStar
 from workbench.domain.machines import ENDED_RUN_STATES, LOST
 from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
 from workbench.domain.values import StepPlan
-from workbench.text.human import SECOND_MICROS
+from workbench.views.approvals import seconds_left
 from workbench.views.data_source import DataSource
 from workbench.views.sessions import RunTotals
 from workbench.views.status_icons import step_status_name
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
-_STEP: Final = 10
-"""Seconds between two looks at a run that only waits."""
 
 
 def _step_duration(row: StepState, matrices: Container[str]) -> float:
@@ -47,6 +45,8 @@ class RunStore:
         """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
         self._refused: dict[str, Mapping[str, int]] = {}
         """Of each run how many calls were refused, by the session of its step."""
+        self._times_left: list[tuple[Action, float | None]] = []
+        """What waits in the run on show, with the seconds left as they were drawn last."""
         self._links: RunLinks | None = None
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
@@ -183,8 +183,12 @@ class RunStore:
             self._links = RunLinks(self._source.run_events)
         links = self._links.of(key, plans, steps)
         place = self._source.place_wait(key) if row.status == "running" else ""
-        refused = self.refused_calls(key)
-        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links, place, refused)
+        refused, asked = self.refused_calls(key), tuple(actions)
+        run = pipeline_run(row, plans, steps.values(), asked, now, known, listed, links, place, refused)
+        if key == self.current:
+            waiting = {step.action_id for step in run.steps}
+            self._times_left = [(one, seconds_left(one, now)) for one in asked if one.id in waiting]
+        return run
 
     def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the items of the matrices of a run that know theirs; what no event said is read once."""
@@ -241,7 +245,8 @@ class RunStore:
         return row is not None and row.status == "running"
 
     def looks_otherwise(self, now: int) -> bool:
-        """Return whether the run on show is to be drawn anew: it runs, or waits for an answer."""
+        """Return whether the run on show has to be drawn again: it runs, or less time is left to answer."""
         row = self.rows.get(self.current or "")
         is_over = row is None or row.status in ENDED_RUN_STATES
-        return not is_over and (self.is_moving or now // SECOND_MICROS % _STEP == 0)
+        has_less = any(seconds_left(action, now) != left for action, left in self._times_left)
+        return not is_over and (self.is_moving or has_less)

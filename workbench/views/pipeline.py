@@ -24,6 +24,7 @@ from workbench.domain.rows import Action, PipelineState, StepState, run_title, s
 from workbench.domain.values import RunLink, SandboxLevel, StepKind, StepPlan, Usage
 from workbench.text.human import SECOND_MICROS
 from workbench.text.safe import one_line, reason_line
+from workbench.views.approvals import seconds_left
 from workbench.views.status_icons import Status, StepStatus, step_status, step_status_name
 
 ContractState = Literal["", "kept", "broken", "unchecked"]
@@ -114,6 +115,7 @@ class PipelineStep(Struct, frozen=True, kw_only=True):
     action_id: str | None
     asks: str
     left: float | None
+    """Seconds left to answer it, in the steps in which the queue counts."""
     session_id: str | None
     """The child session of an agent step's last attempt, or the child run."""
     workspace: str
@@ -334,7 +336,7 @@ def _pipeline_step(
         attempt=row.attempt if row else 0, attempts=plan.attempts,
         retries=row.retry_count if row else 0, contract=plan.contract, contract_mark=_contract_state(row),
         error=reason_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
-        asks=_asked_text(action) if action else "", left=_gate_seconds_left(action, now),
+        asks=_asked_text(action) if action else "", left=seconds_left(action, now) if action else None,
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
         tokens=spent.total_tokens, cost=spent.cost_microdollars, is_matrix=plan.is_matrix,
         item_count=len(below) or plan.item_count,
@@ -485,12 +487,6 @@ def _run_seconds(run: PipelineState, now: int) -> float:
     is_live = run.status == "running" and run.moved_at is not None
     live = max(0, now - (run.moved_at or 0)) / SECOND_MICROS if is_live else 0.0
     return run.duration_ms / 1000 + live
-
-
-def _gate_seconds_left(action: Action | None, now: int) -> float | None:
-    if action is None or action.expires_at is None:
-        return None
-    return max(0, action.expires_at - now) / SECOND_MICROS
 
 
 MOST_SHOWN_ITEMS: Final = 20_000

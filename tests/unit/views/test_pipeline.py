@@ -21,6 +21,8 @@ from workbench.graph.navigation import overview_lines, urgent_steps
 from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, seconds_to_go
 from workbench.graph.step_text import static_badge_width
 from workbench.render.pipeline import progress_bar, run_title_facts
+from workbench.text.human import countdown_text
+from workbench.views.approvals import seconds_left
 from workbench.views.detail_pages import step_detail
 from workbench.views.pipeline import MatrixCounts, next_attempt_text, pipeline_run, step_counts_text
 from workbench.views.status_icons import STEP_STATUSES
@@ -192,6 +194,12 @@ def test_a_gate_names_the_row_of_the_queue_that_it_is_and_how_long_it_waits():
     _, steps = shown(row("gate", "waiting", action_id="a1"), actions=[action])
     gate = steps["gate"]
     assert (gate.action_id, gate.asks, gate.left) == ("a1", "release?", 60.0)
+    for now in (12_000_000, 12_400_000):
+        for expires in (72_000_000, 5_000_000_000, 333_333_333):
+            asked = replace(action, expires_at=expires)
+            _, steps = shown(row("gate", "waiting", action_id="a1"), actions=[asked], now=now)
+            facts = graph_step_facts(steps["gate"])
+            assert facts.left == countdown_text(seconds_left(asked, now))  # as in its row of the queue
     edit = replace(action, kind="tool", target="docs/review.md", added=2, removed=1)
     _, steps = shown(row("gate", "waiting", action_id="a1"), actions=[edit])
     assert steps["gate"].asks == "docs/review.md +2 −1"

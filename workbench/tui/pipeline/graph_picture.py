@@ -7,8 +7,7 @@ A layout is made anew only when the structure or the user's choices change, neve
 # until then; a state never lays anything out. A gate under the graph's cursor is answered below the graph:
 # `a` opens it there. What changes a file or runs a command is answered in its row of the queue.
 #
-# A graph does not count seconds for a gate. Its time goes by in steps of 10 s, so that a run that only
-# waits is drawn six times a minute; the queue's row has the seconds.
+# The time left for a gate is counted in the steps of the queue, and the run is drawn again with each.
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
