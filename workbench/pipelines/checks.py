@@ -25,7 +25,7 @@ from workbench.pipelines.step_order import (
     unordered_thread_steps,
 )
 from workbench.pipelines.value_origins import inner_values
-from workbench.text.located import DocumentPlace
+from workbench.text.located import DocumentPlace, text_at
 from workbench.text.safe import one_line
 
 _ADAPTERS_ELSEWHERE: Final = ("browser",)
@@ -102,6 +102,7 @@ def check_pipeline(
     _check_outputs(check)
     check_skills(pipeline, place, manifest, files)
     _check_threads(check)
+    _check_unique_reworks(check)
     for step in pipeline.steps:
         _check_order(check, step)
         _check_persona(check, step)
@@ -493,16 +494,16 @@ def _check_artifact_name(place: DocumentPlace, name: str) -> None:
 
 
 def _check_targets(check: CheckContext, step: Step) -> None:
-    rework = step.failing.rework_step
-    place = check.within(step, "retry", "rework_step")
-    if step.failing.then == "rework" and not rework:
-        check.within(step, "handover", "contract").error(
+    if step.failing.then == "rework" and not step.failing.rework_step:
+        check.within(step, "retry").error(
             "missing_field", "on_failure: rework needs rework_step, the step that fixes it"
         )
-    elif rework and rework not in check.steps:
-        place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
-    elif rework:
-        _check_rework(check, step, place)
+    for place in _rework_places(check, step):
+        rework = text_at(place)
+        if rework not in check.steps:
+            place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
+        else:
+            _check_rework(check, step, check.steps[rework], place)
     for need in step.needs:
         if need in check.steps and check.steps[need].is_rework_only and not step.is_rework_only:
             message = f"{one_line(need, 60)} is rework_only, so nothing can wait for it"
@@ -514,9 +515,40 @@ def _check_targets(check: CheckContext, step: Step) -> None:
             )
 
 
-def _check_rework(check: CheckContext, step: Step, place: DocumentPlace) -> None:
-    """Report a rework that could never be done, or twice: a run would wait for it for ever."""
-    rework = check.steps[step.failing.rework_step]
+def _rework_places(check: CheckContext, step: Step) -> Iterator[DocumentPlace]:
+    """Yield the places at which a step names rework steps: in `retry`, and in contracts that use them."""
+    retry = _retry_rework_place(check, step)
+    if retry is not None:
+        yield retry
+    handover = check.at(step).present("handover")
+    listed, single = (handover.present(name) if handover else None for name in ("contracts", "contract"))
+    for contract in [*(listed.items() if listed else ()), *((single,) if single and not listed else ())]:
+        named = contract.present("rework_step")
+        if named is not None and text_at(named).strip() and contract.value("on_failure") == "rework":
+            yield named
+
+
+def _retry_rework_place(check: CheckContext, step: Step) -> DocumentPlace | None:
+    retry = check.at(step).present("retry")
+    named = retry.present("rework_step") if retry else None
+    return named if named is not None and text_at(named).strip() else None
+
+
+def _check_unique_reworks(check: CheckContext) -> None:
+    """Report rework steps that `retry` of two steps names; contracts may share one."""
+    users: dict[str, str] = {}
+    for step in check.pipeline.steps:
+        place = _retry_rework_place(check, step)
+        if place is None:
+            continue
+        first = users.setdefault(text_at(place), step.id)
+        if first != step.id:
+            name = one_line(text_at(place), 60)
+            place.error("wrong_rework", f"{name} is the rework_step of {one_line(first, 60)} already")
+
+
+def _check_rework(check: CheckContext, step: Step, rework: Step, place: DocumentPlace) -> None:
+    """Report a rework that could never be done: a run would wait for it for ever."""
     name, rework_name = rework.id, one_line(rework.id, 60)
     if step.failing.then != "rework":
         place.error("wrong_rework", "rework_step counts with on_failure: rework only")
@@ -528,9 +560,6 @@ def _check_rework(check: CheckContext, step: Step, place: DocumentPlace) -> None
         place.error("wrong_rework", f"{rework_name} waits for this step, which has failed by then")
     elif not rework.is_rework_only:
         place.error("wrong_rework", f"{rework_name} runs in any case; say rework_only: true there")
-    users = [other.id for other in check.pipeline.steps if other.failing.rework_step == name]
-    if len(users) > 1 and users[0] != step.id:
-        place.error("wrong_rework", f"{rework_name} is the rework_step of {one_line(users[0], 60)} already")
 
 
 def check_composition(check: CheckContext, step: Step) -> None:

@@ -34,7 +34,7 @@ from workbench.pipelines.attempt import Attempt, is_failure_routed
 from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.model import GateSpec, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.schedule import needs_rework, ready_steps, reworks_of
+from workbench.pipelines.schedule import has_reworked, needs_rework, ready_steps, reworks_of
 from workbench.pipelines.state import StepRun, allowed_failures
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues
@@ -313,13 +313,15 @@ def steps_to_repeat(run: RunContext, target: str) -> tuple[str, ...]:
 
 def return_events(run: RunContext, step: str, reset: tuple[str, ...]) -> list[Event]:
     """Return the event that starts a later round with these steps."""
+    return [_round_event(run, step, tuple(dict.fromkeys((*reset, step))))]
+
+
+def _round_event(run: RunContext, step: str, reset: tuple[str, ...]) -> Event:
     started = run.state.started
     assert started is not None
-    body = replace(
-        started, round=run.state.round + 1, reset=tuple(dict.fromkeys((*reset, step))), kept=(), from_run="",
-        returned_by=step,
-    )  # fmt: skip
-    return [run.journal.event(body)]
+    return run.journal.event(
+        replace(started, round=run.state.round + 1, reset=reset, kept=(), from_run="", returned_by=step)
+    )
 
 
 def skip_events(run: RunContext, steps: set[str], why: str) -> list[Event]:
@@ -354,15 +356,24 @@ def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str
 
 
 async def settle_reworks(run: RunContext) -> None:
-    """End the failed steps whose rework step has ended: it stands for them, with its artifacts."""
+    """End the failed steps whose rework step has run for them, with its artifacts as theirs.
+
+    A rework step that ran for another step only starts again, in a later round.
+    """
+    shared: dict[str, str] = {}
     for step in run.open_steps.current():
         step_run = run.state.steps[step.id]
         if step_run.state != "retrying" or not needs_rework(step_run, step):
             continue
         rework = run.state.steps.get(step.failing.rework_step)
-        if rework is not None and rework.has_ended:
+        if rework is not None and has_reworked(rework, step_run):
             await _settle_rework(run, step, step_run, rework)
+        elif rework is not None and rework.has_ended:
+            shared.setdefault(rework.id, step.id)
     run.catch_up()
+    for rework_id, step_id in shared.items():
+        await run.journal.append(_round_event(run, step_id, (rework_id,)))
+        run.catch_up()
 
 
 async def _settle_rework(run: RunContext, step: Step, step_run: StepRun, rework: StepRun) -> None:

@@ -103,9 +103,8 @@ class ContractDocument(DocumentModel):
 
     @property
     def is_done_again(self) -> bool:
-        """Return whether a rework of it is the step itself once more: a review needs no other step for it."""
-        is_review = _CONTRACT_TYPES.get(self.word) in REVIEW_TYPES
-        return is_review and self.on_failure == "rework" and not self.rework_step
+        """Return whether a rework of it runs the step itself again, as no other step is named for it."""
+        return self.on_failure == "rework" and not self.rework_step
 
     def contract(self) -> Contract:
         word, kind = self.word, self.place_of("type")

@@ -363,7 +363,8 @@ def failure_policy(
         action = FAILURE_ACTIONS.get(contract.on_failure)
         # What one contract only warns of says nothing of the others, nor of the step itself.
         if action in ("skip", "rework") and (rework or not contract.is_done_again):
-            then, rework = action, contract.rework_step or rework
+            then = action
+            rework = (contract.rework_step if action == "rework" else "") or rework
     if is_optional and then == "fail":
         then = "skip"
     attempts = max([base.attempts, *(count + 1 for count in counts)])

@@ -26,7 +26,7 @@ from workbench.pipelines.executor import OnStepEvent, StepExecutor, StepWorkspac
 from workbench.pipelines.load import LoadedPipeline, load_from_texts
 from workbench.pipelines.model import Manifest, Pipeline, Step
 from workbench.pipelines.run_journal import EVENT_PAGE_SIZE, RunJournal
-from workbench.pipelines.schedule import OpenSteps, StepTimers
+from workbench.pipelines.schedule import OpenSteps, StepTimers, needs_rework
 from workbench.pipelines.state import RunState, StepRun
 from workbench.text.yaml_nodes import MOST_YAML_BYTES
 
@@ -167,8 +167,13 @@ class RunContext(Struct, frozen=True, kw_only=True):
         """Return the steps of the same round whose failure led to a step, with why they failed."""
         runs = self.state.steps
         if step.is_rework_only:
-            reworked = (other for other in self.pipeline.steps if other.failing.rework_step == step.id)
-            return [(other.id, runs[other.id].detail) for other in reworked if runs[other.id].detail]
+            return [
+                (other.id, runs[other.id].detail)
+                for other in self.pipeline.steps
+                if other.failing.rework_step == step.id
+                and runs[other.id].state == "retrying"
+                and needs_rework(runs[other.id], other)
+            ]
         sources = set(step.tolerates)
         for step_set in self.repeated_sets:
             sources |= step_set if step.id in step_set else frozenset()

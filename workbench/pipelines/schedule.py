@@ -73,6 +73,14 @@ def needs_rework(step_run: StepRun, step: Step) -> bool:
     return policy.then == "rework" and bool(policy.rework_step) and step_run.failures == policy.attempts
 
 
+def has_reworked(rework: StepRun, step_run: StepRun) -> bool:
+    """Return whether a rework step ran for a failed step: it ended, and began after that had failed.
+
+    One that began earlier ran for another step that shares it.
+    """
+    return rework.has_ended and rework.begun_position > step_run.moved_position
+
+
 def reworks_of(names: Collection[str], steps: Sequence[Step]) -> set[str]:
     """Return the rework steps of some steps: a later round starts them again together with those."""
     return {step.failing.rework_step for step in steps if step.id in names and step.failing.rework_step}

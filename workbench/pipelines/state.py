@@ -136,6 +136,10 @@ class StepRun(Struct):
     failures: int = 0
     """Failed attempts of this round."""
     moved_at: int = 0
+    moved_position: int = 0
+    """Journal position of its last move."""
+    begun_position: int = 0
+    """Journal position at which its last attempt began."""
     working_ms: int = 0
     """Working time of the attempt before its last move."""
     session_id: str | None = None
@@ -328,7 +332,9 @@ def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     name = event.step or ""
     step = state.steps.setdefault(name, StepRun(id=name, matrix=body.matrix, item=body.item))
     step.state, step.moved_at, step.detail = body.state, event.at, body.detail
+    step.moved_position = event.position
     if body.state == "running" and body.attempt != step.attempt:
+        step.begun_position = event.position
         step.artifacts, step.printed, step.printed_ref = {}, "", None  # those of a round before
     if body.state not in ("skipped", "cancelled"):
         step.attempt = body.attempt  # what never started was not tried

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from workbench.pipelines.attempt import retry_delay
 from workbench.pipelines.checks import steps_using_input
 from workbench.pipelines.documents import find_manifest
 from workbench.pipelines.load import find_pipeline, is_manifest, list_pipelines, load_manifest, load_pipeline
-from workbench.pipelines.model import Runtime
+from workbench.pipelines.model import ContractType, Runtime
 from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_order import find_cycles, parallel_waves
 
@@ -268,7 +269,9 @@ STEPS = [
     (command("a", handover="{contract: {type: json_schema, schema: {$ref: 'http://example.test/x'}, source: x}}"), "bad_schema"),
     (command("a", handover="{contract: {type: json_schema, schema: {}, source: ../x}}"), "path_outside"),
     (command("a", handover="{contract: {type: test_suite, command: x, on_failure: explode}}"), "wrong_value"),
-    (command("a", handover="{contract: {type: test_suite, command: x, on_failure: rework}}"), "missing_field"),
+    (command("a", retry="{on_failure: rework}"), "missing_field"),
+    (command("a", handover="{contract: {type: test_suite, command: x, on_failure: rework, rework_step: m}}"), "unknown_step"),
+    (command("a", handover="{contracts: [{type: test_suite, command: x, on_failure: rework, rework_step: b}]}") + command("b"), "wrong_rework"),
     (command("a", retry="{on_failure: rework, rework_step: a}"), "wrong_rework"),
     (command("b") + command("a", dependencies="[b]", retry="{on_failure: rework, rework_step: b}"), "wrong_rework"),
     (command("a", retry="{on_failure: rework, rework_step: b}") + command("b", dependencies="[a]", rework_only="true"), "wrong_rework"),
@@ -614,3 +617,27 @@ def test_a_manifest_of_a_wrong_kind_is_validated_as_the_manifest_that_its_name_s
     ):  # fmt: skip
         write(tmp_path, {name: f"kind: {kind}\n"})
         assert is_manifest(str(tmp_path / name)) == is_one, (name, kind)
+
+
+CONTRACT_MEMBERS = {
+    "json_schema": "schema: {type: array}", "typescript_interface": "source: a.ts", "test_suite": "command: x",
+    "non_empty_file": "source: a", "markdown_spec": "source: a.md", "test_diff": "", "test_count_baseline": "",
+    "agent_review": "persona: reader, criteria: [good]", "llm_judge": "criteria: [good]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(set(get_args(ContractType)) - {"unchecked"}))
+def test_rework_without_a_rework_step_is_the_step_itself_again_for_every_contract_type(tmp_path, kind):
+    contract = f"{{type: {kind}, on_failure: rework, {CONTRACT_MEMBERS[kind]}}}"
+    loaded = load_pipeline(project(tmp_path, command("a", handover=f"{{contracts: [{contract}]}}")))
+    assert not loaded.report.errors, messages(loaded)
+    failing = loaded.pipeline.step("a").failing
+    assert (failing.attempts, failing.then, failing.rework_step) == (3, "fail", "")
+
+
+def test_contracts_of_several_steps_may_name_one_rework_step(tmp_path):
+    contract = "{contract: {type: non_empty_file, source: x, on_failure: rework, rework_step: m}}"
+    steps = command("a", handover=contract) + command("b", handover=contract, dependencies="[a]")
+    loaded = load_pipeline(project(tmp_path, steps + command("m", rework_only="true")))
+    assert not loaded.report.errors, messages(loaded)
+    assert [step.failing.rework_step for step in loaded.pipeline.steps] == ["m", "m", ""]

@@ -230,6 +230,65 @@ def test_a_rework_step_that_fails_fails_the_step_it_stands_for_and_both_begin_an
     assert (again.status, here.read("log")) == ("completed", "tried\n" * 4)
 
 
+def test_a_contract_without_a_rework_step_runs_its_own_step_again(runs):
+    here = runs()
+    row = here.run("""
+  - id: a
+    workspace: {root: ./}
+    exec: {type: command, source: "echo tried >> log"}
+    handover: {contract: {type: test_suite, on_failure: rework, command: "test $(wc -l < log) -ge 3", dir: project_root}}
+""")
+    assert (row.status, here.step(row.pipeline_id, "a").attempt) == ("completed", 3)
+
+
+SHARED = """
+  - id: a
+    workspace: {root: ./}
+    exec: {type: command, source: "true"}
+    handover: {contract: {type: non_empty_file, source: gone-a, on_failure: rework, rework_step: mend}}
+  - id: b
+    dependencies: [%s]
+    workspace: {root: ./}
+    exec: {type: command, source: "%s"}
+    handover: {contract: {type: non_empty_file, source: gone-b, on_failure: rework, rework_step: mend}}
+  - id: mend
+    rework_only: true
+    workspace: {root: ./}
+    exec: {type: command, source: 'echo "$WORKBENCH_LAST_FAILURE" | grep -o "gone-." >> mended%s'}
+"""
+
+
+def test_a_rework_step_that_two_steps_share_runs_for_each_of_them(runs):
+    """The second failure comes after it ended, or while it works."""
+    here = runs()
+    row = here.run(SHARED % ("a", "true", ""))
+    assert (row.status, here.read("mended")) == ("completed", "gone-a\ngone-b\n")
+    assert here.step(row.pipeline_id, "mend").attempt == 2
+    (here.root / "mended").unlink()
+    until_mending = "until test -s mended; do sleep 0.01; done"
+    until_failed = "; until test -e done-b; do sleep 0.01; done; touch done-b"
+    row = here.run(SHARED % ("", f"{until_mending}; touch done-b", until_failed))
+    assert (row.status, here.read("mended")) == ("completed", "gone-a\ngone-b\n")
+    here.check()
+
+
+def test_a_shared_rework_step_fails_only_the_step_that_it_could_not_mend(runs):
+    here = runs()
+    row = here.run(SHARED.replace("%s'}", "; ! grep -q b mended'}") % ("a", "true"))
+    assert here.states(row.pipeline_id) == {"a": "completed", "b": "failed", "mend": "failed"}
+
+
+@pytest.mark.parametrize(("step", "state"), [("b", "retrying"), ("mend", "pending"), ("mend", "running")])
+def test_a_driver_that_ends_before_the_second_rework_loses_nothing_of_it(runs, step, state):
+    here = runs()
+    run = here.request(here.pipeline(SHARED % ("a", "true", "")))
+    here.drive(
+        run, until=lambda c: c.state.steps["b"].failures == 1 and c.state.steps[step].state == state
+    )  # fmt: skip
+    row = here.resume(run)
+    assert (row.status, here.read("mended")[:13]) == ("completed", "gone-a\ngone-b")
+
+
 def test_a_way_back_reworks_anew(runs):
     """What stood for a step in the round before says nothing of this round."""
     here = runs()
