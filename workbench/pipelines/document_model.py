@@ -54,6 +54,10 @@ PRESENT = Required(may_be_blank=True)
 """For what is checked further where it is read."""
 
 
+METADATA: Final = "metadata"
+"""Marks a member that no run depends on: whatever is wrong in it is a warning."""
+
+
 _FLAG_WORDS: Final = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
 
 
@@ -251,6 +255,9 @@ class DocumentModel(BaseModel):
     def _read_member(
         cls, value: object, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> object:
+        metadata = cls.model_fields[info.field_name or ""].metadata
+        if METADATA in metadata and isinstance(value, DocumentPlace):
+            value = value.with_warnings_only()
         try:
             read = handler(value)
         except ValidationError as error:
@@ -260,8 +267,12 @@ class DocumentModel(BaseModel):
             raise PydanticUseDefault from None
         if isinstance(read, DocumentModel) and read._place is None and isinstance(value, DocumentPlace):
             raise PydanticUseDefault  # no mapping, which the model has reported
-        is_required = REQUIRED in cls.model_fields[info.field_name or ""].metadata
-        if is_required and isinstance(read, str) and isinstance(value, DocumentPlace) and not read.strip():
+        if (
+            REQUIRED in metadata
+            and isinstance(read, str)
+            and isinstance(value, DocumentPlace)
+            and not read.strip()
+        ):
             value.error("missing_field", f"{_member_name(value)} is empty")
         return read
 

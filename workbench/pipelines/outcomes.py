@@ -31,7 +31,9 @@ MOST_LINKS: Final = 50
 """Links of one step."""
 _LONGEST_ADDRESS: Final = 2_000
 _LONGEST_LABEL: Final = 120
-_PATH_PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6}|\*)\]")
+_PATH_PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6}|\*|)\]")
+_EACH_ITEM: Final = ("*", "")
+"""Indexes of all items of a list: `[*]` and `[]`."""
 
 
 class NoOutcome(ValueError):
@@ -123,9 +125,9 @@ def _label(spec: OutcomeSpec, own: str) -> str:
 def _labels(value: Json, spec: OutcomeSpec, items: list[Json]) -> list[str]:
     """Return the label of each item of a list: a path from the item, or from the top of the document."""
     path = spec.label_path
-    if not path or "*" not in spec.json_path:
+    if not path or not _has_many(spec.json_path):
         return [""] * len(items)
-    if "*" in path:
+    if _has_many(path):
         named = [label for label, _ in values_at(value, path)]
     else:
         named = [next((label for label, _ in values_at(item, path)), None) for item in items]
@@ -133,8 +135,15 @@ def _labels(value: Json, spec: OutcomeSpec, items: list[Json]) -> list[str]:
     return [*texts, *[""] * len(items)][: len(items)]
 
 
+def _has_many(path: str) -> bool:
+    return any(part[1] is None and part[2] in _EACH_ITEM for part in _PATH_PART.finditer(path))
+
+
 def values_at(value: Json, path: str) -> list[tuple[Json, Json]]:
-    """Return what is at a path such as `.a.b`, `.list[0].c`, `.list[*].c`: each value with its list item."""
+    """Return the values at a path such as `.a.b`, `.list[0].c`, `.list[*].c`, each with its list item.
+
+    `[]` is read as `[*]`. Raises NoOutcome where it is not such a path.
+    """
     text = path.strip().removeprefix("$")
     parts = list(_PATH_PART.finditer(text))
     if not text or "".join(part[0] for part in parts) != text:
@@ -156,7 +165,7 @@ def _steps(value: Json, item: Json, name: str | None, index: str | None) -> Iter
     if not isinstance(value, list):
         return
     elements = cast("list[Json]", value)
-    if index == "*":
+    if index in _EACH_ITEM:
         yield from ((element, element) for element in elements)
     elif int(index or 0) < len(elements):
         yield elements[int(index or 0)], item

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from workbench.domain.values import SandboxLevel, StepKind
 from workbench.pipelines.document_model import (
+    METADATA,
     PRESENT,
     REQUIRED,
     DocumentModel,
@@ -307,7 +308,8 @@ class _OutcomeDocument(DocumentModel):
     label: Text = ""
     not_acted_on: ClassVar[Mapping[str, str]] = {"description": "a description"}
 
-    def spec(self) -> OutcomeSpec:
+    def spec(self) -> OutcomeSpec | None:
+        """Return the link that is looked for; None where it is not said which, or where."""
         if self.type not in FILE_TYPES:
             self.require("json_path")
         for name in ("json_path", "json_path_label"):
@@ -317,7 +319,7 @@ class _OutcomeDocument(DocumentModel):
                     values_at(None, text_at(place))
                 except NoOutcome as error:
                     place.error("wrong_value", str(error))
-        return self.to(OutcomeSpec)
+        return self.to(OutcomeSpec) if self.type and self.source else None
 
 
 class _ValidationDocument(DocumentModel):
@@ -375,7 +377,7 @@ class _StepDocument(DocumentModel):
     fidelity: Annotated[str, one_of(_FIDELITIES)] = ""
     config: _ConfigDocument | None = None
     skills: Texts = ()
-    outcomes: Items[_OutcomeDocument] = ()
+    outcomes: Annotated[Items[_OutcomeDocument], METADATA] = ()
     most_agents: Annotated[Whole, between(0, 1000)] = Field(default=0, alias="max_concurrent_agents")
     not_acted_on: ClassVar[Mapping[str, str]] = {
         "concurrency": "a limit", "on_failure": "it stands in retry or in a contract",
@@ -437,8 +439,15 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
         aggregate=document.aggregate and document.aggregate.to(Aggregate),
         route=Route(edges=edges) if kind == "route" and not loop else None,
         edges=() if kind == "route" else edges, skills=tuple(map(text_at, document.skills)),
-        outcomes=tuple(outcome.spec() for outcome in document.outcomes if outcome.is_mapping),
+        outcomes=tuple(_outcomes(document)),
     )  # fmt: skip
+
+
+def _outcomes(document: _StepDocument) -> Iterator[OutcomeSpec]:
+    for outcome in document.outcomes:
+        spec = outcome.spec() if outcome.is_mapping else None
+        if spec is not None:
+            yield spec
 
 
 def _report_members(document: _StepDocument) -> None:

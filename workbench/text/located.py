@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.text.json_nodes import LocatedNode
-from workbench.text.problems import Problem, ProblemReport, Severity
+from workbench.text.problems import Problem, ProblemReport, Severity, WarningReport
 from workbench.text.safe import one_line
 
 
@@ -67,6 +67,10 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
 
     def at(self, node: LocatedNode, path: str) -> "DocumentPlace":
         return DocumentPlace(report=self.report, file=self.file, node=node, path=path)
+
+    def with_warnings_only(self) -> "DocumentPlace":
+        """Return the same place with every problem at it, and below it, reported as a warning."""
+        return replace(self, report=WarningReport(target=self.report))
 
     def key(self, name: str) -> "DocumentPlace":
         """Return the place of the key in front of a member, for what is wrong with its name."""

@@ -93,5 +93,14 @@ class ProblemReport(Struct):
         return ProblemReport([_as_error(problem) for problem in self.found])
 
 
+class WarningReport(ProblemReport, kw_only=True):
+    """Adds what is found to another report as warnings: for parts of a document that no run depends on."""
+
+    target: ProblemReport
+
+    def add(self, problem: Problem) -> None:
+        self.target.add(replace(problem, severity="warning", fatal=False))
+
+
 def _as_error(problem: Problem) -> Problem:
     return problem if problem.severity == "error" else replace(problem, severity="error", fatal=True)

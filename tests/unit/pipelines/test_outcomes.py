@@ -42,6 +42,8 @@ FOUND = [
      [("At: one", "address", "https://one.example"), ("At: two", "address", "https://two.example")]),
     (ENVIRONMENTS, ["{type: url, extract_from: r, json_path: '.envs[*].url', json_path_label: '.envs[*].name'}"],
      [("Link: one", "address", "https://one.example"), ("Link: two", "address", "https://two.example")]),
+    (ENVIRONMENTS, ["{type: url, extract_from: r, json_path: '.envs[].url', json_path_label: '.envs[].name'}"],
+     [("Link: one", "address", "https://one.example"), ("Link: two", "address", "https://two.example")]),
     ({"n": 7, "b": "feat/x"}, ["{type: branch, extract_from: r, json_path: .b}", "{type: number, extract_from: r, json_path: .n}"],
      [("branch", "text", "feat/x"), ("number", "text", "7")]),
     ({}, ["{type: file, extract_from: .agents/output/r.json, label: Report}"], [("Report", "file", ".agents/output/r.json")]),
@@ -71,6 +73,8 @@ MISSING = [
     ({"other": 1}, "pr", ".pr_url", "there is nothing at .pr_url"),
     ({"pr_url": {"a": 1}}, "pr", ".pr_url", "neither a text nor a number"),
     ("no JSON", "pr", ".pr_url", "is not JSON"),
+    ({"pr_url": PR}, "pr", "'.pr_url | first'", "there is nothing at .pr_url | first"),
+    ({"pr_url": PR}, "pr", "'..pr_url'", "..pr_url is not a path such as"),
 ]
 
 
@@ -117,18 +121,30 @@ def test_a_later_attempt_replaces_the_links_of_an_earlier_one(runs):
     assert len(outcome_lines(here.journal, row.pipeline_id)) == 1
 
 
-@pytest.mark.parametrize(
-    ("outcome", "code"),
-    [
-        ("{type: pr, extract_from: r}", "missing_field"),
-        ("{type: pr, json_path: .a}", "missing_field"),
-        ("{type: pr, extract_from: r, json_path: 'a b[x'}", "wrong_value"),
-        ("{type: file, extract_from: r}", None),
-    ],
-)
-def test_what_is_wrong_with_an_outcome_is_found_before_the_run(tmp_path, outcome, code):
-    found = load_pipeline(project(tmp_path, command("a", outcomes=f"[{outcome}]"))).report.found
-    assert [problem.code for problem in found] == ([code] if code else [])
+WRONG = [
+    ("[{type: pr, extract_from: r}]", "missing_field"),
+    ("[{type: pr, json_path: .a}]", "missing_field"),
+    ("[{extract_from: r, json_path: .a}]", "missing_field"),
+    ("[{type: pr, extract_from: r, json_path: 'a b[x'}]", "wrong_value"),
+    ("[{type: pr, extract_from: '{{ gone/r }}', json_path: .a}]", "unresolved_template"),
+    ("[{type: [pr], extract_from: r, json_path: .a}]", "wrong_type"),
+    ("[{type: pr, extract_from: r, json_path: .a, label: {a: 1}}]", "wrong_type"),
+    ("[pr]", "wrong_type"),
+    ("pr", "wrong_type"),
+    ("[{type: file, extract_from: r}]", None),
+]
+
+
+@pytest.mark.parametrize(("outcomes", "code"), WRONG)
+def test_what_is_wrong_with_an_outcome_is_a_warning_and_stops_no_run(tmp_path, outcomes, code):
+    report = load_pipeline(project(tmp_path, command("a", outcomes=outcomes))).report
+    assert ({problem.code for problem in report.found} or {None}) >= {code}
+    assert report.strict().is_ok is (code is None) and report.is_runnable
+
+
+@pytest.mark.parametrize("outcomes", [outcomes for outcomes, _ in WRONG[:5]])
+def test_a_step_with_an_outcome_that_is_wrong_completes(runs, outcomes):
+    assert runs().run(command("a", outcomes=outcomes)).status == "completed"
 
 
 @pytest.mark.parametrize(
