@@ -239,7 +239,11 @@ MANIFEST: Final[Mapping[str, Mapping[str, str]]] = {
         "skill_mounts": "Folders of skills; only the known ones are read",
         "skills": "Names of the skills that every agent gets",
     },
-    "metadata": {"name": _NAME, "description": "What the project is", "repo": "Address of its repository"},
+    "metadata": {
+        "name": _NAME, "description": "What the project is", "repo": "Address of its repository",
+        "forge": "Kind of its code host, as `{{ forge.type }}` and the like name it: `github`, `gitlab`, `gitea`, "
+        "`forgejo`, `codeberg`, `bitbucket` or `local`; unset, the host of the remote `origin` decides",
+    },
     "adapter": {
         "binary": "The program; `workbench` is the agent of this one",
         "mode": "`headless`",

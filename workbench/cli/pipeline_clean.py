@@ -50,7 +50,7 @@ def execute_clean(options: Namespace, console: Console) -> int:
     for row in cleaned:
         lines += [f"{word} the branch {one_line(name, 80)}" for name in row["branches"]]
         lines += [
-            f"kept the branch {one_line(name, 80)}: its commits are nowhere else"
+            f"kept the branch {one_line(name, 80)}: its commits are nowhere else, or it is in use"
             for name in row["branches_kept"]
         ]
     return console.result(list(cleaned), lines or ["Nothing to clean."], is_json=options.json)
@@ -81,14 +81,25 @@ def _clean_run(journal: Journal, run: PipelineState, options: Namespace) -> Json
 
 
 def _remove_branches(workspace: str, branches: list[str]) -> list[str]:
-    """Remove branches whose worktrees are gone; return those that git keeps for their commits."""
+    """Remove branches whose worktrees are gone; return those that are kept for their own commits."""
     # Worktrees lay in there; git forgets those that are gone.
     with contextlib.suppress(GitFailed):
         run_git(workspace, "worktree", "prune", environment=os.environ, seconds=30.0)
     kept: list[str] = []
     for branch in branches:
         try:
-            run_git(workspace, "branch", "--delete", "--", branch, environment=os.environ, seconds=30.0)
+            if not _has_own_commits(workspace, branch):
+                words = ("branch", "--delete", "--force", "--", branch)
+                run_git(workspace, *words, environment=os.environ, seconds=30.0)
+                continue
         except GitFailed:
-            kept.append(branch)
+            pass  # it is checked out somewhere, or gone already
+        kept.append(branch)
     return kept
+
+
+def _has_own_commits(workspace: str, branch: str) -> bool:
+    """Return whether a branch has a commit that no other branch, tag or HEAD has. Raises GitFailed."""
+    own = (f"refs/heads/{branch}", "--not", "HEAD", f"--exclude=refs/heads/{branch}", "--all")
+    words = ("rev-list", "--max-count=1", *own)
+    return bool(run_git(workspace, *words, environment=os.environ, seconds=30.0).strip())

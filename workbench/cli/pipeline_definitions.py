@@ -1,5 +1,6 @@
 """`workbench pipeline list, validate`: pipelines as their files define them."""
 
+import os
 import threading
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from workbench.cli.arguments import add_json_option
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
 from workbench.cli.journal_access import open_journal
-from workbench.cli.pipeline_output import place_json, problem_json, run_json, run_line
+from workbench.cli.pipeline_output import code_host_json, place_json, problem_json, run_json, run_line
 from workbench.cli.row_json import JsonFields
 from workbench.domain.codec import to_json_value
 from workbench.domain.values import PIPELINE_FOLDERS, SandboxLevel
@@ -21,7 +22,9 @@ from workbench.effects.files import workspace_path
 from workbench.journal.leases import is_driver_gone
 from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
+from workbench.pipelines.code_hosts import CodeHost
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, find_manifest, project_folder
+from workbench.pipelines.repository_checks import check_repository
 from workbench.pipelines.step_notes import levels_of_manifest, levels_of_steps
 from workbench.text.human import counted
 from workbench.text.problems import ProblemReport
@@ -181,17 +184,21 @@ class CheckedFile(Struct, frozen=True, kw_only=True):
     report: ProblemReport
     levels: Mapping[str, SandboxLevel]
     """The levels of the sandbox that it names, by step, adapter or hook."""
+    host: CodeHost | None = None
+    """The code host of its project, where it names one."""
 
 
 def _check_file(file: str, options: Namespace) -> CheckedFile:
+    host = None
     if Path(file).is_file() and load.is_manifest(file):
         manifest, report = load.load_manifest(file)
         levels = levels_of_manifest(manifest) if manifest else {}
     else:
         loaded = load.load_pipeline(file, manifest=options.manifest, root=options.root)
         levels = levels_of_steps(loaded.pipeline, loaded.manifest) if loaded.pipeline else {}
-        report = loaded.report
-    return CheckedFile(file=file, report=report.strict() if options.strict else report, levels=levels)
+        report, host = loaded.report, check_repository(loaded, os.environ)
+    report = report.strict() if options.strict else report
+    return CheckedFile(file=file, report=report, levels=levels, host=host)
 
 
 def _report_json(result: CheckedFile) -> JsonFields:
@@ -203,6 +210,7 @@ def _report_json(result: CheckedFile) -> JsonFields:
         "errors": [problem_json(problem) for problem in report.errors],
         "warnings": [problem_json(problem) for problem in report.warnings],
         **({"sandbox": dict(result.levels)} if result.levels else {}),
+        **code_host_json(result.host),
     }
 
 
@@ -220,6 +228,8 @@ def _print_reports(results: list[CheckedFile], console: Console) -> None:
         if report.stopping:
             counts.append(f"could not start: {len(report.stopping)}")
         console.say(f"{console.signs.of(status)} {result.file}: {', '.join(counts)}")
+        if result.host is not None:
+            console.say(f"    code host: {result.host.summary()}")
         for place, level in result.levels.items():
             console.say(f"    {one_line(place, 80)}: sandbox {level}")
 

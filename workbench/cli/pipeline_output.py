@@ -36,6 +36,7 @@ from workbench.journal.session_queries import (
     refused_calls_by_step,
     steps_with_links,
 )
+from workbench.pipelines.code_hosts import CodeHost
 from workbench.text.human import SECOND_MICROS, counted, duration_text, size_text, token_text
 from workbench.text.problems import Problem
 from workbench.text.safe import one_line, reason_line, reason_lines
@@ -284,6 +285,11 @@ def step_json(step: StepState, refused: int) -> JsonFields:
         **row_fields(step, "exit_code error_message"),
         **row_fields(step.usage, "input_tokens output_tokens cost_microdollars"),
     }  # fmt: skip
+
+
+def code_host_json(host: CodeHost | None) -> JsonFields:
+    """Return the code host of a pipeline that names one, as a member of its JSON."""
+    return {} if host is None else {"code_host": {"kind": host.kind or None, "found_by": host.origin}}
 
 
 def place_json(place: PlaceWait | None) -> JsonFields | None:

@@ -1,5 +1,6 @@
 """`workbench pipeline run --dry-run`: what a run would do and ask."""
 
+import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -7,11 +8,13 @@ from msgspec import Struct
 
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK
-from workbench.cli.pipeline_output import problem_json
+from workbench.cli.pipeline_output import code_host_json, problem_json
 from workbench.cli.row_json import JsonFields
 from workbench.pipelines import load
+from workbench.pipelines.code_hosts import CodeHost
 from workbench.pipelines.granted_patterns import granted_patterns, patterns_of_steps, still_asked
 from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.pipelines.repository_checks import check_repository
 from workbench.pipelines.step_notes import step_notes, wait_text
 from workbench.pipelines.step_order import parallel_waves
 from workbench.text.safe import one_line
@@ -25,6 +28,8 @@ class DryRunResult(Struct, frozen=True, kw_only=True):
 
     is_able: bool
     wrong_input: str = ""
+    host: CodeHost | None = None
+    """The code host of the project, where a step names it."""
     kept: frozenset[str] = frozenset()
     """Steps that are taken from an earlier run."""
 
@@ -36,6 +41,7 @@ def _try_run(loaded: load.LoadedPipeline, request: "RunRequest") -> DryRunResult
     pipeline = loaded.pipeline
     if pipeline is None:
         return DryRunResult(is_able=False)
+    host = check_repository(loaded, os.environ)
     input_problem = ""
     try:
         check_input(pipeline.input, request.input)
@@ -44,7 +50,7 @@ def _try_run(loaded: load.LoadedPipeline, request: "RunRequest") -> DryRunResult
     is_able = loaded.report.for_running().is_ok and not any(s.unrunnable for s in pipeline.steps)
     kept = kept_steps(pipeline, request.from_step) if request.from_step else ()
     return DryRunResult(
-        is_able=is_able and not input_problem, wrong_input=input_problem, kept=frozenset(kept)
+        is_able=is_able and not input_problem, wrong_input=input_problem, kept=frozenset(kept), host=host
     )
 
 
@@ -63,6 +69,8 @@ def print_plan(
         return EXIT_FAILED
     if about := load.ProjectFacts.of(loaded.manifest).text:
         console.say(about)
+    if result.host is not None:
+        console.say(f"code host: {result.host.summary()}")
     _print_steps(pipeline, loaded.manifest, result, console)
     if not result.is_able:
         console.say("A run could not start as it is.")
@@ -101,7 +109,7 @@ def _plan_json(loaded: load.LoadedPipeline, result: DryRunResult) -> JsonFields:
     pipeline, report = loaded.pipeline, loaded.report.for_running()
     return {
         "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": result.is_able,
-        "input_problem": result.wrong_input or None,
+        "input_problem": result.wrong_input or None, **code_host_json(result.host),
         "steps": [
             {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in result.kept}
             for step in _steps_in_order(pipeline)

@@ -131,7 +131,7 @@ class Attempt:
 
     def _level(self) -> SandboxLevel | None:
         """Return what the programs of the step may touch, those of its contracts included."""
-        named = replace(self.step, persona=self.values.fill(self.step.persona))
+        named = replace(self.step, persona=self.values.persona_name(self.step.persona))
         return named.level(self.context.manifest)
 
     def _spec(self, plan: WorkspacePlan, spent_ms: int) -> StepSpec:
@@ -160,7 +160,7 @@ class Attempt:
                 text = template_values.aggregate_text(step.aggregate, values)
                 return replace(spec, source=text, environment={"into": into})
             case "prompt":
-                agent = agent_facts(values, values.fill(step.persona))
+                agent = agent_facts(values, values.persona_name(step.persona))
                 compaction = compaction_plan(step, self.context.manifest)
                 return replace(
                     spec, source=step_prompt(values, self._mount_notes), relay_percent=compaction.percent,

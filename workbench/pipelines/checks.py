@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.pipelines import conditions, templates
+from workbench.pipelines import code_hosts, conditions, templates
 from workbench.pipelines.contracts import check_contract_definitions
 from workbench.pipelines.documents import ProjectFiles, check_path_inside, reporting_outside
 from workbench.pipelines.inner_code import FAILURE_NAME
@@ -221,7 +221,7 @@ def _review_adapters(step: Step, manifest: Manifest) -> Iterator[Adapter | None]
 def _check_persona_name(
     check: CheckContext, step: Step, name: str, path: tuple[str | int, ...], manifest: Manifest
 ) -> None:
-    forms = templates.code_host_forms(name)
+    forms = code_hosts.code_host_forms(name)
     if not forms:
         message = "a persona can name nothing but {{ forge.type }} and the like"
         _text_place(check, step, path).error("wrong_value", message)
@@ -423,8 +423,8 @@ def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: st
     if kind == "forge":
         return (
             ""
-            if rest in templates.CODE_HOST_MEMBERS
-            else f"known are forge.{', forge.'.join(sorted(templates.CODE_HOST_MEMBERS))}"
+            if rest in code_hosts.CODE_HOST_MEMBERS
+            else f"known are forge.{', forge.'.join(sorted(code_hosts.CODE_HOST_MEMBERS))}"
         )
     if kind == "ontology":
         return "" if check.manifest is None or check.manifest.ontology else "the manifest has no ontology"

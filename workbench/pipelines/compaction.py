@@ -37,9 +37,8 @@ do not begin again:
 
 def _summary_spec(attempt: Attempt, spec: StepSpec, transcript: str) -> StepSpec:
     values = attempt.values
-    name = compaction_plan(attempt.step, attempt.context.manifest).persona or values.fill(
-        attempt.step.persona
-    )
+    named = compaction_plan(attempt.step, attempt.context.manifest).persona
+    name = values.persona_name(named or attempt.step.persona)
     facts = cast("dict[str, Json]", agent_facts(values, name)["persona"])
     return replace(
         spec, source=summary_prompt(transcript), id=spec.id.with_part(CHECKPOINT_NAME), session_id=None,

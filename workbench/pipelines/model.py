@@ -146,6 +146,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     name: str
     description: str = ""
     repo: str = ""
+    forge: str = ""
+    """Kind of the project's code host (`code_hosts.CODE_HOSTS`); empty: the remote's address decides."""
     adapters: dict[str, Adapter] = field(default_factory=dict[str, Adapter])
     personas: dict[str, Persona] = field(default_factory=dict[str, Persona])
     runtime: Runtime = Runtime()

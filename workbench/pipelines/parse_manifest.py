@@ -9,7 +9,9 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field, InstanceOf
 
 from workbench.domain.values import HookRule, JsonObject, PermissionPattern, SandboxLevel
+from workbench.pipelines.code_hosts import CODE_HOSTS, known_kind
 from workbench.pipelines.document_model import (
+    METADATA,
     PRESENT,
     REQUIRED,
     DocumentModel,
@@ -145,8 +147,9 @@ class _MetadataDocument(DocumentModel):
     name: Annotated[Text, REQUIRED] = ""
     description: Text = ""
     repo: Text = ""
+    forge: Annotated[Text, METADATA] = ""
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "forge": "a code host", "version": "a version", "author": "an author", "created": "a date",
+        "version": "a version", "author": "an author", "created": "a date",
     }  # fmt: skip
 
 
@@ -186,7 +189,8 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
     personas = {name: _persona(name, entry, adapters, files) for name, entry in document.personas.items()}
     manifest = document.to(
         Manifest, name=document.metadata.name, description=document.metadata.description,
-        repo=document.metadata.repo or document.repo, adapters=adapters, personas=personas,
+        repo=document.metadata.repo or document.repo,
+        forge=_forge(document.metadata), adapters=adapters, personas=personas,
         runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, files)),
         skills=tuple(_skills(document)),
     )  # fmt: skip
@@ -201,6 +205,15 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
                 "no_network", no_network_text(adapter)
             )
     return manifest
+
+
+def _forge(document: _MetadataDocument) -> str:
+    place, kind = document.place_of("forge"), known_kind(document.forge)
+    if place is not None and document.forge and not kind:
+        known = ", ".join(CODE_HOSTS)
+        message = f"there is no code host {one_line(document.forge, 60)}, so that of the remote counts"
+        place.warn("wrong_value", f"{message}; known: {known}")
+    return kind
 
 
 def _adapter(name: str, document: _AdapterDocument, files: ProjectFiles) -> Adapter:

@@ -84,8 +84,8 @@ def reviewer_facts(values: TemplateValues, review: Review) -> dict[str, Json]:
     manifest = values.run.manifest
     personas = manifest.personas.values() if manifest else ()
     of_adapter = (persona.name for persona in personas if review.adapter in ("", persona.adapter))
-    own = values.fill(values.step.persona)
-    return agent_facts(values, review.persona or own or next(of_adapter, ""), review)
+    named = values.persona_name(review.persona or values.step.persona)
+    return agent_facts(values, named or next(of_adapter, ""), review)
 
 
 def _persona(values: TemplateValues, name: str, adapter_name: str) -> tuple[Persona, Adapter]:

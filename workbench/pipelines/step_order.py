@@ -228,6 +228,13 @@ def repeated_step_sets(steps: Sequence[Step]) -> tuple[frozenset[str], ...]:
     return tuple(repeated)
 
 
+def chosen_steps(steps: Sequence[Step]) -> frozenset[str]:
+    """Return the steps that a gate's answer or a route decides about, with those that need them."""
+    dependents = dependents_of({step.id: step.needs for step in steps})
+    targets = {target for step in steps for target in route_targets(step)} & dependents.keys()
+    return frozenset(targets).union(*(ancestors(target, dependents) for target in targets))
+
+
 def route_targets(step: Step) -> tuple[str, ...]:
     """Return the steps that a gate's answers or a route's edges lead to."""
     if step.route is not None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from workbench.domain.events import ArtifactStored
 from workbench.domain.values import Json
 from workbench.pipelines import artifacts, templates
+from workbench.pipelines.code_hosts import CODE_HOST_MEMBERS, persona_name
 from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.manifest_values import MANIFEST_NAMES, own_text_of
 from workbench.pipelines.model import Aggregate, ArtifactInjection, Step
@@ -83,6 +84,11 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
     def fill(self) -> Callable[[str], str]:
         return lambda text: templates.fill_templates(text, self.of)
 
+    def persona_name(self, text: str) -> str:
+        """Return the persona that a text names, with its templates filled. Raises UnresolvedTemplate."""
+        manifest, kind = self.run.manifest, self.run.definition.forge.get("type", "")
+        return persona_name(text, kind, self.fill, manifest.personas if manifest else ())
+
     def artifact(self, name: str) -> ArtifactStored | None:
         """Return the artifact that `step/artifact`, or the name it is injected under, stands for."""
         step_id, slash, artifact = name.partition("/")
@@ -143,7 +149,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         if first == "artifacts":
             return self._injected_path(rest)
         if first == "forge":
-            return self.run.definition.forge.get(rest)
+            return self.run.definition.forge.get(rest, "") if rest in CODE_HOST_MEMBERS else None
         if first == "gate" and "." in rest:
             return self._answer(*rest.rsplit(".", 1))
         step_id, is_output, path = name.partition(".output")

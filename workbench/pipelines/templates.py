@@ -1,4 +1,4 @@
-"""Templates in prompts, commands and paths, and the facts of code hosts that templates name.
+"""Templates in prompts, commands and paths.
 
 A small language read with regular expressions. A filled value is not looked into again, a shell command gets
 values as variables, and no code is evaluated. Pure.
@@ -180,45 +180,3 @@ def member_value(value: Json, path: str) -> Json:
 def value_text(value: Json) -> str:
     """Return a value as a template shows it: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-CODE_HOSTS: Final[dict[str, tuple[str, str, str]]] = {
-    "github": ("gh", "Pull Request", "pr"), "gitlab": ("glab", "Merge Request", "mr"),
-    "gitea": ("tea", "Pull Request", "pulls"), "bitbucket": ("bb", "Pull Request", "pr"),
-}  # fmt: skip
-"""Kind of host to its command line, what it calls a change that is offered, and the command for those."""
-CODE_HOST_MEMBERS: Final = frozenset({"type", "host", "owner", "repo", "cli_tool", "pr_term", "pr_command"})
-"""Members of `forge` that a template may name."""
-_REPOSITORY_ADDRESS: Final = re.compile(
-    r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[A-Za-z0-9.-]+)(?::\d+)?[:/](?P<owner>[^\s]+)/(?P<repo>[^/\s]+?)(?:\.git)?/?"
-)
-
-
-def code_host_facts(address: str) -> dict[str, str]:
-    """Return what is known of the host of a repository; empty for a path or no address."""
-    match = _REPOSITORY_ADDRESS.fullmatch(address.strip())
-    if match is None or "." not in match["host"]:
-        return {}
-    host = match["host"].lower()
-    facts = {"host": host, "owner": match["owner"], "repo": match["repo"]}
-    kind = next((name for name in CODE_HOSTS if name in host), "gitea" if host == "codeberg.org" else "")
-    return {**facts, **facts_of_host_kind(kind)} if kind else facts
-
-
-def facts_of_host_kind(kind: str) -> dict[str, str]:
-    tool, term, command = CODE_HOSTS[kind]
-    return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command}
-
-
-def code_host_forms(text: str) -> list[str]:
-    """Return what a text may come to, one for each kind of code host that it names; none if it names more."""
-    if "{{" not in text:
-        return [text]
-    host_facts = [
-        {f"forge.{key}": fact for key, fact in facts_of_host_kind(kind).items()} for kind in CODE_HOSTS
-    ]
-    if not all(name in host_facts[0] for name in template_names(text)) or "{{" in fill_templates(
-        text, lambda name: host_facts[0].get(name, "")
-    ):
-        return []
-    return [fill_templates(text, facts.__getitem__) for facts in host_facts]

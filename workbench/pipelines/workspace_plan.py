@@ -69,7 +69,7 @@ def plan_workspace(values: TemplateValues, *, is_resumed: bool) -> WorkspacePlan
 
 def _project_files(values: TemplateValues) -> tuple[str, ...]:
     manifest, step = values.run.manifest, values.step
-    persona = manifest.personas.get(values.fill(step.persona)) if manifest else None
+    persona = manifest.personas.get(values.persona_name(step.persona)) if manifest else None
     adapter = manifest.adapters.get(step.adapter or persona.adapter) if manifest and persona else None
     return adapter.project_files if adapter else ()
 
@@ -216,7 +216,7 @@ def _own_words(values: TemplateValues) -> str:
     texts = [step.source, files.text(step.source_path) or "" if step.source_path else ""]
     texts += [f"{contract.source}\n{contract.command}" for contract in step.contracts]
     texts += [rule.target for rule in step.validation]
-    persona = manifest.personas.get(values.fill(step.persona)) if manifest and step.persona else None
+    persona = manifest.personas.get(values.persona_name(step.persona)) if manifest and step.persona else None
     return "\n".join([*texts, files.text(persona.prompt_file) or "" if persona else ""])
 
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, command, project
-from workbench.pipelines import templates
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.parse_step_blocks import duration_seconds
 
@@ -203,24 +202,6 @@ def test_project_files_may_be_patterns_and_skills_may_lie_anywhere(tmp_path):
     ]
     assert loaded.report.is_ok
     assert not any(p.fatal for p in loaded.report.ordered() if "no/*.md" in p.message)
-
-
-@pytest.mark.parametrize(
-    ("address", "facts"),
-    [
-        ("git@github.com:me/shop.git", ("github", "gh", "me", "shop")),
-        ("https://gitlab.example.org/a/b/shop", ("gitlab", "glab", "a/b", "shop")),
-        ("ssh://git@codeberg.org:22/me/shop.git", ("gitea", "tea", "me", "shop")),
-        ("https://user:secret@bitbucket.org/me/shop", ("bitbucket", "bb", "me", "shop")),
-        ("/srv/git/shop.git", (None, None, None, None)),
-        ("", (None, None, None, None)),
-        ("https://example.org/me/shop.git", (None, None, "me", "shop")),
-    ],
-)
-def test_a_code_host_is_known_by_its_address(address, facts):
-    found = templates.code_host_facts(address)
-    assert tuple(found.get(name) for name in ("type", "cli_tool", "owner", "repo")) == facts
-    assert "secret" not in str(found)
 
 
 def test_durations():

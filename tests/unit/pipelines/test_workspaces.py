@@ -139,6 +139,29 @@ def clean(here, row):
 
 
 @needs_git
+def test_clean_removes_a_branch_without_commits_of_its_own_whatever_the_project_has_checked_out(repository):
+    """Its base is ahead of the project's own branch."""
+    here = repository
+    git(here.root, "checkout", "-q", "-b", "ahead")
+    git(
+        here.root,
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.org",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "y",
+    )
+    git(here.root, "checkout", "-q", "main")
+    row = here.run(FIXED.replace("base: main", "base: ahead"), input="x")
+    assert (clean(here, row)["branches"], clean(here, row)) == (["fixed"], None)
+    assert git(here.root, "branch", "--list", "fixed") == ""
+
+
+@needs_git
 @pytest.mark.spec(125)
 def test_clean_removes_the_branches_that_runs_made_unless_commits_would_be_lost(repository):
     here = repository

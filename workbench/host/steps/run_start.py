@@ -5,7 +5,8 @@ JOURNAL section 3, P1. A run that lost its driver continues only after a human's
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,11 +41,11 @@ from workbench.host.workspace_trust import is_trusted
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, is_lease_live
 from workbench.journal.session_queries import pending_action_ids
-from workbench.pipelines import templates
 from workbench.pipelines.attempt import attempt_step_id
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.executor import StepExecutor
 from workbench.pipelines.model import Manifest, Pipeline
+from workbench.pipelines.repository_checks import RepositoryChecks, read_code_host
 from workbench.pipelines.run_context import RunDefinition, define_run
 from workbench.pipelines.schedule import reworks_of
 from workbench.pipelines.state import RunState, StepRun, fold_run
@@ -155,6 +156,8 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
         check_input(pipeline.input, input_text)
     except InputRefused as error:
         raise RunRefused("the run did not start", str(error), "give an input that satisfies it") from None
+    named = kept_steps(pipeline, body.from_step) if body.from_run else ()
+    await asyncio.to_thread(_require_known_to_git, context, definition, pipeline, manifest, named)
     data = definition.to_bytes()
     base = _workspaces_folder(context, manifest, definition, writer.run_id)
     kept, copied = _kept_from_earlier_run(context, writer, pipeline, body)
@@ -179,7 +182,6 @@ def _define_run(
 ) -> tuple[RunDefinition, Pipeline, Manifest | None]:
     facts = {
         "input": input_text, "branch": _git_output(context, "branch", "--show-current"),
-        "forge": templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
         "started_at": iso_time(context.journal.now()), "grants": body.grants,
         "recordings": body.recordings, "depth": body.depth, "mounted": _mounted_files(context, body),
         "values": _handed_down(context, body.values_ref) or {}, "handed": body.handed,
@@ -191,14 +193,39 @@ def _define_run(
             why = "what was sealed for it is no longer kept"
             raise RunRefused("the run did not start", why, "ask for it again")
         definition = replace(RunDefinition.from_bytes(data), **facts)
-        return definition, *definition.read()
+        pipeline, manifest = definition.read()
+        return _with_code_host(context, definition, manifest), pipeline, manifest
     loaded = load_requested_pipeline(
         context.workspace,
         RunRequest(name=body.file, manifest=body.manifest or None, handed=body.handed),
     )
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
-    return define_run(loaded, **facts), loaded.pipeline, loaded.manifest
+    definition = _with_code_host(context, define_run(loaded, **facts), loaded.manifest)
+    return definition, loaded.pipeline, loaded.manifest
+
+
+def _with_code_host(
+    context: DriverContext, definition: RunDefinition, manifest: Manifest | None
+) -> RunDefinition:
+    host = read_code_host(manifest, definition.root, context.environment)
+    return replace(definition, forge=host.facts)
+
+
+def _require_known_to_git(
+    context: DriverContext, definition: RunDefinition, pipeline: Pipeline, manifest: Manifest | None,
+    kept: Collection[str],
+) -> None:  # fmt: skip
+    """Raise RunRefused where a step names a base of a worktree, or a persona, that is not there; blocking."""
+    checks = RepositoryChecks(
+        pipeline=pipeline, manifest=manifest, file=definition.pipeline_file, root=definition.root,
+        environment=context.environment, host=read_code_host(manifest, definition.root, context.environment),
+        texts=definition.texts, kept=kept,
+    )  # fmt: skip
+    fatal = next((problem for problem in checks.with_children() if problem.fatal), None)
+    if fatal is not None:
+        why = f"{os.path.relpath(fatal.file, definition.root)} line {fatal.line}: {fatal.message}"
+        raise RunRefused("the run did not start", why, "workbench pipeline validate names everything")
 
 
 def _mounted_files(context: DriverContext, body: RunRequested) -> tuple[str, ...] | None:
