@@ -104,6 +104,9 @@ class Elsewhere:
         self.found.append(str(step))
         return ThereProcess(place)
 
+    def leave(self):
+        pass  # what runs there continues in any case
+
 
 class Sent:
     """Bytes sent to the journal and read from it in messages, the only way to it from another machine."""

@@ -220,12 +220,13 @@ class OwnedCommand:
         *,
         grace: float = GRACE_SECONDS,
         on_stdout: Callable[[bytes], None] | None = None,
+        is_left: Callable[[], bool] = bool,
     ) -> CommandExit:
         """Let the command go and follow it to its end and that of everything it left.
 
         Parameters and errors as for `command_execution.Command.go`. Raises JobLost too: its owner was killed,
         what was left of the command was ended, and how it ended is not known. If this is cancelled, the
-        command is ended first.
+        command is ended first, unless `is_left` returns True: its owner then continues with it.
         """
         if self._is_used:
             raise RuntimeError("a command can be let go once")
@@ -239,8 +240,9 @@ class OwnedCommand:
             end = await self._follow(on_output, on_stdout or on_output)
         except ProcessNotStarted:
             raise
-        except BaseException:
-            self._kill()
+        except BaseException as error:
+            if not (isinstance(error, asyncio.CancelledError) and is_left()):
+                self._kill()
             raise
         finally:
             if stopping is not None:

@@ -34,13 +34,22 @@ def abandoned_on_error(command: Prepared) -> Generator[None]:
 
 
 class CommandOutput:
-    """Takes an output piece by piece; `write` gets what is streamed, with its offset in characters."""
+    """Takes an output piece by piece; `write` gets what is streamed, with its offset in characters.
+
+    `streamed`: characters that an earlier driver streamed of this output, which is fed from its first byte.
+    They are not streamed again; where they were all that is streamed in full, later lines follow them.
+    """
 
     def __init__(
-        self, write: Callable[[int, str], None], monotonic: Callable[[], float] = lambda: 0.0
+        self,
+        write: Callable[[int, str], None],
+        monotonic: Callable[[], float] = lambda: 0.0,
+        *,
+        streamed: int = 0,
     ) -> None:
         self.total = 0
-        self._monotonic, self._later_line_at = monotonic, float("-inf")
+        is_cut = streamed >= MAX_STREAMED_CHARACTERS
+        self._monotonic, self._later_line_at = monotonic, monotonic() if is_cut else float("-inf")
         self._cut_line_end = "\n"
         """What ends the line in which the whole stream was cut."""
         self._line_ends, self._ends_in_line = 0, False
@@ -48,8 +57,8 @@ class CommandOutput:
         self._head_room = MAX_KEPT_END_BYTES
         self._tail = bytearray()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._deltas = DeltaWriter(write)
-        self._streamable_characters = MAX_STREAMED_CHARACTERS
+        self._deltas = DeltaWriter(write, start=streamed if is_cut else 0, written=0 if is_cut else streamed)
+        self._streamable_characters = 0 if is_cut else MAX_STREAMED_CHARACTERS
 
     def feed(self, data: bytes) -> None:
         self.total += len(data)

@@ -78,13 +78,17 @@ DELTA_INTERVAL_SECONDS = 0.05
 
 
 class DeltaWriter:
-    """Writes the text of one block: at once after a pause, at most every `DELTA_INTERVAL_SECONDS`."""
+    """Writes the text of one block: at once after a pause, at most every `DELTA_INTERVAL_SECONDS`.
 
-    def __init__(self, write: Callable[[int, str], None]) -> None:
-        self._write = write
+    `start`: the offset of what is fed first, in characters. `written`: the offset up to which an earlier
+    writer wrote the text, which is fed again and not written again.
+    """
+
+    def __init__(self, write: Callable[[int, str], None], *, start: int = 0, written: int = 0) -> None:
+        self._write, self._written = write, written
         self._scrubber = StreamScrubber()
         self._pieces: list[str] = []
-        self._offset = 0
+        self._offset = start
         self._timer: asyncio.TimerHandle | None = None
         self._next_at = 0.0
         """When the next piece may be written, on the clock of the loop."""
@@ -111,6 +115,7 @@ class DeltaWriter:
         return self._scrubber.feed(pieces)
 
     def _emit(self, text: str) -> None:
-        if text:
-            self._write(self._offset, text)
-            self._offset += len(text)
+        known = max(0, self._written - self._offset)
+        self._offset += len(text)
+        if new := text[known:]:
+            self._write(self._offset - len(new), new)

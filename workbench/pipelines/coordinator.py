@@ -455,6 +455,7 @@ class Coordinator:
     async def _cancelled(self, step_run: StepRun) -> None:
         if step_run.state == "waiting":
             await control_steps.withdraw_gate(self.context, step_run)
+        if step_run.state in ("waiting", "running"):
             await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
         why = self.state.cancel_reason or _CANCELLED
         body = StepChanged(
@@ -464,7 +465,14 @@ class Coordinator:
         await self.context.record(step_run.id, body)
 
     async def _end_tasks(self) -> None:
-        """End all tasks; their steps stay `running` in the journal, for the next driver."""
+        """End all tasks; their steps stay `running` in the journal, for the next driver.
+
+        Commands continue without a driver, those of a cancelled run excepted.
+        """
+        if self.failure is None:
+            self.context.catch_up()
+        if not self.state.is_cancelled:
+            self.context.executor.leave()
         for task in self._tasks.values():
             task.cancel()
         tasks = [*self._tasks.values(), *self.context.timers.cancel()]

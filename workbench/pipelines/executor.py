@@ -181,3 +181,7 @@ class StepExecutor(Protocol):
     async def cancel(self, step: StepId) -> None:
         """End the processes, or the child session, of a part of an attempt; without a part, of all of it."""
         ...
+
+    def leave(self) -> None:
+        """Let what outlives this driver continue when its attempts are cancelled: the next one follows it."""
+        ...

@@ -41,7 +41,7 @@ class StepJob(Struct, frozen=True, kw_only=True):
     timeout_seconds: float | None = None
     """How long it may run, also while no driver follows it."""
     outlives: bool = False
-    """Whether it continues when its driver dies, instead of being ended."""
+    """Whether it continues when its driver dies or ends, instead of being ended."""
 
 
 class ProcessEnd(Struct, frozen=True, kw_only=True):
@@ -75,7 +75,8 @@ class StepProcess(Protocol):
 
         `on_output` is given standard output and error, in order; with `on_stdout`, for a job that `is_apart`,
         it is given standard error alone. `stop`: ends the process when set; if it is set before the start,
-        nothing runs. Raises ProcessLost, and AttemptNotReady where it could not start after all.
+        nothing runs. If this is cancelled, the process is ended, unless it was left (`StepProcesses.leave`).
+        Raises ProcessLost, and AttemptNotReady where it could not start after all.
         """
         ...
 
@@ -97,4 +98,8 @@ class StepProcesses(Protocol):
         `started`: what the journal has of it. One that is neither running nor kept is returned as well: its
         `follow` raises ProcessLost. Where None is returned, nothing of it runs any more.
         """
+        ...
+
+    def leave(self) -> None:
+        """Let the processes that outlive their driver continue when they are no longer followed: it ends."""
         ...

@@ -475,6 +475,8 @@ class Split:
     async def find(self, step, started):
         return self
 
+    def leave(self): ...
+
     def abandon(self): ...
 
     async def follow(self, on_output, on_stdout, stop):

@@ -38,6 +38,8 @@ class Leaking:
     async def find(self, step, started):
         return None
 
+    def leave(self): ...
+
     def abandon(self): ...
 
     async def follow(self, on_output, on_stdout, stop):

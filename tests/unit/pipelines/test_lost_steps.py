@@ -34,6 +34,8 @@ class Losing:
     async def find(self, step, started):
         return await self.real.find(step, started)
 
+    def leave(self): ...
+
 
 class LostProcess:
     def __init__(self, real):

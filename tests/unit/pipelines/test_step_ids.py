@@ -26,6 +26,8 @@ class Remembering:
     async def find(self, step, started):
         return None
 
+    def leave(self): ...
+
 
 class Remembered:
     started = StepEvent(kind="progress")

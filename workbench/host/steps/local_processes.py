@@ -4,7 +4,7 @@
 # over makes the box again for that: it finds the record of the one before, as any box does after a crash.
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import MsgspecError, Struct, field, json
 from msgspec.structs import replace
@@ -50,6 +50,7 @@ class LocalProcesses(Struct):
     context: DriverContext
     _started: dict[str, StepId] = field(default_factory=dict[str, StepId])
     """By their marks: processes whose records are there until the end of their steps is committed."""
+    _is_left: bool = False
 
     async def start(self, job: StepJob) -> "LocalProcess":
         context, boxed = self.context, None
@@ -74,7 +75,9 @@ class LocalProcesses(Struct):
             _forget(boxed)
             raise AttemptNotReady(str(error)) from None
         self._started[mark] = job.id
-        return LocalProcess(job=job, mark=mark, command=command, boxed=boxed)
+        return LocalProcess(
+            job=job, mark=mark, command=command, boxed=boxed, is_left=lambda: job.outlives and self._is_left
+        )
 
     async def find(self, step: StepId, started: ProcessStarted | None) -> StepProcess | None:
         if started is None:
@@ -92,6 +95,9 @@ class LocalProcesses(Struct):
             return FoundProcess(context=self.context, job=job)
         job.close()
         return None if job.end.how == "never ran" else LostProcess("it was ended with its driver")
+
+    def leave(self) -> None:
+        self._is_left = True
 
     def remove_recorded(self) -> None:
         """Remove the records of processes whose steps have ended in the journal; blocks."""
@@ -142,6 +148,7 @@ class LocalProcess(Struct, frozen=True, kw_only=True):
     mark: str
     command: OwnedCommand
     boxed: BoxedCommand | None
+    is_left: Callable[[], bool]
 
     @property
     def started(self) -> StepEvent:
@@ -154,8 +161,9 @@ class LocalProcess(Struct, frozen=True, kw_only=True):
     async def follow(self, on_output: OnBytes, on_stdout: OnBytes | None, stop: asyncio.Event) -> ProcessEnd:
         try:
             end = await self.command.go(
-                on_output, self.job.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout
-            )
+                on_output, self.job.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout,
+                is_left=self.is_left,
+            )  # fmt: skip
         except ProcessNotStarted as error:
             _forget(self.boxed)
             raise AttemptNotReady(str(error)) from None

@@ -388,6 +388,7 @@ class _NestedRuns:
 
     async def run(self, spec: StepSpec) -> StepOutcome:
         run_id, limits = spec.session_id or "", self._limits
+        await self._end_earlier_runs(spec)
         row = _run_row(self._options.context, run_id)
         path = self._nested_path(spec, row.pipeline_name)
         options = replace(self._options, until=self._stops_at, budget=self._budget, path=path)
@@ -413,9 +414,21 @@ class _NestedRuns:
 
     async def _end_over_limit(self, run_id: str, why: str) -> StepOutcome:
         """End a nested run that exceeded a limit."""
-        self.cancel(run_id, why)
-        row = await drive_run(replace(self._options, until=_never), run_id)
-        return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
+        await self.end(run_id, why)
+        usage = _run_row(self._options.context, run_id).usage
+        return StepOutcome(state="failed", reason=why, is_retryable=False, usage=usage)
+
+    async def end(self, run_id: str, why: str = "the run above it was cancelled") -> None:
+        if self.cancel(run_id, why):
+            await drive_run(replace(self._options, until=_never), run_id)
+
+    async def _end_earlier_runs(self, spec: StepSpec) -> None:
+        """End the runs that the step began before and does not continue, with what still runs of them."""
+        events = self._journal.step_events(spec.id.run, spec.id.step)
+        started = (event.body.session_id for event in events if isinstance(event.body, StepChanged))
+        for run_id in dict.fromkeys(started):
+            if run_id not in (None, spec.session_id):
+                await self.end(run_id, "its step starts again")
 
     def _step_links(self, run_id: str) -> tuple[RunLink, ...]:
         steps = fold_run(self._journal.events(run_id)).steps.values()
@@ -453,13 +466,14 @@ class _NestedRuns:
         most = self._limits.max_total_tokens
         return f"the pipelines below it used more than meta_pipeline.max_total_tokens, {most}"
 
-    def cancel(self, run_id: str, why: str = "the run above it was cancelled") -> None:
+    def cancel(self, run_id: str, why: str = "the run above it was cancelled") -> bool:
+        """Ask for a run to end; return whether it has not ended yet."""
         journal = self._journal
         row = journal.pipeline_state(run_id)
-        if row is not None and row.status in ("queued", "running", "waiting"):
-            body = RunCancelRequested(reason=why)
-            actor = host_actor()
-            journal.append([journal.event(body, run_id, actor)])
+        is_open = row is not None and row.status not in ENDED_RUN_STATES
+        if is_open:
+            journal.append([journal.event(RunCancelRequested(reason=why), run_id, host_actor())])
+        return is_open
 
 
 def nested_run_tokens(journal: Journal, run_id: str) -> dict[str, int]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from workbench.config.model_prices import PriceList
 from workbench.domain.events import Event, ProcessStarted
+from workbench.domain.rows import StepState
 from workbench.domain.step_messages import StepId, StepOutcome, StepSpec
 from workbench.domain.values import Decision, Usage
 from workbench.host.boxed_command import require_full_sandbox
@@ -23,7 +24,7 @@ from workbench.host.steps import agent_step, step_session
 from workbench.host.steps.adapter_session import AdapterSession, adapter_session_events
 from workbench.host.steps.adapter_step import run_adapter_step
 from workbench.host.steps.audit_trace import AuditTrace
-from workbench.host.steps.step_program import ProgramFollower, program_job
+from workbench.host.steps.step_program import ProgramFollower, program_job, streamed_characters
 from workbench.journal.leases import DriverIdentity
 from workbench.journal.usage_queries import session_usage
 from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, StepMachine
@@ -40,7 +41,13 @@ class NestedRunner(Protocol):
 
     async def run(self, spec: StepSpec) -> StepOutcome: ...
 
-    def cancel(self, run_id: str) -> None: ...
+    def cancel(self, run_id: str) -> None:
+        """Ask for a run to end."""
+        ...
+
+    async def end(self, run_id: str) -> None:
+        """End a run that is not driven, with all that an earlier driver left of it."""
+        ...
 
 
 class EmbeddedExecutor(Struct, kw_only=True):
@@ -112,7 +119,9 @@ class EmbeddedExecutor(Struct, kw_only=True):
         self._sessions.pop(spec.id, None)
         self._sessions[spec.id] = spec.session_id or ""
         if spec.kind == "pipeline":
-            return await self.nested.run(spec)
+            outcome = await self.nested.run(spec)
+            is_cancelled = stop.is_set() and outcome.state != "completed"
+            return replace(outcome, state="cancelled") if is_cancelled else outcome
         if spec.adapter:
             async with self.trace.command_files(spec, self.machine.workspaces):
                 outcome = await self._run_adapter(self._follower(spec, on_event, stop))
@@ -125,9 +134,12 @@ class EmbeddedExecutor(Struct, kw_only=True):
         return outcome
 
     def _follower(self, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event) -> ProgramFollower:
+        found, streamed = self._found.pop(spec.id, None), 0
+        if found is not None:
+            streamed = streamed_characters(self.context.journal.step_events(spec.id.run, spec.id.step))
         return ProgramFollower(
             context=self.context, processes=self.machine.processes, spec=spec, on_event=on_event, stop=stop,
-            found=self._found.pop(spec.id, None),
+            found=found, streamed=streamed,
         )  # fmt: skip
 
     async def _run_agent(self, spec: StepSpec, stop: asyncio.Event) -> StepOutcome:
@@ -155,22 +167,34 @@ class EmbeddedExecutor(Struct, kw_only=True):
             session.release()
 
     async def cancel(self, step: StepId) -> None:
-        if stops := [stop for other, stop in self._stops.items() if _is_part(other, step)]:
-            for stop in stops:
-                stop.set()
+        stops = [stop for other, stop in self._stops.items() if _is_part(other, step)]
+        for stop in stops:
+            stop.set()
+        row = self.context.journal.step_state(step.run, step.step) if not step.part else None
+        if row is not None and row.kind == "pipeline":
+            await self._cancel_nested(row.session_id, is_driven=bool(stops))
+        elif stops:
             self.context.journal.notifier.wake()
-            return
+        else:
+            await self._cancel_left(step, row)
+
+    async def _cancel_nested(self, run_id: str | None, *, is_driven: bool) -> None:
+        if run_id is not None and is_driven:
+            self.nested.cancel(run_id)
+        elif run_id is not None:
+            await self.nested.end(run_id)
+
+    async def _cancel_left(self, step: StepId, row: StepState | None) -> None:
+        """End the process, or the child session, of a step that is not under way in this process."""
         for other in [other for other in self._found if _is_part(other, step)]:
             await _end_process(self._found.pop(other))
-        row = self.context.journal.step_state(step.run, step.step) if not step.part else None
         ids = [session_id for other, session_id in self._sessions.items() if _is_part(other, step)]
         child_id = next(filter(None, reversed(ids)), None) or (row.session_id if row else None)
-        if child_id is None:
-            return
-        if row is not None and row.kind == "pipeline":
-            self.nested.cancel(child_id)
-        else:
+        if child_id is not None:
             await agent_step.close_child_session(self.context, self.driver, child_id, is_done=False)
+
+    def leave(self) -> None:
+        self.machine.processes.leave()
 
 
 def _is_part(other: StepId, step: StepId) -> bool:

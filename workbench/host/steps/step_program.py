@@ -4,12 +4,13 @@ A machine hands up exact bytes. Nothing of them is recorded, shown or given as a
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.domain.events import Event, OutputStreamed, ProcessStarted, StepChanged
 from workbench.domain.step_messages import StepEvent, StepOutcome, StepSpec
 from workbench.domain.values import SandboxRefusal
 from workbench.effects.fault_points import fault_point
@@ -66,6 +67,8 @@ class ProgramFollower(Struct, kw_only=True):
     stop: asyncio.Event
     found: StepProcess | None = None
     """The process, where an earlier driver started it."""
+    streamed: int = 0
+    """Characters of its output that an earlier driver streamed."""
     session: AdapterSession | None = None
     """Reads what the program prints while it works."""
 
@@ -86,7 +89,7 @@ class ProgramFollower(Struct, kw_only=True):
 
     async def _follow(self, job: StepJob, process: StepProcess) -> ProgramRun:
         events, stdout_buffer = _OrderedEvents(self.on_event), _WholeStdout()
-        output = CommandOutput(events.write, self.context.clock.monotonic)
+        output = CommandOutput(events.write, self.context.clock.monotonic, streamed=self.streamed)
 
         def on_stdout(data: bytes) -> None:
             stdout_buffer.feed(data)
@@ -131,6 +134,22 @@ class ProgramFollower(Struct, kw_only=True):
             ref = self.context.journal.blobs.seal(bytes(data))
         outcome = replace(outcome, stdout_ref=ref, stdout_bytes=stdout_buffer.total)
         return ProgramRun(outcome=outcome, text=exact if data is None else data.decode("utf-8", "replace"))
+
+
+def streamed_characters(events: Iterable[Event]) -> int:
+    """Return how much of the output of a step's last attempt was streamed; its parts do not count."""
+    count, is_own = 0, False
+    for event in events:
+        match event.body:
+            case StepChanged(state="running"):
+                count, is_own = 0, True
+            case ProcessStarted(part=part):
+                is_own = not part
+            case OutputStreamed(offset=offset, text=text) if is_own:
+                count = offset + len(text)
+            case _:
+                pass
+    return count
 
 
 async def _end_of(

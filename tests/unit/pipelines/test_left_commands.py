@@ -1,0 +1,103 @@
+"""Drivers that end in order: a command continues without one, and a cancel of the run ends it."""
+
+import os
+
+import pytest
+
+from tests.support.runs import USER
+from workbench.effects.child_processes import terminate_leftovers
+from workbench.effects.process_table import ProcessIdentity, is_running
+from workbench.host.steps.run_requests import cancel_run, resume_run
+
+WAITS = 'echo begun >> count; echo begun; read -r line < {fifo}; echo "$line"; echo ended >> count'
+LOW = "kind: WavePipeline\nmetadata: {{name: {name}}}\nsteps:\n  - {step}\n"
+
+
+class Held:
+    """A run with a command that waits for a line, alone or in a pipeline below it."""
+
+    def __init__(self, here, depth):
+        self.here, self.fifo = here, here.root / "fifo"
+        os.mkfifo(self.fifo)
+        source = WAITS.format(fifo=self.fifo)
+        step = f"{{id: s, workspace: {{root: ./}}, exec: {{type: command, source: '{source}'}}}}"
+        for level in range(depth):
+            path = here.root / f".wave/pipelines/low{level}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(LOW.format(name=f"low{level}", step=step))
+            step = f"{{id: s, pipeline: low{level}, input: x}}"
+        self.run = here.request(here.pipeline(f"  - {step}\n"))
+
+    def printed(self, *_):
+        return [text for one in self.runs() for text in self.texts(one)]
+
+    def texts(self, run):
+        return [body.text for _, body in self.here.bodies(run, "output.streamed")]
+
+    def runs(self):
+        return [row.pipeline_id for row in self.here.journal.pipeline_states()]
+
+    def started(self):
+        return [body for one in self.runs() for _, body in self.here.bodies(one, "process.started")]
+
+    def command(self):
+        (body,) = self.started()
+        return identity_of(body)
+
+    def leave(self):
+        """Drive it until the command has begun, and end the driver in order."""
+        self.here.drive(self.run, until=self.printed, seconds=20)
+        return self.command()
+
+
+def identity_of(body):
+    return ProcessIdentity(pid=body.pid, group=body.group, start_time=body.start_time)
+
+
+@pytest.fixture(params=[0, 2], ids=["own", "two below"])
+def held(request, runs):
+    held = Held(runs(), request.param)
+    yield held
+    for body in held.started():
+        terminate_leftovers(identity_of(body), body.mark)
+
+
+def test_a_command_continues_after_its_driver_and_the_next_one_follows_it(held):
+    here = held.here
+    command = held.leave()
+    assert is_running(command)
+    resume_run(here.journal, held.run, USER)
+
+    def see(events):
+        if any((event.kind, event.session_id) == ("run.started", held.run) for event in events):
+            held.fifo.write_text("the line\n")
+
+    row = here.drive(held.run, see=see, seconds=20)
+    assert row.status == "completed", row.error_message
+    assert here.read("count") == "begun\nended\n"
+    assert "".join(held.printed()) == "begun\nthe line\n", "each byte is streamed once"
+    assert not is_running(command)
+
+
+def test_a_cancel_ends_what_an_earlier_driver_left(held):
+    here = held.here
+    command = held.leave()
+    cancel_run(here.journal, held.run, USER)
+    assert here.drive(held.run, seconds=20).status == "cancelled"
+    assert not is_running(command)
+    assert here.read("count") == "begun\n"
+    assert {here.journal.pipeline_state(one).status for one in held.runs()} == {"cancelled"}
+
+
+def test_a_cancel_ends_what_runs(held):
+    here, asked = held.here, []
+
+    def until(_):
+        if held.printed() and not asked:
+            asked.append(cancel_run(here.journal, held.run, USER))
+        return False
+
+    assert here.drive(held.run, until=until, seconds=20).status == "cancelled"
+    assert not is_running(held.command())
+    assert here.read("count") == "begun\n"
+    assert {here.journal.pipeline_state(one).status for one in held.runs()} == {"cancelled"}
