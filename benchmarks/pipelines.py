@@ -20,9 +20,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
+
 from workbench.domain.rows import PipelineState
 from workbench.domain.values import Actor
 from workbench.effects.folders import remove_tree
+from workbench.effects.process_table import read_process_table
 from workbench.effects.tree_copies import copy_tree
 from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
@@ -76,8 +79,17 @@ class Bench:
         workspace_trust.grant_trust(self.journal, workspace, False, USER)
         return [run_requests.request_run(self.journal, workspace, wish, USER) for _ in range(count)]
 
-    def drive(self, runs: list[str], host: str = "bench", looks: Callable[[], None] = lambda: None) -> float:
-        """Drive runs at once to their end; return the seconds that it took."""
+    def drive(
+        self,
+        runs: list[str],
+        host: str = "bench",
+        looks: Callable[[], None] = lambda: None,
+        at_end: Callable[[], object] = lambda: None,
+    ) -> float:
+        """Drive runs at once to their end; return the seconds that it took.
+
+        `at_end` is called while the process that owns the commands is there.
+        """
         context = open_driver_context(
             self.home, self.journal, str(self.project), provider=provider_of, pipelines=SessionPipelineStarter
         )
@@ -99,21 +111,38 @@ class Bench:
             begun = time.perf_counter()
             rows = asyncio.run(go())
             taken = time.perf_counter() - begun
+        at_end()
+        context.jobs.close()
         context.root.close()
         assert {row.status for row in rows} == {"completed"}, rows[0].error_message
         return taken
 
 
-def run_steps(root: Path, steps: str) -> tuple[float, float]:
-    """Return seconds and processor seconds that a run takes, from its start to its end."""
+class Used(Struct, frozen=True, kw_only=True):
+    """What a run takes, in seconds."""
+
+    taken: float
+    driver: float
+    """Processor time of the driver."""
+    owner: float
+    """Processor time of the process that owns its commands, with its start, and of the commands."""
+
+    @property
+    def cpu(self) -> float:
+        return self.driver + self.owner
+
+
+def run_steps(root: Path, steps: str) -> Used:
+    """Drive a run and return what it takes, from its start to its end."""
     root.mkdir(exist_ok=True)
     bench = Bench(root)
     runs = bench.request(steps)
-    before = cpu_seconds()
-    taken = bench.drive(runs)
-    used = cpu_seconds() - before
+    ends: list[tuple[float, float]] = []
+    before, owner_before = cpu_seconds(), children_cpu_seconds()
+    taken = bench.drive(runs, at_end=lambda: ends.append((cpu_seconds(), children_cpu_seconds())))
     bench.journal.close()
-    return taken, used
+    driver, owner = ends[0]
+    return Used(taken=taken, driver=driver - before, owner=owner - owner_before)
 
 
 def sync_seconds(root: Path, times: int) -> float:
@@ -143,10 +172,29 @@ def cpu_seconds() -> float:
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
+def children_cpu_seconds() -> float:
+    """Return the processor time of the children that run, with that of their own children that have ended."""
+    ticks = 0
+    for pid, row in read_process_table().items():
+        if row.parent == os.getpid():
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def measure_steps(root: Path, is_quick: bool) -> dict[str, object]:
     """Measure a chain beside its own fdatasync and bare processes."""
     count = STEPS // 5 if is_quick else STEPS
-    found = dict.fromkeys(("run", "fdatasync", "bare_subprocess", "cpu_run", "cpu_bare_subprocess"), 0.0)
+    names = (
+        "run",
+        "fdatasync",
+        "bare_subprocess",
+        "cpu_run",
+        "cpu_driver",
+        "cpu_owner",
+        "cpu_bare_subprocess",
+    )
+    found = dict.fromkeys(names, 0.0)
 
     def beside() -> None:
         found["fdatasync"] += sync_seconds(root, count * COMMITS // 2)
@@ -155,7 +203,8 @@ def measure_steps(root: Path, is_quick: bool) -> dict[str, object]:
         found["cpu_bare_subprocess"] += cpu_seconds() - before
 
     beside()
-    found["run"], found["cpu_run"] = run_steps(root / "steps", chain(count))
+    used = run_steps(root / "steps", chain(count))
+    found |= {"run": used.taken, "cpu_run": used.cpu, "cpu_driver": used.driver, "cpu_owner": used.owner}
     beside()
     found["overhead"] = found["run"] - found["fdatasync"]
     ms = {f"{name}_ms_a_step": round(seconds / count * 1000, 3) for name, seconds in found.items()}
@@ -168,10 +217,11 @@ def compared(
     """Measure a run of few and one of many, and what one of them costs in both."""
     facts: dict[str, object] = {}
     for count in (few, many):
-        taken, used = run_steps(root / f"{what}-{count}", make(count))
-        facts[f"ms_at_{count}"] = round(taken / count * 1000, 2)
-        facts[f"cpu_ms_at_{count}"] = round(used / count * 1000, 2)
-        facts[f"ratio_at_{count}"] = round(used / count * 1000 / float(str(facts[f"cpu_ms_at_{few}"])), 2)
+        used = run_steps(root / f"{what}-{count}", make(count))
+        facts[f"ms_at_{count}"] = round(used.taken / count * 1000, 2)
+        facts[f"cpu_ms_at_{count}"] = round(used.cpu / count * 1000, 2)
+        facts[f"cpu_owner_ms_at_{count}"] = round(used.owner / count * 1000, 2)
+        facts[f"ratio_at_{count}"] = round(used.cpu / count * 1000 / float(str(facts[f"cpu_ms_at_{few}"])), 2)
     return {**facts, "peak_mb": peak_megabytes(), "aim": aim}
 
 

@@ -30,7 +30,7 @@ from workbench.host.steps.run_requests import AskedRun, RunRefused
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, is_lease_live
 from workbench.journal.session_queries import pending_action_ids
-from workbench.pipelines.state import RunState
+from workbench.pipelines.state import RunState, fold_run, is_run_unanswered
 
 if TYPE_CHECKING:
     from workbench.host.driver_context import DriverContext
@@ -202,7 +202,7 @@ class _RunCommand:
         """Print how a run ended and return the exit code."""
         row = run_row(self._journal, run_id)
         waiting = pending_action_ids(self._journal, run_id)
-        code = pipeline_exit_code(row, waiting, is_interrupted=ending == "interrupted")
+        code = pipeline_exit_code(self._journal, row, waiting, is_interrupted=ending == "interrupted")
         printer = self._printer or pipeline_printer(self._journal, run_id, self._options, self._console)
         printer.end(row, waiting, code)
         lease = self._journal.lease(run_id)
@@ -226,7 +226,9 @@ def run_row(journal: Journal, run_id: str) -> PipelineState:
     return row
 
 
-def pipeline_exit_code(row: PipelineState, waiting: tuple[str, ...], *, is_interrupted: bool) -> int:
+def pipeline_exit_code(
+    journal: Journal, row: PipelineState, waiting: tuple[str, ...], *, is_interrupted: bool
+) -> int:
     """Return the exit code for the state of a run."""
     if is_interrupted:
         return EXIT_INTERRUPTED
@@ -234,8 +236,8 @@ def pipeline_exit_code(row: PipelineState, waiting: tuple[str, ...], *, is_inter
         return EXIT_OK
     if row.status == "waiting" and waiting:
         return EXIT_PARKED
-    is_unanswered = "expired" in row.error_message or "nobody" in row.error_message
-    return EXIT_UNANSWERED if row.status == "failed" and is_unanswered else EXIT_FAILED
+    is_unanswered = row.status == "failed" and is_run_unanswered(fold_run(journal.events(row.pipeline_id)))
+    return EXIT_UNANSWERED if is_unanswered else EXIT_FAILED
 
 
 def pipeline_closing_lines(row: PipelineState, waiting: tuple[str, ...], code: int) -> list[str]:

@@ -9,7 +9,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.cli.journal_access import open_journal
 from workbench.cli.named_file import named_pipeline
-from workbench.cli.pipeline_output import find_run
+from workbench.cli.pipeline_output import RunNotFound, find_run
 from workbench.effects.files import workspace_path
 from workbench.pipelines import load
 from workbench.text.safe import one_line
@@ -160,8 +160,8 @@ def _find_run_or_explain(journal: "Journal", workspace: str, word: str, remedy: 
     """Return a run, or raise a Refusal that suggests similar names of pipelines."""
     try:
         return find_run(journal, workspace, word)
-    except Refusal as refusal:
-        if not remedy or "there is none" not in refusal.why:
+    except RunNotFound:
+        if not remedy:
             raise
         why = f"there is no pipeline and no run {one_line(word, 60)}"
         raise Refusal("nothing was drawn", why, remedy) from None

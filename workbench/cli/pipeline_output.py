@@ -391,7 +391,15 @@ def _refused_text(refused: int) -> str:
     return f" · {refused_calls_text(refused)}" if refused else ""
 
 
+_NONE: Final = "there is none of that id"
+
+
+class RunNotFound(Refusal):
+    """No run has the id or the name that was given."""
+
+
 def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:
+    """Return the run that a word names; the newest one without a word. Raises Refusal and RunNotFound."""
     runs = journal.pipeline_states(workspace if word is None else None)
     if word is None:
         if not runs:
@@ -408,8 +416,8 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
         r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)
     ]
     if not matches or (len(matches) > 1 and matches[0].pipeline_name != name):
-        why = "there is none of that id" if not matches else f"{len(matches)} runs start like this"
-        raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
+        refusal, why = (Refusal, f"{len(matches)} runs start like this") if matches else (RunNotFound, _NONE)
+        raise refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
     return matches[0]
 
 

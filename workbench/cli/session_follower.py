@@ -13,7 +13,7 @@ from workbench.cli.errors import Refusal
 from workbench.cli.headless_run import STOP_SIGNALS
 from workbench.cli.run_output import EventConsumer, RunEnding
 from workbench.domain.rows import Action
-from workbench.domain.values import Decision
+from workbench.domain.values import NOBODY_ASKED, Decision
 from workbench.host import session_requests
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.journal import Journal
@@ -51,7 +51,6 @@ class Interruption:
 FOLLOW_TICK_SECONDS = 0.5
 MOST_UNDRIVEN_TICKS = 6
 """Ticks that a session may stay undriven before its driver counts as gone."""
-NOBODY_ASKED = "nobody could be asked (--on-approval deny)"
 
 
 def deny_questions(consumer: EventConsumer) -> None:

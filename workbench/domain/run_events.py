@@ -128,6 +128,8 @@ class StepChanged(RunEvent, frozen=True, kw_only=True):
     """It counts as completed although it failed: `on_failure` was warn or continue."""
     has_failed: bool = False
     """It failed and counts as completed for the route that takes its failure, and for nothing else."""
+    is_unanswered: bool = False
+    """It failed because a question expired or no human could be asked; absent in older journals."""
     duration_ms: Milliseconds = 0
     """Working time of this attempt so far."""
     session_id: str | None = None

@@ -85,6 +85,8 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     state: Literal["completed", "failed", "parked", "cancelled", "lost"]
     reason: str = ""
     is_retryable: bool = True
+    is_unanswered: bool = False
+    """Whether it failed because a question expired or no human could be asked."""
     action_ids: tuple[str, ...] = ()
     exit_code: int | None = None
     usage: Usage = Usage()

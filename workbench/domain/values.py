@@ -258,6 +258,10 @@ SPEND_LIMIT: Final = "spend_limit"
 """The member of an action's subject that says it asks whether to go on beyond a limit of tokens or cost."""
 
 
+NOBODY_ASKED: Final = "nobody could be asked (--on-approval deny)"
+"""The reason of a rejection in a run without anyone to ask."""
+
+
 class Decision(Struct, frozen=True, kw_only=True):
     """A human's answer to an action; S4 PendingAction, DESIGN section 4."""
 

@@ -195,6 +195,8 @@ class Attempt:
         assert self.plan is not None
         results = await self.context.workspaces.collect(self.plan, outcome)
         if results.missing:
+            # A file that its agent asked to write is missing where that question expired.
+            outcome = replace(outcome, is_unanswered=bool(outcome.unanswered))
             return AttemptResult(outcome=outcome, failure="; ".join(results.missing))
         stored = list(results.stored)
         checks: list[ContractChecked] = []
@@ -377,4 +379,7 @@ def _final_failure(
     if is_taken:
         return replace(plain, state="completed", is_warned=True, has_failed=True, detail=why)
     # `skip`: the run does not fail for it, and what needs it is skipped.
-    return replace(plain, state="failed", is_warned=policy.then == "skip", detail=why)
+    return replace(
+        plain, state="failed", is_warned=policy.then == "skip", detail=why,
+        is_unanswered=result.outcome.is_unanswered,
+    )  # fmt: skip

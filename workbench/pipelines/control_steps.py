@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from workbench.changes.digest import action_digest
 from workbench.domain.events import ActionCancelled, ActionOpened, ArtifactStored, Event, StepChanged
 from workbench.domain.rows import Action, run_title
-from workbench.domain.values import JsonObject
+from workbench.domain.values import NOBODY_ASKED, JsonObject
 from workbench.pipelines import conditions, templates
 from workbench.pipelines.artifacts import ArtifactMissing
 from workbench.pipelines.attempt import Attempt, is_failure_routed
@@ -73,14 +73,16 @@ async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
         why = "auto" if gate.is_auto else "default, nobody can answer here"
         await _answer_by_default(run, step, step_run, attempt.number, why)
         return
+    failed = StepChanged(state="failed", attempt=attempt.number)
     try:
         if gate.type != "approval":
             raise AttemptNotReady(f"gates of type {gate.type} are not run here")
         spec = await attempt.ready()
         if not run.can_ask:
+            failed = replace(failed, is_unanswered=True)
             raise AttemptNotReady("nobody can answer it here")
     except AttemptNotReady as error:
-        failed = StepChanged(state="failed", attempt=attempt.number, detail=run.journal.scrubbed(str(error)))
+        failed = replace(failed, detail=run.journal.scrubbed(str(error)))
         await run.journal.append(running, *run.step_events(step_run.id, failed))
         return
     action_id = run.journal.new_id()
@@ -153,8 +155,16 @@ async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, a
         "expired": "gate expired: nobody answered in time",
         "cancelled": f"the question was withdrawn{comment}",
     }.get(action.state, action.state)
-    failed = StepChanged(state="failed", attempt=step_run.attempt, detail=journal.scrubbed(why))
+    failed = StepChanged(
+        state="failed", attempt=step_run.attempt, detail=journal.scrubbed(why),
+        is_unanswered=is_unanswered(action),
+    )  # fmt: skip
     await run.record(step_run.id, failed)
+
+
+def is_unanswered(action: Action) -> bool:
+    """Return whether a question expired, or was denied because no human could be asked."""
+    return action.state == "expired" or (action.state == "rejected" and action.reason == NOBODY_ASKED)
 
 
 async def _answer_by_default(run: RunContext, step: Step, step_run: StepRun, number: int, why: str) -> None:

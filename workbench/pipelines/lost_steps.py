@@ -12,6 +12,7 @@ from workbench.domain.events import ActionCancelled, ActionOpened, Event, StepCh
 from workbench.domain.rows import Action, run_title
 from workbench.domain.step_messages import StepOutcome
 from workbench.domain.values import Choice, JsonObject
+from workbench.pipelines import control_steps
 from workbench.pipelines.attempt import Attempt
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import StepRun
@@ -39,7 +40,9 @@ def question_events(run: RunContext, attempt: Attempt, outcome: StepOutcome, spe
     )  # fmt: skip
     if not run.can_ask:
         why = f"{waiting.detail}; nobody can answer here"
-        failed = StepChanged(state="failed", attempt=attempt.number, duration_ms=spent_ms, detail=why)
+        failed = StepChanged(
+            state="failed", attempt=attempt.number, duration_ms=spent_ms, detail=why, is_unanswered=True
+        )
         return run.step_events(step_id, waiting, failed)
     action_id = journal.new_id()
     return [
@@ -102,11 +105,12 @@ async def settle_lost_steps(run: RunContext) -> None:
         if action is None or answer_to(run, step_run):
             continue
         if action.state != "pending":
-            await _fail(run, step_run, _failure_reason(action))
+            why = _failure_reason(action)
+            await _fail(run, step_run, why, is_unanswered=control_steps.is_unanswered(action))
         elif not run.can_ask:
             withdrawn = ActionCancelled(why="nobody can answer here")
             event = run.journal.event(withdrawn, step=step_run.id, action_id=action.id)
-            await _fail(run, step_run, "nobody can answer here", event)
+            await _fail(run, step_run, "nobody can answer here", event, is_unanswered=True)
     run.catch_up()
 
 
@@ -120,10 +124,10 @@ def _failure_reason(action: Action) -> str:
     }.get(action.state, action.state)
 
 
-async def _fail(run: RunContext, step_run: StepRun, why: str, *before: Event) -> None:
+async def _fail(run: RunContext, step_run: StepRun, why: str, *before: Event, is_unanswered: bool) -> None:
     failed = StepChanged(
         state="failed", attempt=step_run.attempt, duration_ms=step_run.working_ms,
         detail=run.journal.scrubbed(f"{_UNKNOWN}; {why}"), output=step_run.printed,
-        output_ref=step_run.printed_ref,
+        output_ref=step_run.printed_ref, is_unanswered=is_unanswered,
     )  # fmt: skip
     await run.journal.append(*before, *run.step_events(step_run.id, failed))

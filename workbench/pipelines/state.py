@@ -149,6 +149,8 @@ class StepRun(Struct):
     workspace: str = ""
     detail: str = ""
     is_warned: bool = False
+    is_unanswered: bool = False
+    """It failed because a question expired or no human could be asked."""
     exit_code: int | None = None
     items_ref: BlobRef | None = None
     """Where the ids of many items stand, once a matrix step knows them."""
@@ -339,7 +341,7 @@ def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     if body.state not in ("skipped", "cancelled"):
         step.attempt = body.attempt  # what never started was not tried
     step.working_ms, step.is_warned = body.duration_ms, body.is_warned
-    step.exit_code = body.exit_code
+    step.exit_code, step.is_unanswered = body.exit_code, body.is_unanswered
     step.session_id = body.session_id or step.session_id
     step.workspace = body.workspace or step.workspace
     if body.state in COMPLETED_STEP_STATES:
@@ -449,6 +451,14 @@ def run_verdict(state: RunState, pipeline: Pipeline) -> tuple[RunStatus, str]:
     if any(state.steps[step.id].state == "cancelled" for step in pipeline.steps):
         return "cancelled", "it was cancelled"
     return "completed", ""
+
+
+def is_run_unanswered(state: RunState) -> bool:
+    """Return whether a step or an item failed the run because a question of it was not answered."""
+    failed = {
+        name: step for name, step in state.steps.items() if step.state == "failed" and not step.is_warned
+    }
+    return any(step.is_unanswered and (step.matrix or name) in failed for name, step in failed.items())
 
 
 def allowed_failures(state: RunState, pipeline: Pipeline) -> list[str]:

@@ -17,7 +17,6 @@ from workbench.domain.step_messages import StepEvent
 from workbench.formats import records as r
 from workbench.formats.agent_output import AgentOutput
 from workbench.pipelines.executor import StepMachine
-from workbench.pipelines.lost_steps import AGAIN
 from workbench.pipelines.step_process import ProcessEnd
 
 CLAUDE = [
@@ -313,7 +312,7 @@ def test_a_program_that_ends_in_the_middle_leaves_no_call_running(runs, tmp_path
     assert child.status == "terminated"
 
 
-def test_a_driver_that_goes_leaves_nothing_running_and_the_next_begins_again_when_told(runs, tmp_path):
+def test_a_program_continues_without_its_driver_and_the_next_one_follows_it(runs, tmp_path):
     here = working(runs, tmp_path, CODEX, "codex")
     run = here.request(here.pipeline(STEPS))
 
@@ -324,16 +323,15 @@ def test_a_driver_that_goes_leaves_nothing_running_and_the_next_begins_again_whe
         return bool(session and here.journal.calls(session, states=("executing",)))
 
     here.drive(run, until=is_at_work)
-    first = here.step(run, "a").session_id
-    assert here.resume(run).status == "waiting"
-    here.answer(run, choice=AGAIN)
-    row = here.drive(run, see=Watcher(tmp_path / "go"))
-    assert row.status == "completed"
-    second = here.step(run, "a").session_id
-    assert first != second
-    assert [call.state for call in here.journal.calls(first)] == ["interrupted"]
-    assert here.journal.session(first).status == "terminated"
-    assert [call.state for call in here.journal.calls(second)] == ["failed"]
+    session = here.step(run, "a").session_id
+    (tmp_path / "go").write_text("go on")
+    row = here.resume(run)
+    assert row.status == "completed", row.error_message
+    assert here.step(run, "a").session_id == session
+    assert len(here.bodies(run, "process.started")) == 1, "it ran once"
+    replies = kinds(here.journal.events(session), e.ReplyCompleted)
+    assert [body.text for body in replies if body.text] == ["All done."]
+    assert here.journal.session(session).status == "completed"
 
 
 def test_what_is_no_stream_is_shown_as_it_is_and_its_answer_is_the_conversation(runs, tmp_path):

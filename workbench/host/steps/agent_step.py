@@ -152,7 +152,10 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
             transcript_ref=context.journal.blobs.seal(text.encode("utf-8", "surrogatepass")),
         )  # fmt: skip
     why, is_retryable = _failure_reason(context, session.id, progress.last_outcome)
-    return StepOutcome(state="failed", reason=why, is_retryable=is_retryable, usage=usage)
+    return StepOutcome(
+        state="failed", reason=why, is_retryable=is_retryable, usage=usage,
+        is_unanswered=progress.last_outcome == "unattended",
+    )  # fmt: skip
 
 
 def _unwritten_files(

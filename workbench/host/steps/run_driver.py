@@ -63,7 +63,7 @@ from workbench.pipelines.model import Manifest, MetaLimits
 from workbench.pipelines.outcomes import MOST_LINKS
 from workbench.pipelines.run_context import RunContext, RunDefinition
 from workbench.pipelines.schedule import OpenSteps, StepTimers
-from workbench.pipelines.state import fold_run
+from workbench.pipelines.state import fold_run, is_run_unanswered
 from workbench.pipelines.step_files import StepFiles
 from workbench.pipelines.step_order import repeated_step_sets
 from workbench.pipelines.step_slots import StepSlots
@@ -398,7 +398,8 @@ class _NestedRuns:
         except TimeoutError:
             why = f"it took longer than meta_pipeline.timeout_minutes, {limits.timeout_minutes} min"
             return await self._end_over_limit(run_id, why)
-        self._tokens[run_id] = fold_run(options.context.journal.events(run_id)).usage.total_tokens
+        state = fold_run(options.context.journal.events(run_id))
+        self._tokens[run_id] = state.usage.total_tokens
         if row.status == "completed":
             return StepOutcome(
                 state="completed", usage=row.usage, output=f"{run_title(row)} completed",
@@ -410,7 +411,8 @@ class _NestedRuns:
         if row.status in ("waiting", "running") and pending:
             return StepOutcome(state="parked", reason=f"{run_title(row)} waits", action_ids=pending)
         why = f"{run_title(row)}: {row.error_message or row.status}"
-        return StepOutcome(state="failed", reason=why, usage=row.usage)
+        is_unanswered = row.status == "failed" and is_run_unanswered(state)
+        return StepOutcome(state="failed", reason=why, usage=row.usage, is_unanswered=is_unanswered)
 
     async def _end_over_limit(self, run_id: str, why: str) -> StepOutcome:
         """End a nested run that exceeded a limit."""
