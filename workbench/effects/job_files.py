@@ -159,13 +159,13 @@ class JobFolder:
         self._place = place
         for name in (place.session, place.mark):
             _require_name(name)
-        session = place.root / place.session
-        session.mkdir(mode=0o700, exist_ok=True)
-        parent = _open_private_folder(session)
+        parent = _open_or_make_private_folder(place.root / place.session)
         try:
-            with contextlib.suppress(FileNotFoundError):
+            try:
+                os.mkdir(place.mark, 0o700, dir_fd=parent)
+            except FileExistsError:
                 shutil.rmtree(place.mark, dir_fd=parent)
-            os.mkdir(place.mark, 0o700, dir_fd=parent)
+                os.mkdir(place.mark, 0o700, dir_fd=parent)
             self._folder = os.open(place.mark, FOLDER_FLAGS, dir_fd=parent)
         finally:
             os.close(parent)
@@ -224,9 +224,11 @@ class JobFolder:
     def _write(self, name: str, data: bytes, *, is_durable: bool, is_locked: bool = False) -> int:
         """Write a file that is there as a whole or not at all; return its descriptor."""
         temporary = f"{name}.new"
-        with contextlib.suppress(FileNotFoundError):
+        try:
+            file = os.open(temporary, _CREATE_FLAGS, 0o600, dir_fd=self._folder)
+        except FileExistsError:
             os.unlink(temporary, dir_fd=self._folder)
-        file = os.open(temporary, _CREATE_FLAGS, 0o600, dir_fd=self._folder)
+            file = os.open(temporary, _CREATE_FLAGS, 0o600, dir_fd=self._folder)
         try:
             if is_locked:
                 fcntl.flock(file, fcntl.LOCK_EX)
@@ -332,8 +334,12 @@ def _write_all(file: int, data: bytes) -> None:
         view = view[os.write(file, view) :]
 
 
-def _open_private_folder(path: Path) -> int:
-    file = os.open(path, FOLDER_FLAGS)
+def _open_or_make_private_folder(path: Path) -> int:
+    try:
+        file = os.open(path, FOLDER_FLAGS)
+    except FileNotFoundError:
+        path.mkdir(mode=0o700, exist_ok=True)  # several jobs may be the first at once
+        file = os.open(path, FOLDER_FLAGS)
     if os.fstat(file).st_uid != os.geteuid():
         os.close(file)
         raise PermissionError(errno.EPERM, "it belongs to another user", str(path))

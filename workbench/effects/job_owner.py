@@ -8,6 +8,7 @@ never runs; the process ends when its driver and all its commands have.
 # so much of its memory that a command would cost three times the processor time.
 
 import asyncio
+import functools
 import os
 import socket
 import sys
@@ -51,7 +52,7 @@ from workbench.effects.job_files import (
     JobRecord,
     words_digest,
 )
-from workbench.effects.process_table import become_subreaper, process_identity
+from workbench.effects.process_table import ProcessIdentity, become_subreaper, process_identity
 
 
 async def serve(requests: socket.socket) -> None:
@@ -71,6 +72,11 @@ async def serve(requests: socket.socket) -> None:
         jobs.add(job)
         job.add_done_callback(jobs.discard)
     await asyncio.gather(*jobs)
+
+
+@functools.cache
+def _own_identity() -> ProcessIdentity:
+    return process_identity(os.getpid())
 
 
 async def _own_command(connection: int, request_file: int, *held: int) -> None:
@@ -143,7 +149,7 @@ class _Job:
     def _record(self, command: Command) -> JobRecord:
         request = self._request
         return JobRecord(
-            mark=request.mark, owner=process_identity(os.getpid()), command=command.identity,
+            mark=request.mark, owner=_own_identity(), command=command.identity,
             words=words_digest(request.key, request.argv), life=request.life, is_apart=request.is_apart,
             is_boxed=request.is_boxed, note=request.note,
         )  # fmt: skip
