@@ -1,7 +1,11 @@
 """Files of a work tree that git runs or obeys because its settings, or links in its folder, name them."""
 
+import os
+import time
+
 import pytest
 
+from workbench.policy import git_settings
 from workbench.policy.git_settings import GitSetting, files_named_by_git, read_git_settings
 
 
@@ -38,6 +42,18 @@ def named(work):
         ("[core]\n\teditor = conv.py\0\n", []),
         ("[include]\n\tpath = ../shared.inc\n", ["shared.inc"]),
         ("[include]\n\tpath = config\n", [".git/config"]),
+        ('\ufeff[core]\r\n\tpager = "cd src ; tools/fs"\r\n', ["tools/fs"]),
+        ("[core]\n\tpager = tools/fs#c\n", ["tools/fs"]),
+        ("[core]\n\talternateRefsCommand = tools/fs\n", ["tools/fs"]),
+        ('[tar "x"]\n\tcommand = tools/fs -c\n', ["tools/fs"]),
+        ('[remote "x"]\n\turl = ext::sh tools/fs %S\n\tpushurl = tools/fs\n', ["tools/fs"]),
+        ('[url "ext::sh tools/fs"]\n\tinsteadOf = x:\n', ["tools/fs"]),
+        ('[sendemail "x"]\n\ttoCmd = tools/fs\n\tsmtpServer = tools/mail\n', ["tools/fs", "tools/mail"]),
+        ('[lfs "customtransfer.x"]\n\tpath = python3\n\targs = conv.py\n', ["conv.py"]),
+        ('[guitool "x"]\n\tcmd = tools/fs\n\ttitle = conv.py\n', ["tools/fs"]),
+        ("[init]\n\ttemplateDir = src\n", ["src"]),
+        ("[alias]\n\tx = -c core.pager=tools/fs log\n\ty = rebase -x ./conv.py\n", ["conv.py", "tools/fs"]),
+        ('[alias]\n\tx = "!\\"$(git rev-parse --show-toplevel)\\"/tools/fs"\n', ["/tools/fs", "tools/fs"]),
     ],
 )
 def test_what_settings_name(work, settings, paths):
@@ -72,9 +88,28 @@ def test_a_folder_without_a_repository_names_nothing(tmp_path):
     assert files_named_by_git(str(tmp_path), str(tmp_path / "home")) == frozenset()
 
 
-def test_a_name_has_no_middle_part(work):
+def test_the_middle_part_is_not_in_the_name(work):
     (work / ".git/config").write_text('[diff "a b"] textconv = x\n[core]\n\tPager = "y" # z\n')
     assert list(read_git_settings(str(work / ".git/config"))) == [
-        GitSetting(name="diff.textconv", value="x"),
+        GitSetting(name="diff.textconv", value="x", middle="a b"),
         GitSetting(name="core.pager", value="y"),
     ]
+
+
+def test_settings_of_the_user_and_of_the_system_are_read(work, tmp_path, monkeypatch):
+    for name in ("xdg/git/config", "system"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"[core]\n\tpager = tools/{name[:3]}\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", str(tmp_path / "system"))
+    assert named(work) == ["tools/sys", "tools/xdg"]
+
+
+def test_settings_that_changed_are_read_again(work, monkeypatch):
+    monkeypatch.setattr(git_settings, "_SETTLED_NANOSECONDS", -1)
+    file = work / ".git/config"
+    for name in ("fs", "gs", "hs"):
+        time.sleep(0.02)  # the clock of the file system moves in steps
+        file.write_text(f"[core]\n\tpager = tools/{name}\n")
+        os.utime(file, (1, 1))
+        assert named(work) == [f"tools/{name}"]
