@@ -4,7 +4,8 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -29,10 +30,12 @@ class FolderFindings(Struct, frozen=True, kw_only=True):
     """Paths and what they are, in words of the caller."""
     enter: Sequence[str]
     """Paths of the folders in it that are looked at too."""
+    inner: Sequence[str] = ()
+    """Paths of further such folders, which are settled as a whole by what was found before."""
 
 
-FolderReader = Callable[[str, Sequence[os.DirEntry[str]]], FolderFindings]
-"""Given a folder and what is in it; links are not followed."""
+FolderReader = Callable[[str, Sequence[os.DirEntry[str]], bool], FolderFindings]
+"""Given a folder, what is in it, and whether it was entered as an inner one; links are not followed."""
 _Seen = TypeVar("_Seen")
 LetIn = Callable[[str], None]
 """Given a folder."""
@@ -41,8 +44,19 @@ LetIn = Callable[[str], None]
 class _KnownFolder(Struct, frozen=True, kw_only=True):
     stamp: tuple[int, int, int]
     is_settled: bool
-    names: int
+    is_inner: bool
+    numbers: "array[int]"
+    """The inode numbers of all names in it."""
     findings: FolderFindings
+
+
+class _SharedNumbers(Struct, frozen=True, kw_only=True):
+    """Folders that hold some inode numbers, and those that inner ones have, at one version."""
+
+    version: int
+    asked: tuple[Set[int], Set[str] | None]
+    folders: tuple[str, ...]
+    wanted: Set[int]
 
 
 class FolderIndex:
@@ -51,6 +65,10 @@ class FolderIndex:
     def __init__(self, root: str, read: FolderReader, unreadable: str, most: int = MOST_NAMES) -> None:
         self._root, self._read, self._unreadable, self._most = root, read, unreadable, most
         self._folders: dict[str, _KnownFolder] = {}
+        self._version = 0
+        self._shared = _SharedNumbers(
+            version=-1, asked=(frozenset(), frozenset()), folders=(), wanted=frozenset()
+        )
         self._lock = threading.Lock()
 
     def found(self, let_in: LetIn | None = None) -> dict[str, str]:
@@ -73,52 +91,105 @@ class FolderIndex:
         """Return the folders that were there when they were last looked at; it does not change later."""
         return self._folders
 
+    def names_with(self, numbers: Set[int], inner: Set[str] | None) -> list[os.DirEntry[str]]:
+        """Return the names outside inner folders that have some inode numbers, as of the last look.
+
+        With `inner`, further folders all below which is inner, also those with a number that a name in an
+        inner folder has.
+        """
+        if not numbers and inner is None:
+            return []
+        with self._lock:
+            shared = self._shared_numbers(numbers, inner)
+        found: list[os.DirEntry[str]] = []
+        for folder in shared.folders:
+            try:
+                with os.scandir(folder) as entries:
+                    found += [entry for entry in entries if entry.inode() in shared.wanted]
+            except OSError:
+                continue
+        return found
+
+    def _shared_numbers(self, numbers: Set[int], inner: Set[str] | None) -> _SharedNumbers:
+        if self._shared.version != self._version or self._shared.asked != (numbers, inner):
+            known = self._folders
+            within = {path for path, folder in known.items() if folder.is_inner or _is_in(path, inner or ())}
+            wanted = set(numbers).union(*(known[path].numbers for path in within if inner is not None))
+            self._shared = _SharedNumbers(
+                version=self._version, asked=(numbers, inner), wanted=wanted,
+                folders=tuple(
+                    path
+                    for path, folder in known.items()
+                    if path not in within and not wanted.isdisjoint(folder.numbers)
+                ),
+            )  # fmt: skip
+        return self._shared
+
     def _walk(self, let_in: LetIn | None) -> tuple[dict[str, _KnownFolder], bool]:
         """Look at all folders, level by level; return also whether these are all."""
-        folders: dict[str, _KnownFolder] = {}
-        due, names = [self._root], 0
-        for folder in due:
-            known = self._look(folder, let_in)
-            if known is None:
-                continue
-            folders[folder] = known
-            names += known.names
-            if names > self._most:
-                return folders, False
-            due += known.findings.enter
+        before, folders = self._folders, dict[str, _KnownFolder]()
+        names, is_changed = 0, False
+        level, inner = [self._root], list[str]()
+        while level or inner:
+            below, below_inner = list[str](), list[str]()
+            for is_inner, due in ((False, level), (True, inner)):
+                for folder in due:
+                    known = self._look(folder, is_inner, let_in)
+                    if known is None:
+                        continue
+                    folders[folder] = known
+                    is_changed = is_changed or known is not before.get(folder)
+                    names += len(known.numbers)
+                    if names > self._most:
+                        return folders, False
+                    below += known.findings.enter
+                    below_inner += known.findings.inner
+            level, inner = below, below_inner
         self._folders = folders
+        self._version += is_changed or len(folders) != len(before)
         return folders, True
 
-    def _look(self, folder: str, let_in: LetIn | None) -> _KnownFolder | None:
+    def _look(self, folder: str, is_inner: bool, let_in: LetIn | None) -> _KnownFolder | None:
         try:
             status = _tried(os.lstat, folder, let_in, is_above=True)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except PermissionError:
-            return self._unread(os.path.dirname(folder))  # noqa: PTH120 -- text
+            return self._unread(os.path.dirname(folder), is_inner=is_inner)  # noqa: PTH120 -- text
         except OSError:
-            return self._unread(folder)
+            return self._unread(folder, is_inner=is_inner)
         known = self._folders.get(folder)
         stamp = (status.st_ctime_ns, status.st_ino, status.st_dev)
-        if known is not None and known.stamp == stamp and known.is_settled:
+        if known is not None and known.stamp == stamp and known.is_settled and known.is_inner == is_inner:
             return known
         if not stat.S_ISDIR(status.st_mode):
             return None
         is_settled = time.time_ns() - status.st_ctime_ns > _SETTLED_NANOSECONDS
+
+        def read_folder(path: str) -> _KnownFolder:
+            with os.scandir(path) as entries:
+                listed = list(entries)
+            return _KnownFolder(
+                stamp=stamp, is_settled=is_settled, is_inner=is_inner,
+                numbers=array("Q", [entry.inode() for entry in listed]),
+                findings=self._read(path, listed, is_inner),
+            )  # fmt: skip
+
         try:
-            names, findings = _tried(self._read_folder, folder, let_in)
+            return _tried(read_folder, folder, let_in)
         except OSError:
-            return self._unread(folder)
-        return _KnownFolder(stamp=stamp, is_settled=is_settled, names=names, findings=findings)
+            return self._unread(folder, is_inner=is_inner)
 
-    def _read_folder(self, folder: str) -> tuple[int, FolderFindings]:
-        with os.scandir(folder) as entries:
-            listed = list(entries)
-        return len(listed), self._read(folder, listed)
+    def _unread(self, folder: str, *, is_inner: bool) -> _KnownFolder:
+        found = {} if is_inner else {folder: self._unreadable}
+        findings = FolderFindings(found=found, enter=())
+        return _KnownFolder(
+            stamp=(0, 0, 0), is_settled=False, is_inner=is_inner, numbers=array("Q"), findings=findings
+        )
 
-    def _unread(self, folder: str) -> _KnownFolder:
-        findings = FolderFindings(found={folder: self._unreadable}, enter=())
-        return _KnownFolder(stamp=(0, 0, 0), is_settled=False, names=0, findings=findings)
+
+def _is_in(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def _tried(look: Callable[[str], _Seen], path: str, let_in: LetIn | None, *, is_above: bool = False) -> _Seen:

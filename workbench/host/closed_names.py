@@ -3,16 +3,22 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.effects.folder_index import FolderFindings, FolderIndex, FolderReader, LetIn
+from workbench.effects.folder_index import (
+    FolderFindings,
+    FolderIndex,
+    FolderReader,
+    LetIn,
+    TooManyNames,
+)
+from workbench.effects.search_path import link_chain
 from workbench.policy.autorun_files import AUTORUN_PATTERNS, AutorunNames
-from workbench.policy.git_settings import files_named_by_git, repository_git_files, user_git_files
+from workbench.policy.git_settings import files_named_by_git
 from workbench.policy.paths import HOME_NAMES, folded_path, is_below, protection_reason
 
 CLOSED: Final = "closed"
@@ -35,6 +41,9 @@ _MAY_RUN: Final = re.compile(
 """Names of which files may run automatically; nearly all others need no closer look."""
 _FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in HOME_NAMES)
 _MOST_INDEXES: Final = 16
+_GIT_STORES: Final = frozenset({"objects", "refs", "logs"})
+"""Folders of a repository that name no program and may be large; hard links to their files do not count."""
+_BYTECODE_FOLDER: Final = "__pycache__"
 
 
 def made_environment(path: str, before: Container[str]) -> str:
@@ -86,9 +95,15 @@ _INDEXES: Final[dict[Hashable, FolderIndex]] = {}
 class WorkspaceIndex:
     """What is closed or hidden in a workspace; what is hidden is not entered."""
 
-    def __init__(self, folders: FolderIndex, reader: "_WorkspaceReader", rules: Hashable) -> None:
-        self._folders, self._reader = folders, reader
-        self.rules: Final = rules
+    def __init__(
+        self, folders: FolderIndex, reader: "_WorkspaceReader", named: Set[str], before: Mapping[str, str]
+    ) -> None:
+        self._folders, self._reader, self._named = folders, reader, named
+        self.before: Final = before
+        """What was found when the index was made, as `found`."""
+        self.closes_all: Final = reader.workspace in named
+        """Whether git takes what it runs from the workspace itself."""
+        self.rules: Final = (reader.denials.key, *sorted(named))
         """Equal, as text in any process too, where the same denials and settings of git close paths."""
 
     @property
@@ -98,7 +113,11 @@ class WorkspaceIndex:
 
     def found(self, let_in: LetIn | None = None) -> dict[str, str]:
         """Return what is found now, as `FolderIndex.found`. Raises TooManyNames."""
-        return self._folders.found(let_in)
+        try:
+            return _with_named(self._folders.found(let_in), self._named, self._reader.workspace)
+        except TooManyNames as error:
+            found = _with_named(error.found, self._named, self._reader.workspace)
+            raise TooManyNames(str(error), found) from None
 
     def found_in_hidden(self, folder: str, let_in: LetIn) -> dict[str, str]:
         """Return what is closed in a hidden folder. Raises TooManyNames."""
@@ -108,14 +127,100 @@ class WorkspaceIndex:
         """Return whether its name closes a path, in every box."""
         return self._reader.closes_by_name(path)
 
+    def other_names(
+        self, paths: Container[str], numbers: Set[int], *, of_closed_folders: bool = False
+    ) -> list[str]:
+        """Return names, next to some known paths, of files that have some inode numbers, as hard links have.
+
+        `of_closed_folders`: also of those in folders that are closed as a whole. As of the last look.
+        """
+        inner = frozenset(path for path in self._named if path in self._folders.folders)
+        entries = self._folders.names_with(numbers, inner if of_closed_folders else None)
+        return [entry.path for entry in entries if entry.path not in paths and _is_hard_linked(entry)]
+
 
 def workspace_index(workspace: str, home: str, denials: PathDenials) -> WorkspaceIndex:
-    """Return the index of a workspace, the same one until git's settings or the denials change."""
-    settings = (*user_git_files(home), *repository_git_files(workspace))
-    named = files_named_by_git(_work_tree(workspace), home)
-    key = (home, tuple(map(_stamp, settings)), denials.key, named)
-    reader = _WorkspaceReader(workspace, home, denials, named)
-    return WorkspaceIndex(_index(workspace, key, reader), reader, (denials.key, *sorted(named)))
+    """Look through a workspace and at the settings of all its repositories. Raises TooManyNames.
+
+    What settings name is found wherever it is in the workspace, above the repository too.
+    """
+    reader = _WorkspaceReader(workspace, home, denials)
+    folders = _index(workspace, (home, denials.key), reader)
+    found = folders.found()
+    tops = {*_work_trees_above(workspace), *_repositories(found)}
+    named = frozenset[str]().union(*(files_named_by_git(top, home) for top in tops))
+    named = frozenset(path for path in named if is_below(path, workspace))
+    return WorkspaceIndex(folders, reader, named, _with_named(found, named, workspace))
+
+
+def _repositories(found: Mapping[str, str]) -> Iterator[str]:
+    """Yield the folders of repositories among what was found: their work trees, or those that have none."""
+    for path, kind in found.items():
+        above, _, name = path.rpartition("/")
+        if folded_path(name) in _GIT_NAMES:
+            yield above
+        elif kind == REPOSITORY:
+            yield path
+
+
+def _work_trees_above(workspace: str) -> Iterator[str]:
+    """Yield a workspace, and the folders above it that have a `.git`."""
+    yield workspace
+    folder = workspace
+    while folder != "/":
+        folder = os.path.dirname(folder)  # noqa: PTH120 -- text
+        if os.path.lexists(f"{folder}/.git"):
+            yield folder
+
+
+def _with_named(found: Mapping[str, str], named: Iterable[str], workspace: str) -> dict[str, str]:
+    """Return what was found with what settings name and is there, the top first.
+
+    Where a new link leads to it, the link is closed in its place.
+    """
+    names = set(named)
+    there = filter(None, (_place_there(path, names) for path in names if os.path.lexists(path)))
+    new = [path for path in there if is_below(path, workspace) and not _is_in_closed(path, found)]
+    whole = {**dict.fromkeys(new, CLOSED), **found} if new else dict(found)
+    whole |= {path: CLOSED_AND_HIDDEN for path in new if is_hidden(found.get(path, ""))}
+    return dict(sorted(whole.items(), key=lambda item: item[0].count("/"))) if new else whole
+
+
+def _place_there(path: str, named: Container[str]) -> str:
+    """Return the first link on the way to a path that is not named itself, or the path.
+
+    Empty where the way consists of named links: their ends are named too.
+    """
+    *links, _ = link_chain(path)
+    new = next((link for link in links if link not in named), "")
+    return new or (path if not links or links[0] == path else "")
+
+
+def _is_in_closed(path: str, found: Mapping[str, str]) -> bool:
+    """Return whether a path lies in a closed folder."""
+    while path != "/":
+        path = os.path.dirname(path)  # noqa: PTH120 -- text
+        if is_closed(found.get(path, "")):
+            return True
+    return False
+
+
+def bytecode_of(path: str) -> list[str]:
+    """Return the files that hold the bytecode of a Python module; Python runs them in its place."""
+    folder, _, name = path.rpartition("/")
+    if not name.endswith(".py"):
+        return []
+    try:
+        cached = os.listdir(f"{folder}/{_BYTECODE_FOLDER}")  # noqa: PTH208 -- text
+    except OSError:
+        return []
+    start = name.removesuffix("py")
+    return [f"{folder}/{_BYTECODE_FOLDER}/{file}" for file in cached if file.startswith(start)]
+
+
+def is_bytecode(path: str) -> bool:
+    """Return whether Python would make a file again, by its name."""
+    return path.endswith(".pyc") and path.split("/")[-2] == _BYTECODE_FOLDER
 
 
 def shown_index(
@@ -129,50 +234,18 @@ def shown_index(
     return _index(folder, (workspace if is_below(workspace, folder) else "", denials.key), reader)
 
 
-def other_names(paths: Iterable[str], workspace: str) -> frozenset[str]:
-    """Return the names in a workspace that files among these paths have besides, as hard links."""
-    statuses = filter(None, map(_hard_linked, paths))
-    files = frozenset((status.st_dev, status.st_ino, status.st_ctime_ns) for status in statuses)
-    # Another name changes the third of these, so that it is looked for again.
-    return _names_of(files, workspace).difference(paths) if files else frozenset()
+def _is_odd(entry: os.DirEntry[str]) -> bool:
+    """Return whether something is a pipe, a socket or a device."""
+    is_usual = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+    return not (is_usual or entry.is_symlink())
 
 
-def _hard_linked(path: str) -> os.stat_result | None:
+def _is_hard_linked(entry: os.DirEntry[str]) -> bool:
     try:
-        status = os.lstat(path)
+        status = entry.stat(follow_symlinks=False)
     except OSError:
-        return None
-    return status if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 else None
-
-
-@lru_cache(maxsize=_MOST_INDEXES)
-def _names_of(files: frozenset[tuple[int, int, int]], workspace: str) -> frozenset[str]:
-    wanted = {file[:2] for file in files}
-    numbers = {number for _, number in wanted}
-    named: set[str] = set()
-    due = [workspace]
-    while due:
-        try:
-            with os.scandir(due.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        due.append(entry.path)
-                    elif entry.inode() in numbers:
-                        status = entry.stat(follow_symlinks=False)
-                        named.update((entry.path,) if (status.st_dev, status.st_ino) in wanted else ())
-        except OSError:
-            continue
-    return frozenset(named)
-
-
-def _work_tree(folder: str) -> str:
-    """Return the nearest folder above, or this one, that has a `.git`; the folder itself where none has."""
-    top: str = folder
-    while not os.path.lexists(f"{top}/.git"):
-        if top == "/":
-            return folder
-        top = os.path.dirname(top)  # noqa: PTH120 -- text
-    return top
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_nlink > 1
 
 
 def _index(folder: str, key: Hashable, reader: FolderReader) -> FolderIndex:
@@ -184,47 +257,52 @@ def _index(folder: str, key: Hashable, reader: FolderReader) -> FolderIndex:
     return _INDEXES[whole_key]
 
 
-def _stamp(path: str) -> tuple[int, ...]:
-    try:
-        status = os.stat(path)  # noqa: PTH116 -- text
-    except OSError:
-        return ()
-    return status.st_ino, status.st_mtime_ns, status.st_size
-
-
 class _WorkspaceReader:
-    """Finds what is closed or hidden in a folder of a workspace."""
+    """Finds what is closed or hidden in a folder of a workspace, by its names alone."""
 
-    def __init__(self, workspace: str, home: str, denials: PathDenials, named: Iterable[str]) -> None:
-        self._workspace, self._home, self._denials = workspace, home, denials
-        self._named = set(named)
-        """What repositories name: that of the workspace, and those found in it before what is below them."""
+    def __init__(self, workspace: str, home: str, denials: PathDenials) -> None:
+        self.workspace, self.denials = workspace, denials
+        self._home = home
         self._names = AutorunNames(workspace)
         self._is_in_home_name = _first_name(workspace, home) in _FIRST_HOME_NAMES
 
-    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
+    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]], is_inner: bool) -> FolderFindings:
+        if is_inner:
+            return self._in_closed(folder, entries)
         found: dict[str, str] = {}
         enter: list[str] = []
+        inner: list[str] = []
         has_marks = any(marks <= {entry.name for entry in entries} for marks in _REPOSITORY_MARKS)
         if has_marks and not self.closes_by_name(folder):
             found[folder] = REPOSITORY
-        if folder != self._workspace and any(folded_path(entry.name) in _GIT_NAMES for entry in entries):
-            self._named |= files_named_by_git(folder, self._home)
-        is_closed = bool(found) and folder != self._workspace
+        is_closed_whole = bool(found) and folder != self.workspace
         for entry in entries:
             path = f"{folder}/{entry.name}"
             kind = self._kind(path, entry)
             if kind:
                 found[path] = kind
-            is_entered = self._is_entered(CLOSED if is_closed and not kind else kind)
-            if is_entered and entry.is_dir(follow_symlinks=False):
-                enter.append(path)
-        return FolderFindings(found=found, enter=enter)
+            if not is_hidden(kind) and entry.is_dir(follow_symlinks=False):
+                (inner if kind or is_closed_whole else enter).append(path)
+        return FolderFindings(found=found, enter=enter, inner=inner)
+
+    def _in_closed(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
+        """Look at a folder that is closed as a whole: only for what cannot even be read."""
+        reads = self.denials.reads
+        hidden = {
+            f"{folder}/{entry.name}": HIDDEN
+            for entry in entries
+            if _is_odd(entry) or (reads is not None and reads(f"{folder}/{entry.name}"))
+        }
+        below = (
+            f"{folder}/{entry.name}"
+            for entry in entries
+            if (reads is not None or entry.name not in _GIT_STORES) and entry.is_dir(follow_symlinks=False)
+        )
+        return FolderFindings(found=hidden, enter=(), inner=[path for path in below if path not in hidden])
 
     def without_hidden(self) -> "_WorkspaceReader":
         """Return a reader that finds the same but enters what denials hide."""
-        denials = replace(self._denials, reads=None)
-        return _WorkspaceReader(self._workspace, self._home, denials, self._named)
+        return _WorkspaceReader(self.workspace, self._home, replace(self.denials, reads=None))
 
     def closes_by_name(self, path: str) -> bool:
         """Return whether its name closes a path, whatever denials and settings say."""
@@ -235,35 +313,30 @@ class _WorkspaceReader:
             return True
         return os.path.islink(path) and bool(names.folder_name_reason(path))  # noqa: PTH114 -- text
 
-    def _is_entered(self, kind: str) -> bool:
-        """Return whether a folder is looked at: a closed one only for what cannot even be read."""
-        return not kind or (kind == CLOSED and self._denials.reads is not None)
-
     def _kind(self, path: str, entry: os.DirEntry[str]) -> str:
-        denials = self._denials
+        denials = self.denials
         is_denied = denials.reads is not None and denials.reads(path)
-        is_usual = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
-        is_hidden = is_denied or not (is_usual or entry.is_symlink())
+        is_hidden = is_denied or _is_odd(entry)
         if self._is_closed(path, entry) or (denials.writes is not None and denials.writes(path)):
             return CLOSED_AND_HIDDEN if is_hidden else CLOSED
         return HIDDEN if is_hidden else ""
 
     def _is_closed(self, path: str, entry: os.DirEntry[str]) -> bool:
-        folded = folded_path(entry.name)
-        if folded in _GIT_NAMES or path in self._named or self._is_protected(path):
+        folded, names = folded_path(entry.name), self._names
+        if folded in _GIT_NAMES or self._is_protected(path):
             return True
         if entry.is_symlink():
-            return bool(self._names.destination_reason(path))
+            return bool(names.name_reason(path) or names.folder_name_reason(path))
         if entry.is_dir(follow_symlinks=False):
-            return bool(self._names.file_reason(f"{path}/x"))
-        return _MAY_RUN.fullmatch(folded) is not None and bool(self._names.file_reason(path))
+            return bool(names.name_reason(f"{path}/x"))
+        return _MAY_RUN.fullmatch(folded) is not None and bool(names.name_reason(path))
 
     def _is_protected(self, path: str) -> bool:
         """Ask only where a name can count: at the top, or in a folder that the home folder protects."""
-        is_at_top = "/" not in path[len(self._workspace) + 1 :]
+        is_at_top = "/" not in path[len(self.workspace) + 1 :]
         if not is_at_top and not self._is_in_home_name:
             return False
-        return protection_reason(path, os.path.relpath(path, self._workspace), self._home) is not None
+        return protection_reason(path, os.path.relpath(path, self.workspace), self._home) is not None
 
 
 def _first_name(path: str, home: str) -> str:
@@ -277,7 +350,7 @@ class _ShownReader:
         self._skipped, self._reads, self._hides_private = skipped, denials.reads, hides_private
         self._user, self._groups = os.geteuid(), {os.getegid(), *os.getgroups()}
 
-    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
+    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]], is_inner: bool) -> FolderFindings:  # noqa: ARG002
         found: dict[str, str] = {}
         enter: list[str] = []
         for entry in entries:

@@ -47,10 +47,11 @@ from workbench.host.closed_names import (
     REPOSITORY_NAMES,
     PathDenials,
     WorkspaceIndex,
+    bytecode_of,
+    is_bytecode,
     is_closed,
     is_hidden,
     made_environment,
-    other_names,
     shown_index,
     workspace_index,
 )
@@ -106,6 +107,8 @@ class ClosedState(Struct, frozen=True, kw_only=True):
     """Where a link leads."""
     facts: tuple[int, ...] = ()
     """Which file it is and when it changed, of a folder only which; nothing of a link."""
+    names: int = 1
+    """How many names a file has, as hard links."""
 
 
 class ClosedChanges(Struct, frozen=True, kw_only=True):
@@ -117,6 +120,8 @@ class ClosedChanges(Struct, frozen=True, kw_only=True):
     """New ones that could not leave the workspace, with the paths there by which they are now shut."""
     left: tuple[str, ...] = ()
     """New ones that could not be moved."""
+    bytecode: tuple[str, ...] = ()
+    """New bytecode of closed Python modules, which was moved out; Python makes it again."""
     changed: tuple[str, ...] = ()
     """Those that were there before and are not as they were; they stay, for a human may have saved them."""
     unseen: str = ""
@@ -187,7 +192,9 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     private = [path for path in view.private if not any(is_below(path, asked) for asked in own)]
     try:
         index = workspace_index(places.workspace, places.home, denials)
-        found = index.found()
+        found = index.before
+        if index.closes_all:
+            raise _hooks_from_workspace()
         places = replace(places, closed=(*places.closed, *_ways_to(_closed(found, places), places.workspace)))
         hidden = {
             places.data,
@@ -201,14 +208,14 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     # Boxes whose commands may have run when the states were taken are recorded before that or after it.
     records = read_records(running_boxes_folder(places.data))
     there = _states(_closed(found, places))
-    there |= _states(other_names(there, places.workspace))
+    there |= _states(index.other_names(there, _linked_numbers(there), of_closed_folders=True))
     hidden_there = _states(path for path, kind in found.items() if is_hidden(kind))
+    hidden.update(hidden_there, index.other_names(hidden_there, _linked_numbers(hidden_there)))
     records |= read_records(running_boxes_folder(places.data))
     closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,
-        closed=tuple(sorted(closed)),
-        hidden=tuple(sorted(hidden.union(hidden_there, other_names(hidden_there, places.workspace)))),
+        closed=tuple(sorted(closed)), hidden=tuple(sorted(hidden)),
         home=places.home, temporary=temporary_folder(places.storage), caches=places.caches,
     )  # fmt: skip
     make_places(box)
@@ -285,9 +292,11 @@ def quarantine_new_closed(planned: CommandBox) -> ClosedChanges:
     outside = quarantine_folder(planned.places.storage)
     moved = {due[path]: place for path, place in places.items()}
     shut = {path: place for path, place in moved.items() if place and not is_below(place, outside)}
+    gone = [path for path in moved if path not in shut]
     changes = ClosedChanges(
-        moved=tuple(path for path in moved if path not in shut), shut=tuple(shut.items()),
-        left=tuple(due[path] for path in left), changed=_changed(planned, now), unseen=unseen,
+        moved=tuple(path for path in gone if not is_bytecode(path)), shut=tuple(shut.items()),
+        left=tuple(due[path] for path in left), bytecode=tuple(filter(is_bytecode, gone)),
+        changed=_changed(planned, now), unseen=unseen,
     )  # fmt: skip
     _list_changes(planned.places, changes, moved)
     return changes
@@ -331,7 +340,7 @@ def _opening(planned: CommandBox) -> LetIn:
     workspace = planned.places.workspace
 
     def let_in(folder: str) -> None:
-        if is_below(folder, workspace) and folder not in planned.before:
+        if is_below(folder, workspace) and not is_in(folder, planned.before, workspace):
             with suppress(FileRefused):
                 open_to_owner(workspace, folder)
 
@@ -393,7 +402,10 @@ def _move_out(places: BoxPlaces, moved: Mapping[str, str], links: Mapping[str, s
 
 def _list_changes(places: BoxPlaces, changes: ClosedChanges, moved: Mapping[str, str]) -> None:
     """Add what became of closed paths to the list that the data folder keeps; `moved`: where they are now."""
-    numbers = {path: os.path.basename(os.path.dirname(moved[path])) or "back" for path in changes.moved}  # noqa: PTH119, PTH120 -- text
+    numbers = {
+        path: os.path.basename(os.path.dirname(moved[path])) or "back"  # noqa: PTH119, PTH120 -- text
+        for path in (*changes.moved, *changes.bytecode)
+    }
     rows = [
         *((number, path) for path, number in numbers.items()),
         *((os.path.basename(place), path) for path, place in changes.shut),  # noqa: PTH119 -- text
@@ -417,9 +429,13 @@ def _require_boxable(places: BoxPlaces) -> None:
     if any(is_below(folder, workspace) for folder in (*SYSTEM_FOLDERS, "/proc", "/dev", "/run")):
         raise BoxUnavailable("The workspace holds folders of the system.", remedy)
     if autorun_reason(f"{workspace}/x", workspace):
-        raise BoxUnavailable(
-            "Git takes hooks from the workspace itself.", "Name another folder as core.hooksPath."
-        )
+        raise _hooks_from_workspace()
+
+
+def _hooks_from_workspace() -> BoxUnavailable:
+    return BoxUnavailable(
+        "Git takes hooks from the workspace itself.", "Name another folder as core.hooksPath."
+    )
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -467,7 +483,13 @@ def _hidden_in(shown: Iterable[str], workspace: str, denials: PathDenials) -> It
 def _closed(found: Mapping[str, str], places: BoxPlaces) -> dict[str, None]:
     """Return the closed paths that are there, the top first."""
     named = (path for path in places.closed if is_below(path, places.workspace) and os.path.lexists(path))
-    return dict.fromkeys((*(path for path, kind in found.items() if is_closed(kind)), *named))
+    closed = dict.fromkeys((*(path for path, kind in found.items() if is_closed(kind)), *named))
+    return {**closed, **dict.fromkeys(itertools.chain.from_iterable(map(bytecode_of, closed)))}
+
+
+def _linked_numbers(states: Mapping[str, ClosedState]) -> frozenset[int]:
+    """Return the inode numbers of files that have several names."""
+    return frozenset(state.facts[1] for state in states.values() if state.names > 1)
 
 
 def _ways_to(paths: Iterable[str], workspace: str) -> Iterator[str]:
@@ -495,9 +517,10 @@ def _state(path: str) -> ClosedState | None:
     except OSError:
         return ClosedState()
     facts = (status.st_dev, status.st_ino, stat.S_IFMT(status.st_mode))
-    if not stat.S_ISDIR(status.st_mode):
-        facts += (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return ClosedState(facts=facts)
+    if stat.S_ISDIR(status.st_mode):
+        return ClosedState(facts=facts)
+    facts += (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return ClosedState(facts=facts, names=status.st_nlink)
 
 
 def _mountable(before: Mapping[str, ClosedState], workspace: str) -> Iterator[str]:

@@ -109,7 +109,8 @@ _PATTERNS_BY_REASON: Final = {
         "nuget.config", ".bazelrc", ".pypirc",
     ),
     _RUN_BY_PYTHON: (
-        "sitecustomize.py", "usercustomize.py", "*.pth",
+        "sitecustomize.py", "sitecustomize.*", "sitecustomize/**", "usercustomize.py", "usercustomize.*",
+        "usercustomize/**", "*.pth",
     ),
     _CONTROLS_AGENTS: (*GOVERNING_FILES, *(f"{folder}/**" for folder in GOVERNING_FOLDERS)),
 }  # fmt: skip

@@ -15,7 +15,7 @@ class Reader:
     def __init__(self):
         self.asked = []
 
-    def __call__(self, folder, entries):
+    def __call__(self, folder, entries, is_inner):
         self.asked.append(os.path.basename(folder))  # noqa: PTH119
         return FolderFindings(
             found={entry.path: "found" for entry in entries if entry.name == "x"},

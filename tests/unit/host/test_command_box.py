@@ -11,6 +11,7 @@ import pytest
 from tests.support import boxes
 from tests.support.stage import USER, recording
 from workbench.domain.events import SessionStatusChanged
+from workbench.effects import folder_index
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folder_index import TooManyNames
 from workbench.host import command_box as module
@@ -63,7 +64,8 @@ CLOSED = (
     ".cargo/config.toml", "lib/site-packages/x.pth", "sitecustomize.py", ".workbench.json", ".workbench/", "wave.yaml", ".wave/",
     ".agents/", "sub/.workbench.json", "node_modules/pkg/.npmrc", "node_modules/pkg/.travis.yml", ".bashrc", ".profile", ".hg/",
     ".idea/", "x.code-workspace", "jenkinsfile.old", ".mise/", "mise.toml", "mise/config.toml", ".config/mise/", ".jj/",
-    "sub/.jj/", ".sl/", ".tool-versions", "rust-toolchain", ".pylintrc", ".helix/", ".zed/",
+    "sub/.jj/", ".sl/", ".tool-versions", "rust-toolchain", ".pylintrc", ".helix/", ".zed/", "sitecustomize/", "lib/usercustomize/",
+    "sitecustomize.cpython-311-x86_64-linux-gnu.so", "__pycache__/usercustomize.cpython-311.pyc",
 )  # fmt: skip
 OPEN = (
     "src/main.py", "README.md", ".gitignore", ".env", ".vscode/other.json", ".github/FUNDING.yml", ".gitx/file", "git/", "envrc",
@@ -118,6 +120,86 @@ def test_what_settings_of_git_name_is_closed(base, workspace, settings, paths):
     (workspace / "outer.inc").write_text("[core]\n\tfsmonitor = tools/fs\n")
     (workspace / ".git/config").write_text(settings)
     assert closed(base) == [".git", *paths]
+
+
+@pytest.mark.parametrize("repository", ["sub/.git", "deep/er/.git", "bare"])
+def test_what_settings_of_a_repository_below_name_anywhere_is_closed_when_they_change(
+    base, workspace, repository, monkeypatch
+):
+    monkeypatch.setattr(folder_index, "_SETTLED_NANOSECONDS", -1)
+    make(
+        workspace,
+        f"{repository}/HEAD",
+        f"{repository}/objects/",
+        f"{repository}/refs/",
+        "above/hooks/x",
+        "a.inc",
+        "a/tool",
+    )
+    shown = os.path.dirname(repository) if repository.endswith(".git") else repository  # noqa: PTH120
+    up = os.path.relpath(workspace, workspace / shown)
+    own = ["bare"] if repository == "bare" else [repository]
+    assert closed(base) == own
+    config = workspace / repository / "config"
+    config.write_text(
+        f'[core]\n hooksPath = {up}/above/hooks\n[filter "x"]\n clean = {up}/a/tool\n'
+        f"[include]\n path = {workspace}/a.inc\n"
+    )
+    assert sorted(closed(base)) == sorted(["a.inc", "a/tool", "above/hooks", *own])
+    config.write_text(f"[core]\n hooksPath = {up}/above/later\n")
+    planned = boxes.plan(base)
+    make(workspace, "evil/x")
+    (workspace / "above/later").symlink_to("../evil")
+    assert (left(planned), (workspace / "evil/x").exists()) == (["above/later"], True)
+    config.write_text(f"[core]\n hooksPath = {up}\n")
+    with pytest.raises(BoxUnavailable, match="takes hooks from the workspace itself"):
+        boxes.plan(base)
+
+
+def test_a_link_on_a_way_that_was_not_there_is_moved_out(base, workspace):
+    make(workspace, ".git/", "evil/hooks/pre-commit")
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = tools/hooks\n")
+    planned = boxes.plan(base)
+    (workspace / "tools").symlink_to("evil")
+    assert left(planned) == ["tools"]
+    assert (workspace / "evil/hooks/pre-commit").exists()
+
+
+def test_bytecode_of_a_closed_module_is_closed_and_new_bytecode_is_moved_out_without_a_word(base, workspace):
+    denials = PathDenials(key=4, writes=lambda path: path.endswith("/fixed.py"))
+    make(workspace, "a/fixed.py", "a/__pycache__/fixed.cpython-311.pyc", "a/__pycache__/fixedly.cpython-311.pyc",
+         "a/open.py", "a/__pycache__/open.cpython-311.pyc")  # fmt: skip
+    planned = boxes.plan(base, denials=denials)
+    assert [os.path.relpath(path, workspace) for path in planned.box.closed] == [
+        "a/__pycache__/fixed.cpython-311.pyc",
+        "a/fixed.py",
+    ]
+    make(workspace, "a/__pycache__/fixed.cpython-312.pyc")
+    found = quarantine_new_closed(planned)
+    assert (found.moved, found.bytecode) == ((), (f"{workspace}/a/__pycache__/fixed.cpython-312.pyc",))
+    assert kept(planned) == ["fixed.cpython-312.pyc"]
+
+
+def test_further_names_of_what_is_in_a_closed_folder_are_closed(base, workspace):
+    make(
+        workspace,
+        ".git/hooks/pre-commit",
+        ".git/objects/x",
+        "scripts/check",
+        "ours/push",
+        "src/one",
+        "src/object",
+        ".claude/a/b",
+    )
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = ours\n")
+    assert closed(base) == [".claude", ".git", "ours"]
+    (workspace / ".git/hooks/pre-push").hardlink_to(workspace / "scripts/check")
+    (workspace / "src/two").hardlink_to(workspace / "ours/push")
+    (workspace / "src/three").hardlink_to(workspace / ".claude/a/b")
+    (workspace / "src/four").hardlink_to(workspace / "src/one")
+    assert closed(base) == [".claude", ".git", "ours", "scripts/check", "src/three", "src/two"]
+    (workspace / "scripts").rename(workspace / "moved")
+    assert "moved/check" in closed(base)
 
 
 def test_a_file_that_git_would_include_is_moved_out_if_a_command_makes_it(base, workspace):
@@ -365,11 +447,10 @@ def test_a_workspace_that_git_takes_hooks_from(base, workspace):
 
 
 def test_a_workspace_with_too_many_names(base, monkeypatch):
-    class Full:
-        def found(self):
-            raise TooManyNames("/w holds more than 3 names", {})
+    def refuse(*_):
+        raise TooManyNames("/w holds more than 3 names", {})
 
-    monkeypatch.setattr(module, "workspace_index", lambda *arguments: Full())
+    monkeypatch.setattr(module, "workspace_index", refuse)
     with pytest.raises(BoxUnavailable, match="more than 3 names") as caught:
         boxes.plan(base)
     assert caught.value.remedy == "Open a smaller folder as the workspace."
