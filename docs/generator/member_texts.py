@@ -255,6 +255,8 @@ MANIFEST: Final[Mapping[str, Mapping[str, str]]] = {
         "model": "The same, where `default_model` is unset",
         "args": "Words of its command line, with `{prompt}`, `{model}`; unset, those known for the program",
         "tier_models": "Models for `cheapest`, `balanced` and `strongest`",
+        "nested_sandbox": "Whether its program may make sandboxes of its own inside, which lets it replace files that "
+        "control the workspace",
         "sandbox": "What its program may touch at most: `read-only`, `workspace` or `outside`, as you; unset, "
         "what its step says. Inside it has no network, which most agents need",
     },

@@ -74,8 +74,8 @@ class BoxDescription(Struct, frozen=True, kw_only=True):
     caches: str
     """A folder whose folders are shown in the home folder, such as `cache` as ~/.cache."""
     can_nest: bool = False
-    """Whether it may make namespaces, as an agent that boxes its own commands must: it can then replace a
-    closed path by another one, which is only noticed afterwards."""
+    """Whether it may make namespaces, as an agent that boxes its own commands by bubblewrap must: it can then
+    replace a closed path by another one, which is only noticed afterwards."""
 
 
 CACHE_FOLDERS: Final = (".cache", ".npm", ".cargo", ".gradle", ".m2", "go")

@@ -27,8 +27,8 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 FilterName = Literal["command", "command-setgid", "agent", "agent-setgid", "landlock", "landlock-setgid"]
-"""An agent may make namespaces, since it boxes its own commands; a command may not. With `-setgid` it may set
-that bit."""
+"""With `agent` it may make namespaces, as an agent that boxes its own commands must; with `-setgid` it may
+set that bit."""
 _NAMES: Final[dict[str, FilterName]] = {name: name for name in get_args(FilterName)}
 
 

@@ -62,6 +62,8 @@ class Adapter(Struct, frozen=True, kw_only=True):
     """Its models by the names of `MODEL_TIERS`."""
     sandbox: SandboxLevel | None = None
     """What it may touch at most; None leaves it to the steps."""
+    nested_sandbox: bool = False
+    """Whether its program may make sandboxes of its own in its sandbox; it can then replace closed files."""
 
     @property
     def is_built_in(self) -> bool:

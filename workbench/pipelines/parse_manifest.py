@@ -63,6 +63,7 @@ class _AdapterDocument(DocumentModel):
     args: Texts = ()
     tier_models: JsonObjectValue = Field(default_factory=dict)
     sandbox: Word[SandboxLevel | None] = None
+    nested_sandbox: Flag = False
     not_acted_on: ClassVar[Mapping[str, str]] = {"env": "variables", "timeout": "a time limit"}
 
 

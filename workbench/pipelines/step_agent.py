@@ -76,6 +76,8 @@ def agent_facts(values: TemplateValues, name: str, review: Review | None = None)
         "binary": adapter.binary, "args": list(adapter.args), "output_format": adapter.output_format,
         "name": adapter.name,
     }  # fmt: skip
+    if adapter.nested_sandbox:
+        command["nested_sandbox"] = True
     return {"persona": facts, "adapter": command, "sandbox": level}
 
 

@@ -37,7 +37,7 @@ class StepJob(Struct, frozen=True, kw_only=True):
     sandbox: SandboxLevel | None = None
     """What it may touch; None runs it as the user."""
     can_nest: bool = False
-    """Whether it may make sandboxes of its own in its sandbox, as agents do."""
+    """Whether it may make sandboxes of its own in its sandbox."""
     timeout_seconds: float | None = None
     """How long it may run, also while no driver follows it."""
     outlives: bool = False

@@ -174,10 +174,16 @@ def test_another_agent_runs_at_the_stricter_level_of_its_adapter_and_its_step(
 
 
 @pytest.mark.usefixtures("sandbox")
-def test_another_agent_may_make_a_namespace_for_its_own_commands_and_a_command_may_not(runs):
-    line = f"{SYSTEM_PYTHON} -c {shlex.quote(NAMESPACE)}"
-    assert ran_agent(runs, line, level="workspace")[1].status == "completed"
+@pytest.mark.parametrize(("member", "status"), [("", "failed"), ("\n    nested_sandbox: true", "completed")])
+def test_another_agent_makes_a_namespace_only_if_its_adapter_says_so(runs, member, status):
+    line = f"{SYSTEM_PYTHON} -c {shlex.quote(NAMESPACE)} || exit 3"
+    assert ran_agent(runs, line, level=f"workspace{member}")[1].status == status
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_a_command_makes_no_namespace(runs):
     here = runs()
+    line = f"{SYSTEM_PYTHON} -c {shlex.quote(NAMESPACE)}"
     row = here.run(textwrap.indent(command("a", line, sandbox="workspace"), "  "))
     assert "not permitted" in here.step(row.pipeline_id, "a").error_message
 

@@ -53,7 +53,8 @@ def program_job(spec: StepSpec, argv: Sequence[str]) -> StepJob:
         id=spec.id, argv=tuple(argv), folder=spec.workspace, in_project=spec.in_project,
         is_apart=spec.keeps_output,
         environment=cast("dict[str, str]", spec.environment), sandbox=spec.sandbox,
-        can_nest=bool(spec.adapter), timeout_seconds=spec.timeout_seconds, outlives=not spec.id.part,
+        can_nest=spec.adapter.get("nested_sandbox") is True, timeout_seconds=spec.timeout_seconds,
+        outlives=not spec.id.part,
     )  # fmt: skip
 
 
