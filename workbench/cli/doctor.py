@@ -24,6 +24,7 @@ from workbench.domain.values import Json
 from workbench.effects.clock import SystemClock
 from workbench.effects.file_locks import is_lock_held
 from workbench.effects.files import workspace_path
+from workbench.host.box_folders import folders_of_moved
 from workbench.host.job_folders import orphaned_jobs
 from workbench.host.lost_boxes import lost_boxes
 from workbench.host.model_selection import UNNAMED_PROVIDER
@@ -235,7 +236,16 @@ def _check_boxes(journal: Journal) -> Check:
     shown = [f"in {one_line(name, 160)}, {counted(days, 'day')} ago" for name, days in rows]
     after = ". The next command inside looks at what it left there"
     fact = f"lost {'; '.join(shown[:_MOST_PROBLEMS_SHOWN])}{after}" if lost else "none was lost"
-    more = {"lost": [{"workspace": name, "days": days} for name, days in rows]}
+    moved = [one_line(folder, 400) for folder in folders_of_moved(str(journal.home.path))]
+    if moved:
+        more_moved = f" and {len(moved) - _MOST_PROBLEMS_SHOWN} more" * (len(moved) > _MOST_PROBLEMS_SHOWN)
+        fact += (
+            f". What was moved out of workspaces is in {', '.join(moved[:_MOST_PROBLEMS_SHOWN])}{more_moved}"
+        )
+    more: dict[str, Json] = {
+        "lost": [{"workspace": name, "days": days} for name, days in rows],
+        "moved": [*moved],
+    }
     return Check(name="commands in the sandbox", fact=fact, more=more)
 
 

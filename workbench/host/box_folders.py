@@ -23,7 +23,11 @@ _DAY_SECONDS: Final = 86_400
 
 
 def session_storage(data: str, session_id: str) -> str:
-    """Return the folder of what boxes keep for a session; it is removed with it."""
+    """Return the folder of what boxes keep for a session; it is removed with it.
+
+    A run of a pipeline and the hooks of a workspace have such a folder too. What was moved out of a workspace
+    for them is kept: no session that is deleted answers for it.
+    """
     return f"{data}/{_FOLDER}/sessions/{session_id}"
 
 
@@ -82,13 +86,14 @@ def proof_folder(home: Path) -> str | None:
 def remove_old_box_folders(home: Home, journal: Journal, days: int) -> None:
     """Remove what is kept of deleted sessions, /tmp of ended ones, and caches that were not used for days.
 
-    Also what a killed process left of a proof.
+    Of runs and hooks everything goes after a day but what was moved out of a workspace. Also what a killed
+    process left of a proof.
     """
     folder = home.path / _FOLDER
     for path in _folders_in(folder / "sessions"):
         session = journal.session(path.name)
         if session is None and _days_since_use(path) > 1:
-            _remove(path)
+            _remove_but_moved(path, is_deleted=_is_deleted(journal, path.name))
         elif session is not None and session.status in TERMINAL_SESSION_STATES:
             _remove(Path(temporary_folder(str(path))))
     for path in _folders_in(folder / "caches"):
@@ -96,6 +101,30 @@ def remove_old_box_folders(home: Home, journal: Journal, days: int) -> None:
             _remove(path)
     for path in _folders_in(folder / _PROOFS):
         if _days_since_use(path) > 1:
+            _remove(path)
+
+
+def folders_of_moved(data: str) -> list[str]:
+    """Return the folders in which the data folder keeps what was moved out of workspaces."""
+    owners = _folders_in(Path(data) / _FOLDER / "sessions")
+    return [folder for folder in sorted(quarantine_folder(str(owner)) for owner in owners) if _holds(folder)]
+
+
+def _holds(quarantine: str) -> bool:
+    return any(os.listdir(folder) for folder in _folders_in(Path(quarantine)))  # noqa: PTH208 -- text
+
+
+def _is_deleted(journal: Journal, session_id: str) -> bool:
+    return journal.change(lambda live: live.is_deleted(session_id))
+
+
+def _remove_but_moved(storage: Path, *, is_deleted: bool) -> None:
+    quarantine = Path(quarantine_folder(str(storage)))
+    if is_deleted or not _holds(str(quarantine)):
+        _remove(storage)
+        return
+    for path in _folders_in(storage):
+        if path != quarantine:
             _remove(path)
 
 

@@ -346,7 +346,11 @@ def test_doctor_names_workspaces_in_which_a_command_inside_was_lost(shell):
     home.mkdir(parents=True, exist_ok=True)
     record = BoxRecord(workspace=b"/w\xff\n", before={})
     RunningBox(running_boxes_folder(str(home)), record).abandon(None)
+    moved = home / "sandbox/sessions/run/quarantine/1"
+    moved.mkdir(parents=True)
+    (moved / ".envrc").touch()
     assert shell("doctor") == 0
+    assert f"What was moved out of workspaces is in {moved.parent}\n" in shell.out
     assert (
         "commands in the sandbox: lost in /w\ufffd⏎, 0 days ago. The next command inside looks" in shell.out
     )

@@ -16,6 +16,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folder_index import TooManyNames
 from workbench.host import command_box as module
 from workbench.host.box_folders import (
+    folders_of_moved,
     hooks_owner,
     moved_list,
     quarantine_folder,
@@ -25,6 +26,7 @@ from workbench.host.box_folders import (
 )
 from workbench.host.closed_names import NO_DENIALS, PathDenials
 from workbench.host.command_box import BoxUnavailable, command_box, quarantine_new_closed
+from workbench.journal.maintenance import delete_session
 
 
 @pytest.fixture
@@ -752,12 +754,21 @@ def test_what_boxes_keep_goes_with_what_it_is_of(staged):
         make(Path(folder), "tmp/x", "quarantine/1/x")
     for folder in (used, unused):
         make(Path(folder), "cache/x")
-    age(unknown, 2)
+    empty = session_storage(data, "empty")
+    make(Path(empty), "tmp/x", "quarantine/1/")
+    for folder in (unknown, empty):
+        age(folder, 2)
     age(unused, 31)
     remove_old_box_folders(home, journal, 30)
-    exists = [os.path.exists(path) for path in (f"{alive}/tmp/x", unknown, used, unused)]  # noqa: PTH110
+    exists = [os.path.exists(path) for path in (f"{alive}/tmp/x", empty, used, unused)]  # noqa: PTH110
     assert exists == [True, False, True, False]
+    assert os.listdir(unknown) == ["quarantine"], "of a run: no deletion answers for what was moved"  # noqa: PTH208
+    assert folders_of_moved(data) == sorted(map(quarantine_folder, (alive, unknown)))
     ended = SessionStatusChanged(status="terminated")
     journal.append([journal.event(ended, stage.session_id, USER)])
     remove_old_box_folders(home, journal, 30)
     assert os.listdir(alive) == ["quarantine"]  # noqa: PTH208
+    delete_session(journal, stage.session_id, USER)
+    age(alive, 2)
+    remove_old_box_folders(home, journal, 30)
+    assert folders_of_moved(data) == [quarantine_folder(unknown)]
