@@ -6,6 +6,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -42,12 +43,15 @@ LetIn = Callable[[str], None]
 
 
 class _KnownFolder(Struct, frozen=True, kw_only=True):
-    stamp: tuple[int, int, int]
-    is_settled: bool
+    stamp: tuple[int, ...]
+    """Its change time, inode and device; empty where it has to be read again."""
     is_inner: bool
+    size: int
     numbers: "array[int]"
     """The inode numbers of all names in it."""
-    findings: FolderFindings
+    found: Mapping[str, str]
+    below: Sequence[tuple[str, bool]]
+    """Folders to look at, and whether they are inner ones."""
 
 
 class _SharedNumbers(Struct, frozen=True, kw_only=True):
@@ -80,8 +84,8 @@ class FolderIndex:
             folders, is_whole = self._walk(let_in)
         found: dict[str, str] = {}
         for known in folders.values():
-            if known.findings.found:
-                found.update(known.findings.found)
+            if known.found:
+                found.update(known.found)
         if not is_whole:
             raise TooManyNames(f"{self._root} holds more than {self._most:,} names", found)
         return found
@@ -129,27 +133,28 @@ class FolderIndex:
         """Look at all folders, level by level; return also whether these are all."""
         before, folders = self._folders, dict[str, _KnownFolder]()
         names, is_changed = 0, False
-        level, inner = [self._root], list[str]()
-        while level or inner:
-            below, below_inner = list[str](), list[str]()
-            for is_inner, due in ((False, level), (True, inner)):
-                for folder in due:
+        level: list[tuple[str, bool]] = [(self._root, False)]
+        while level:
+            below: list[tuple[str, bool]] = []
+            for folder, is_inner in level:
+                known = before.get(folder)
+                if known is None or not _is_unchanged(folder, is_inner, known):
+                    is_changed = True
                     known = self._look(folder, is_inner, let_in)
                     if known is None:
                         continue
-                    folders[folder] = known
-                    is_changed = is_changed or known is not before.get(folder)
-                    names += len(known.numbers)
-                    if names > self._most:
-                        return folders, False
-                    below += known.findings.enter
-                    below_inner += known.findings.inner
-            level, inner = below, below_inner
+                folders[folder] = known
+                names += known.size
+                if names > self._most:
+                    return folders, False
+                below += known.below
+            level = below
         self._folders = folders
         self._version += is_changed or len(folders) != len(before)
         return folders, True
 
     def _look(self, folder: str, is_inner: bool, let_in: LetIn | None) -> _KnownFolder | None:
+        """Read a folder; None where none is."""
         try:
             status = _tried(os.lstat, folder, let_in, is_above=True)
         except (FileNotFoundError, NotADirectoryError):
@@ -158,34 +163,37 @@ class FolderIndex:
             return self._unread(os.path.dirname(folder), is_inner=is_inner)  # noqa: PTH120 -- text
         except OSError:
             return self._unread(folder, is_inner=is_inner)
-        known = self._folders.get(folder)
-        stamp = (status.st_ctime_ns, status.st_ino, status.st_dev)
-        if known is not None and known.stamp == stamp and known.is_settled and known.is_inner == is_inner:
-            return known
         if not stat.S_ISDIR(status.st_mode):
             return None
         is_settled = time.time_ns() - status.st_ctime_ns > _SETTLED_NANOSECONDS
-
-        def read_folder(path: str) -> _KnownFolder:
-            with os.scandir(path) as entries:
-                listed = list(entries)
-            return _KnownFolder(
-                stamp=stamp, is_settled=is_settled, is_inner=is_inner,
-                numbers=array("Q", [entry.inode() for entry in listed]),
-                findings=self._read(path, listed, is_inner),
-            )  # fmt: skip
-
         try:
-            return _tried(read_folder, folder, let_in)
+            numbers, findings = _tried(partial(self._read_folder, is_inner=is_inner), folder, let_in)
         except OSError:
             return self._unread(folder, is_inner=is_inner)
+        inner = ((path, True) for path in findings.inner)
+        return _KnownFolder(
+            stamp=(status.st_ctime_ns, status.st_ino, status.st_dev) if is_settled else (),
+            is_inner=is_inner, size=len(numbers), numbers=numbers, found=findings.found,
+            below=[*((path, is_inner) for path in findings.enter), *inner],
+        )  # fmt: skip
+
+    def _read_folder(self, folder: str, *, is_inner: bool) -> tuple["array[int]", FolderFindings]:
+        with os.scandir(folder) as entries:
+            listed = list(entries)
+        return array("Q", [entry.inode() for entry in listed]), self._read(folder, listed, is_inner)
 
     def _unread(self, folder: str, *, is_inner: bool) -> _KnownFolder:
         found = {} if is_inner else {folder: self._unreadable}
-        findings = FolderFindings(found=found, enter=())
-        return _KnownFolder(
-            stamp=(0, 0, 0), is_settled=False, is_inner=is_inner, numbers=array("Q"), findings=findings
-        )
+        return _KnownFolder(stamp=(), is_inner=is_inner, size=0, numbers=array("Q"), found=found, below=())
+
+
+def _is_unchanged(folder: str, is_inner: bool, known: _KnownFolder) -> bool:
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    stamp = (status.st_ctime_ns, status.st_ino, status.st_dev)
+    return stamp == known.stamp and is_inner == known.is_inner
 
 
 def _is_in(path: str, folders: Iterable[str]) -> bool:
