@@ -22,6 +22,7 @@ from workbench.host.model_selection import model_of_step
 from workbench.host.session_provider import plays_recording
 from workbench.pipelines.compaction import RELAY_PART
 from workbench.policy.levels import lower_level
+from workbench.providers.recording import RecordingBroken, load_recording
 
 RECORDINGS_FOLDER = ".workbench/recordings"
 """Where the recordings of personas are that have `provider: recorded`, one a step."""
@@ -87,7 +88,15 @@ def _provider_and_model(
     path = _recording_path(recordings, spec)
     data = read_bounded(path) or b""
     configuration["recording"] = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
-    return RECORDED.name, model or RECORDED.name, configuration
+    return RECORDED.name, model or _recorded_model(path), configuration
+
+
+def _recorded_model(path: Path) -> str:
+    """Return the model that a recording names, by which its tokens are priced."""
+    try:
+        return load_recording(path).model
+    except RecordingBroken:
+        return RECORDED.name  # why it is broken is said when it is played
 
 
 def _recording_path(folder: str, spec: StepSpec) -> Path:
