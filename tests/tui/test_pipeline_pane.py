@@ -115,7 +115,7 @@ def test_the_run_is_drawn_with_states_durations_retries_and_contract_marks(play)
         }
         assert "nightly #41" in s.text
         assert "━╌" in s.text
-        assert "4 of 9  failed, allowed" in s.text
+        assert "3 of 9 done  failed, allowed" in s.text
 
     play(body)
 

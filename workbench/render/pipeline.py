@@ -65,7 +65,7 @@ def run_strip(
         Column(content=safe_content(run.title, ink.of("foreground", bold=is_cursor)), grows=True, least=8),
         Column(content=_TITLE_GAP.join(_counts(run, ink, glyphs)), align="right", drop=3),
         Column(content=progress_bar(run, _ROW_BAR, ink, glyphs), width=_ROW_BAR, drop=2),
-        Column(content=styled(f"{run.done} of {run.total}", ink.of("muted")), align="right", drop=4),
+        Column(content=styled(f"{run.done} of {run.total} done", ink.of("muted")), align="right", drop=4),
         Column(content=styled(word, ink.sign(sign)), width=_ROW_WORD, drop=1),
         Column(content=styled(countdown_text(run.seconds), ink.of("muted")), width=6, align="right"),
     ]
