@@ -17,6 +17,9 @@ finds a command by its name.
 A letter that decides something is pressed twice, and only a row that was on the screen for half a second is
 decided; such keys say “Pressed twice”. `approvals.single_press` lets one press decide edits that can be undone.
 
+A gate's own letter (`key: b` in its file) answers it, pressed twice, where the letter has no other meaning
+and begins no doubled word such as “ssh”; the row shows the key that works for each answer.
+
 The setting `ui.keymap` gives an action other keys, by its id:
 
 ```json
@@ -39,13 +42,16 @@ SCOPES = {
     "first": "The first screen", "demo": "The demo", "dialog": "Dialogs",
 }  # fmt: skip
 """The title of each scope, in the order of the page."""
+_OF_GATES = "choice"
+"""The scope of letters that files give to answers; its rows are one sentence of the page."""
 
 
 def keys_page() -> str:
     """Return the whole page. Raises KeyError for a scope without a title."""
     rows: dict[str, list[Key[Any]]] = {scope: [] for scope in SCOPES}
     for row in all_rows():
-        rows[row.scope].append(row)
+        if row.scope != _OF_GATES:
+            rows[row.scope].append(row)
     lines = [_HEAD]
     for scope, title in SCOPES.items():
         lines += [f"## {title}", "", *_scope_table(rows[scope])]
