@@ -229,7 +229,8 @@ def pipeline_run(
     rows = list(states)
     own = {row.step_id: row for row in rows if not row.matrix}
     items: dict[str, list[PipelineItem]] = {}
-    known, refused = {} if known is None else known, refused or {}
+    known = {} if known is None else known
+    refused = refused or {}
     below: dict[str, list[StepState]] = {}
     for row in rows:
         if row.matrix:
