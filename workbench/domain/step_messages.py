@@ -51,6 +51,8 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     """Whether the exact output is wanted as an artifact."""
     timeout_seconds: float | None = None
     """Working time that is left of this attempt."""
+    stall_seconds: float = 0.0
+    """Seconds without an event after which an agent is ended; 0 sets no limit."""
     relay_percent: int = 0
     """Tokens of context that an agent may use before its conversation is full; 0 for no limit."""
     context_window: int = 0

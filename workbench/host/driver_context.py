@@ -89,6 +89,8 @@ class StepConstraints(Struct, frozen=True, kw_only=True):
     hooks: tuple[HookRule, ...] = ()
     most_tokens: int = 0
     """Tokens of one model call at which the conversation counts as full; 0 is no limit."""
+    run_budget: float = 0.0
+    """US dollars that the run may cost by its manifest; 0 is no limit."""
 
 
 NO_CONSTRAINTS: Final = StepConstraints()

@@ -1,6 +1,7 @@
 """Limits of tokens and cost: before a model is asked, or a program started, beyond one, a row asks a human.
 
 `limits.tokens` and `limits.cost` hold for a session, the agents of a pipeline run, and all sessions of a day.
+`runtime.cost.budget_ceiling` of a manifest holds for a run as well; the smaller limit is reached first.
 A yes allows as much again; a no stops the turn. What was allowed is read from the answered rows, so that it
 holds for every process and after a crash.
 """
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 LimitScope = Literal["session", "run", "day"]
 LimitMeasure = Literal["tokens", "cost"]
 _MICRODOLLARS: Final = 1_000_000
+BUDGET_SETTING: Final = "runtime.cost.budget_ceiling"
+"""The member of a manifest that limits the cost of its runs."""
 _SCOPE_WORDS: Final[dict[LimitScope, str]] = {
     "session": "in this session", "run": "in this run", "day": "today in all sessions",
 }  # fmt: skip
@@ -48,15 +51,12 @@ class SpendLimit(Struct, frozen=True, kw_only=True):
     scope_id: str
     """The session, the run, or the date."""
     limit: int
-    """What the configuration says, and what a yes allows again."""
+    """The amount of the setting, and what a yes allows again."""
     allowed: int
     """The limit and what was allowed beyond it so far."""
     used: int
-
-    @property
-    def setting(self) -> str:
-        """Return the name of the setting."""
-        return f"limits.{self.measure}.{self.scope}"
+    setting: str
+    """Its name: `limits.cost.run`, or `runtime.cost.budget_ceiling` of a manifest."""
 
     @property
     def is_reached(self) -> bool:
@@ -124,8 +124,8 @@ async def _reached_limit(writer: SessionWriter, session: Session) -> tuple[Spend
     """Return the first limit that is reached, and the rows that ask; where none is, those are withdrawn."""
     pending = writer.journal.actions(session.id, states=("pending",))
     questions = [action for action in pending if SPEND_LIMIT in action.subject]
-    config, run_id = writer.context.recall_settings().config, writer.context.constraints.run_id
-    for limit in spend_limits(writer.journal, session, config, run_id):
+    config, constraints = writer.context.recall_settings().config, writer.context.constraints
+    for limit in spend_limits(writer.journal, session, config, constraints.run_id, constraints.run_budget):
         if limit.is_reached:
             return limit, questions
     if questions:
@@ -152,14 +152,17 @@ def _question(writer: SessionWriter, reached: SpendLimit) -> ActionOpened:
 
 
 def spend_limits(
-    journal: Journal, session: Session, config: Config, run_id: str = ""
+    journal: Journal, session: Session, config: Config, run_id: str = "", run_budget: float = 0.0
 ) -> Iterator[SpendLimit]:
-    """Yield the limits that hold for a session, with what is used; the narrowest first.
+    """Yield the limits that hold for a session, with the used amounts; the narrowest scope first.
 
     `run_id`: the run of which the session is a step. The limits of a run hold then in place of those of a
-    session, for the run that it is a part of with all of its parts: who starts another gets no more.
+    session, for the run that it is a part of with all of its parts: a run below it gets no more.
+    `run_budget`: US dollars that the manifest allows the run; 0 sets no limit.
     """
     limits = list(_set_limits(config, is_step=bool(run_id)))
+    if run_id and run_budget:
+        limits.insert(0, ("cost", "run", round(run_budget * _MICRODOLLARS), BUDGET_SETTING))
     if not limits:
         return
     top = _outermost_run(journal, run_id) if run_id else session.id
@@ -167,15 +170,16 @@ def spend_limits(
 
     prices = PriceList.of(config)
     with journal.snapshot() as database:
-        for measure, scope, limit in limits:
+        for measure, scope, limit, setting in limits:
             facts, scope_id = _facts_of(database, journal.now(), top, scope)
             used = sum(fact.usage.total_tokens for fact in facts)
             if measure == "cost":
                 used = _cost(facts, prices)
-            allowed = _allowed(database, measure, scope, scope_id, limit)
+            allowed = _allowed(database, setting, scope_id, limit)
             yield SpendLimit(
-                measure=measure, scope=scope, scope_id=scope_id, limit=limit, allowed=allowed, used=used
-            )
+                measure=measure, scope=scope, scope_id=scope_id, limit=limit, allowed=allowed, used=used,
+                setting=setting,
+            )  # fmt: skip
 
 
 def _outermost_run(journal: Journal, run_id: str) -> str:
@@ -205,15 +209,15 @@ def spending_text(journal: Journal, session: Session, config: Config) -> str:
 _HEADER_WORDS: Final[dict[LimitScope, str]] = {"session": "", "run": "", "day": " today"}
 
 
-def _set_limits(config: Config, *, is_step: bool) -> Iterable[tuple[LimitMeasure, LimitScope, int]]:
-    """Yield the limits that are set, as tokens or millionths of a dollar."""
+def _set_limits(config: Config, *, is_step: bool) -> Iterator[tuple[LimitMeasure, LimitScope, int, str]]:
+    """Yield the limits of the configuration, as tokens or millionths of a dollar, with their settings."""
     tokens, cost = config.limits.tokens, config.limits.cost
     scopes: tuple[LimitScope, ...] = ("run" if is_step else "session", "day")
     for scope in scopes:
         if limit := getattr(tokens, scope):
-            yield "tokens", scope, limit
+            yield "tokens", scope, limit, f"limits.tokens.{scope}"
         if dollars := getattr(cost, scope):
-            yield "cost", scope, round(dollars * _MICRODOLLARS)
+            yield "cost", scope, round(dollars * _MICRODOLLARS), f"limits.cost.{scope}"
 
 
 def _facts_of(database: Database, now: int, top: str, scope: LimitScope) -> tuple[list[UsageFact], str]:
@@ -232,8 +236,8 @@ _ALLOWED: Final = (
 )
 
 
-def _allowed(database: Database, measure: LimitMeasure, scope: LimitScope, scope_id: str, limit: int) -> int:
-    before = database.execute(_ALLOWED, (f"limits.{measure}.{scope}", scope_id)).get
+def _allowed(database: Database, setting: str, scope_id: str, limit: int) -> int:
+    before = database.execute(_ALLOWED, (setting, scope_id)).get
     return limit if before is None else max(limit, before + limit)
 
 

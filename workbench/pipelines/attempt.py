@@ -164,11 +164,15 @@ class Attempt:
                 compaction = compaction_plan(step, self.context.manifest)
                 return replace(
                     spec, source=step_prompt(values, self._mount_notes), relay_percent=compaction.percent,
-                    context_window=compaction.window, **agent,
+                    context_window=compaction.window, stall_seconds=self._stall_seconds(), **agent,
                 )  # fmt: skip
             case "gate":
                 prompt = step.gate.prompt if step.gate else ""
                 return replace(spec, source=values.fill(prompt) or f"{self.step_run.id}?")
+
+    def _stall_seconds(self) -> float:
+        manifest = self.context.manifest
+        return manifest.runtime.stall_seconds if manifest else 0.0
 
     def _pipeline_spec(self, spec: StepSpec, values: TemplateValues) -> StepSpec:
         step = self.step

@@ -131,6 +131,10 @@ class Runtime(Struct, frozen=True, kw_only=True):
     meta: MetaLimits = MetaLimits()
     complexity_map: Mapping[str, str] = field(default_factory=dict[str, str])
     """Models by the names of `MODEL_TIERS`, for adapters that name none of their own."""
+    budget: float = 0.0
+    """US dollars that a run may cost; 0 sets no limit."""
+    stall_seconds: float = 0.0
+    """Seconds without an event after which an agent's step is ended; 0 sets no limit."""
 
     @property
     def exported_workspace_root(self) -> str:

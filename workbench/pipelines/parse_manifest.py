@@ -20,11 +20,13 @@ from workbench.pipelines.document_model import (
     JsonObjectValue,
     Named,
     Number,
+    Place,
     Required,
     Text,
     Texts,
     Whole,
     Word,
+    duration_seconds,
     is_text_item,
 )
 from workbench.pipelines.documents import (
@@ -124,6 +126,13 @@ class _RoutingDocument(DocumentModel):
     }  # fmt: skip
 
 
+class _CostDocument(DocumentModel):
+    budget_ceiling: Annotated[Number, Field(ge=0, le=1_000_000_000)] = 0.0
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "enabled": "costs are always counted", "warn_at": "a warning", "currency": "costs are US dollars",
+    }  # fmt: skip
+
+
 class _RuntimeDocument(DocumentModel):
     workspace_root: Text = ""
     max_concurrent_workers: Annotated[Whole, Field(ge=1, le=1000)] = _PLAIN_RUNTIME.max_concurrent_workers
@@ -134,10 +143,12 @@ class _RuntimeDocument(DocumentModel):
     audit: _AuditDocument = _AuditDocument()
     meta_pipeline: _LimitsDocument = _LimitsDocument()
     routing: _RoutingDocument = _RoutingDocument()
+    cost: _CostDocument = _CostDocument()
+    stall_timeout: Place | None = None
     not_acted_on: ClassVar[Mapping[str, str]] = {
         "sandbox": "isolation", "artifacts": "artifact limits",
-        "pipeline_id_hash_length": "id length", "stall_timeout": "stalled steps", "retros": "retrospectives",
-        "cost": "a budget", "circuit_breaker": "a breaker", "timeouts": "further time limits",
+        "pipeline_id_hash_length": "id length", "retros": "retrospectives",
+        "circuit_breaker": "a breaker", "timeouts": "further time limits",
         "fallbacks": "other adapters", "max_retries": "default retries", "step_concurrency": "a limit",
         "default_model": "a default model", "default_adapter": "a default adapter",
         "max_concurrency": "a limit of steps", "max_step_concurrency": "a limit of steps",
@@ -299,7 +310,17 @@ def _runtime(document: _RuntimeDocument) -> Runtime:
         log_calls=audit.log_all_tool_calls, log_files=audit.log_all_file_operations,
         meta=document.meta_pipeline.to(MetaLimits),
         complexity_map=_model_names(document.routing.complexity_map),
+        budget=document.cost.budget_ceiling, stall_seconds=_stall_seconds(document),
     )  # fmt: skip
+
+
+def _stall_seconds(document: _RuntimeDocument) -> float:
+    place = document.place_of("stall_timeout")
+    text = text_at(place).strip() if place else ""
+    seconds = 0.0 if text in ("", "0") else duration_seconds(text)
+    if seconds is None and place is not None:
+        place.error("wrong_value", "stall_timeout has to be a duration such as 90s or 10m; 0 sets no limit")
+    return seconds or 0.0
 
 
 def _skill_mounts(document: _ManifestDocument, files: ProjectFiles) -> Iterator[str]:

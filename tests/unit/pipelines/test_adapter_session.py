@@ -370,16 +370,26 @@ TOLD = [
 ]
 
 
-def limited(runs, tmp_path, **limits):
+def limited(runs, tmp_path, budget=0, **limits):
     """Return a project whose two steps are a program's, and its run until nothing goes on without a human."""
     here = working(runs, tmp_path, TOLD, "program")
+    write_runtime(here, f"cost: {{budget_ceiling: {budget}}}" if budget else "")
     (here.home.path / "config.json").write_text(json.dumps({"limits": limits}))
     return here, here.request(here.pipeline(TWICE))
+
+
+def write_runtime(here, member):
+    manifest = (here.root / "wave.yaml").read_text()
+    (here.root / "wave.yaml").write_text(f"{manifest}  {member}\n")
+    here.trust()
 
 
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
+        ({"budget": 0.02}, "$0.02 of $0.02 used in this run"),
+        ({"budget": 0.019, "cost": {"run": 5}}, "$0.02 of $0.02 used in this run"),
+        ({"budget": 9, "cost": {"run": 0.02}}, "$0.02 of $0.02 used in this run"),
         ({"tokens": {"run": 100}}, "119 of 100 tokens used in this run"),
         ({"tokens": {"day": 119}}, "119 of 119 tokens used today in all sessions"),
         ({"cost": {"run": 0.02}}, "$0.02 of $0.02 used in this run"),
@@ -412,9 +422,12 @@ ONE = """
 """
 
 
-@pytest.mark.parametrize("limits", [{"tokens": {"run": 100}}, {"cost": {"run": 0.02}}], ids=str)
+@pytest.mark.parametrize(
+    "limits", [{"tokens": {"run": 100}}, {"cost": {"run": 0.02}}, {"budget": 0.02}], ids=str
+)
 def test_the_limit_of_a_run_holds_for_the_pipelines_that_it_runs(runs, tmp_path, limits):
     here = working(runs, tmp_path, TOLD, "program")
+    write_runtime(here, f"cost: {{budget_ceiling: {limits.pop('budget', 0)}}}")
     (here.home.path / "config.json").write_text(json.dumps({"limits": limits}))
     here.pipeline(ONE, name="below")
     run = here.request(here.pipeline(PARTS))
@@ -435,6 +448,21 @@ def test_a_no_fails_the_step_and_starts_no_program(runs, tmp_path):
     assert (row.status, row.usage.total_tokens) == ("failed", 119)
     why = here.bodies(run, "step.changed")[-1][1].detail
     assert "119 of 100 tokens used in this run (limits.tokens.run), and no more was allowed" in why
+
+
+def test_a_no_to_more_than_the_budget_names_the_member_of_the_manifest(runs, tmp_path):
+    here, run = limited(runs, tmp_path, budget=0.02)
+    here.drive(run)
+    here.answer(run, "reject")
+    assert here.drive(run).status == "failed"
+    why = here.bodies(run, "step.changed")[-1][1].detail
+    assert "$0.02 of $0.02 used in this run (runtime.cost.budget_ceiling), and no more was allowed" in why
+
+
+def test_a_program_without_a_price_never_reaches_the_budget(runs, tmp_path):
+    here = working(runs, tmp_path, [{"result": "Done.", "usage": {"input_tokens": 100}}], "program")
+    write_runtime(here, "cost: {budget_ceiling: 0.000001}")
+    assert here.drive(here.request(here.pipeline(TWICE))).status == "completed"
 
 
 def test_where_nobody_can_be_asked_the_step_fails(runs, tmp_path):

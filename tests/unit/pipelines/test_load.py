@@ -94,6 +94,12 @@ MANIFESTS = [
     (75, ("metadata:", "ontology: {}\nmetadata:"), "warning", "not_run", 3),
     (75, ("runtime:", "runtim: {}\nruntime:"), "warning", "unknown_key", 23),
     (93, ("max_concurrent_workers: 2", "max_concurrent_workers: 0"), "error", "wrong_value", 24),
+    (93, ("max_concurrent_workers: 2", "cost: {budget_ceiling: -1}"), "error", "wrong_value", 24),
+    (93, ("max_concurrent_workers: 2", "cost: {budget_ceiling: fifty}"), "error", "wrong_type", 24),
+    (93, ("max_concurrent_workers: 2", "cost: 50"), "error", "wrong_type", 24),
+    (93, ("max_concurrent_workers: 2", "stall_timeout: soon"), "error", "wrong_value", 24),
+    (93, ("max_concurrent_workers: 2", "stall_timeout: -5m"), "error", "wrong_value", 24),
+    (93, ("max_concurrent_workers: 2", "stall_timeout: 30"), "error", "wrong_value", 24),
     (77, ("prompts/builder.md", "../../etc/passwd"), "error", "path_outside", 15),
     (227, ("    mode: headless", "    project_files: [gone.md]\n    mode: headless"), "warning", "missing_file", 8),
     (227, ("    mode: headless", "    hooks_template: gone/\n    mode: headless"), "warning", "missing_file", 8),
@@ -219,6 +225,27 @@ def test_all_problems_of_both_files_come_at_once(tmp_path):
     assert codes(loaded) == {"unknown_adapter", "wrong_value", "duplicate_step", "unknown_step", "cycle"} - {
         "cycle"
     }
+
+
+@each_row(
+    ("members", "budget", "seconds"),
+    [
+        ("cost: {budget_ceiling: 50, enabled: true}, stall_timeout: 10m", 50.0, 600.0),
+        ("cost: {budget_ceiling: 0.5}, stall_timeout: 1h30m", 0.5, 5400.0),
+        ("cost: {}, stall_timeout: 0", 0.0, 0.0),
+        ("stall_timeout: ''", 0.0, 0.0),
+    ],
+)
+def test_a_manifest_limits_the_cost_of_its_runs_and_the_silence_of_agents(tmp_path, members, budget, seconds):
+    loaded = manifest_with(tmp_path, one=("runtime:\n  max_concurrent_workers: 2", f"runtime: {{{members}}}"))
+    assert not loaded.report.errors, messages(loaded)
+    assert not [
+        problem
+        for problem in loaded.report.found
+        if "budget" in problem.message or "stall" in problem.message
+    ]
+    runtime = loaded.manifest.runtime
+    assert (runtime.budget, runtime.stall_seconds) == (budget, seconds)
 
 
 @pytest.mark.spec(92, 93, 94, 95, 96, 97)

@@ -66,7 +66,10 @@ class AdapterSession:
         assert spec.session_id is not None
         self._context, self._spec, self._session_id = context, spec, spec.session_id
         self._lease = take_lease(context.journal, self._session_id, driver)
-        limited = replace(context, constraints=StepConstraints(run_id=spec.id.run, step=spec.title))
+        constraints = StepConstraints(
+            run_id=spec.id.run, step=spec.title, run_budget=context.constraints.run_budget
+        )  # fmt: skip
+        limited = replace(context, constraints=constraints)
         self.writer = SessionWriter(limited, self._session_id, lease_guard(self._lease))
         self._on_events, self._read_back = on_events, 0
         self._is_read_again = is_read_again

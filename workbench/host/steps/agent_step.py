@@ -80,15 +80,14 @@ async def step_driver_context(context: DriverContext, spec: StepSpec) -> DriverC
     return replace(
         context, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
         environment={**context.environment, "PWD": spec.workspace},
-        constraints=_with_denials_above(
-            step_constraints(spec, context.workspace, most_tokens), context
-        ),
+        constraints=_with_limits_above(step_constraints(spec, context.workspace, most_tokens), context),
     )  # fmt: skip
 
 
-def _with_denials_above(constraints: StepConstraints, context: DriverContext) -> StepConstraints:
-    """Return the constraints of a step with what is denied to the agent that started its run."""
-    return replace(constraints, deny=(*constraints.deny, *context.constraints.deny))
+def _with_limits_above(constraints: StepConstraints, context: DriverContext) -> StepConstraints:
+    """Return the constraints of a step with the budget of its run, and what its starter is denied."""
+    above = context.constraints
+    return replace(constraints, deny=(*constraints.deny, *above.deny), run_budget=above.run_budget)
 
 
 async def run_agent_step(

@@ -207,7 +207,9 @@ def _project_context(context: DriverContext, governing: str, opened: ExitStack) 
     opened.callback(root.close)
     return replace(
         context, workspace=governing, root=root, environment={**context.environment, "PWD": governing},
-        constraints=StepConstraints(deny=context.constraints.deny),
+        constraints=StepConstraints(
+            deny=context.constraints.deny, run_budget=context.constraints.run_budget
+        ),
     )  # fmt: skip
 
 

@@ -152,6 +152,7 @@ def _run_row(context: DriverContext, run_id: str) -> PipelineState:
 
 
 async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, started_run: StartedRun) -> None:
+    options = replace(options, context=_with_budget(options.context, started_run.manifest))
     context, changed = options.context, asyncio.Event()
     hand_on, cursor = options.on_events, started_run.state.cursor
     trace = AuditTrace(_trace_of(started_run), started_run.manifest, context.journal, writer.run_id)
@@ -176,6 +177,13 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
     finally:
         await _record_pause(writer, coordinator)
         await asyncio.to_thread(processes.remove_recorded)
+
+
+def _with_budget(context: DriverContext, manifest: Manifest | None) -> DriverContext:
+    """Return the context of a run with the smaller one of its budget and that of the run above it."""
+    own = manifest.runtime.budget if manifest else 0.0
+    budgets = [budget for budget in (own, context.constraints.run_budget) if budget]
+    return replace(context, constraints=replace(context.constraints, run_budget=min(budgets, default=0.0)))
 
 
 def _traced(options: RunDriverOptions, trace: AuditTrace) -> OnEvents:

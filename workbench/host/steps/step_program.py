@@ -4,7 +4,7 @@ A machine hands up exact bytes. Nothing of them is recorded, shown or given as a
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
@@ -58,6 +58,10 @@ def program_job(spec: StepSpec, argv: Sequence[str]) -> StepJob:
     )  # fmt: skip
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 class ProgramFollower(Struct, kw_only=True):
     """Runs the program of one step on one machine."""
 
@@ -72,6 +76,8 @@ class ProgramFollower(Struct, kw_only=True):
     """Characters of its output that an earlier driver streamed."""
     session: AdapterSession | None = None
     """Reads what the program prints while it works."""
+    on_bytes: Callable[[], None] = nothing
+    """Called whenever the program prints something."""
 
     async def run(self, job: StepJob) -> ProgramRun:
         """Run a program to its end, or follow the one that was found, and return how it ended."""
@@ -92,7 +98,12 @@ class ProgramFollower(Struct, kw_only=True):
         events, stdout_buffer = _OrderedEvents(self.on_event), _WholeStdout()
         output = CommandOutput(events.write, self.context.clock.monotonic, streamed=self.streamed)
 
+        def on_output(data: bytes) -> None:
+            self.on_bytes()
+            output.feed(data)
+
         def on_stdout(data: bytes) -> None:
+            self.on_bytes()
             stdout_buffer.feed(data)
             if self.session is None:
                 output.feed(data)
@@ -100,7 +111,7 @@ class ProgramFollower(Struct, kw_only=True):
                 self.session.feed(data, output.feed)
 
         try:
-            end = await _end_of(process, output.feed, on_stdout if job.is_apart else None, self.stop)
+            end = await _end_of(process, on_output, on_stdout if job.is_apart else None, self.stop)
             if self.session is not None:
                 await self.session.written()
         finally:
