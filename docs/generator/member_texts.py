@@ -293,6 +293,13 @@ MANIFEST: Final[Mapping[str, Mapping[str, str]]] = {
         "audit": "Traces of calls as files",
         "meta_pipeline": "How far pipelines may start pipelines",
         "routing": "Models by tier",
+        "cost": "What a run may cost",
+        "stall_timeout": "How long the agent of a step may produce no event, as `10m`; then its attempt fails. 0 "
+        "or unset sets no limit",
+    },
+    "cost": {
+        "budget_ceiling": "US dollars that a run may cost with the runs below it; of this and `limits.cost.run` the "
+        "smaller one counts. 0 sets no limit",
     },
     "relay": {
         "token_threshold_percent": "How full the context is then",

@@ -68,6 +68,7 @@ _MANIFEST: Mapping[str, Models] = {
     "audit": (parse_manifest._AuditDocument,),
     "meta_pipeline": (parse_manifest._LimitsDocument,),
     "routing": (parse_manifest._RoutingDocument,),
+    "cost": (parse_manifest._CostDocument,),
 }
 _READERS = {
     "_text": "text", "_texts": "list of texts", "_flag": "true or false", "_items": "list", "_named": "mapping",
@@ -77,7 +78,7 @@ _READERS = {
 _PLACES = {
     "exec": "mapping", "gate": "mapping", "strategy": "mapping", "contract": "mapping", "chat_context": "mapping",
     "script": "text", "pipeline": "text", "message": "text", "trigger": "text", "type": "text",
-    "timeout": "duration", "base_delay": "duration", "max_delay": "duration", "items": "list",
+    "timeout": "duration", "stall_timeout": "duration", "base_delay": "duration", "max_delay": "duration", "items": "list",
     "over": "list or text", "schema": "mapping or text", "dependency_key": "text", "stacked": "true or false",
     "skills": "list of texts",
 }  # fmt: skip

@@ -519,12 +519,12 @@ def test_a_program_that_is_gone_on_with_is_told_and_counted_once(runs, cut):
     lines = [f"{json.dumps(line)}\n".encode() for line in CLAUDE if line["type"] != "WAIT"]
     first, rest = b"".join(lines[:cut]), b"".join(lines[cut:])
     run = here.request(here.pipeline("\n  - {id: a, persona: builder, exec: {type: prompt, source: go}}\n"))
-    replies = []
 
-    def see(events):
-        replies.extend(event for event in events if isinstance(event.body, e.ReplyCompleted))
+    def has_replied(coordinator):
+        session = coordinator.state.steps["a"].session_id
+        return session is not None and bool(kinds(here.journal.events(session), e.ReplyCompleted))
 
-    here.drive(run, machine=Split(first), see=see, until=lambda at: bool(replies))
+    here.drive(run, machine=Split(first), until=has_replied)
     assert here.states(run)["a"] == "running"
     row = here.resume(run, machine=Split(first, rest))
     assert (row.status, row.error_message) == ("completed", "")
