@@ -12,14 +12,17 @@ from msgspec import Struct, field
 from workbench.pipelines.templates import fill_templates, template_names
 from workbench.text.safe import one_line
 
-CODE_HOSTS: Final[dict[str, tuple[str, str, str]]] = {
-    "github": ("gh", "Pull Request", "pr"), "gitlab": ("glab", "Merge Request", "mr"),
-    "gitea": ("tea", "Pull Request", "pulls"), "forgejo": ("tea", "Pull Request", "pulls"),
-    "codeberg": ("tea", "Pull Request", "pulls"), "bitbucket": ("bb", "Pull Request", "pr"),
-    "local": ("", "", ""),
+CODE_HOSTS: Final[dict[str, tuple[str, str, str, str]]] = {
+    "github": ("gh", "Pull Request", "pr", "gh"), "gitlab": ("glab", "Merge Request", "mr", "gl"),
+    "gitea": ("tea", "Pull Request", "pulls", "gt"), "forgejo": ("tea", "Pull Request", "pulls", "gt"),
+    "codeberg": ("tea", "Pull Request", "pulls", "gt"), "bitbucket": ("bb", "Pull Request", "pr", "bb"),
+    "local": ("", "", "", "local"),
 }  # fmt: skip
-"""Kind of host to its command line, its term for a pull request, and the command for those. `local`: none."""
-CODE_HOST_MEMBERS: Final = frozenset({"type", "host", "owner", "repo", "cli_tool", "pr_term", "pr_command"})
+"""Kind of host to its command line, its term for a pull request, the command for those, and the prefix of
+its pipelines."""
+CODE_HOST_MEMBERS: Final = frozenset(
+    {"type", "host", "owner", "repo", "cli_tool", "pr_term", "pr_command", "prefix"}
+)
 """Members of `forge` that a template may name."""
 _LOCAL: Final = "local"
 _OTHER_NAMES: Final = {"none": _LOCAL}
@@ -82,8 +85,8 @@ def _repository_facts(address: str) -> dict[str, str]:
 
 
 def facts_of_kind(kind: str) -> dict[str, str]:
-    tool, term, command = CODE_HOSTS[kind]
-    return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command}
+    tool, term, command, prefix = CODE_HOSTS[kind]
+    return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command, "prefix": prefix}
 
 
 def names_code_host(text: str) -> bool:

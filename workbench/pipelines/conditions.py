@@ -12,8 +12,11 @@ OUTCOMES: Final = ("success", "failure")
 TRUE_WORDS: Final = frozenset({"true", "yes", "done"})
 """What a template by itself has to come to."""
 _PLAIN_CONDITION: Final = re.compile(
-    r"(outcome|context\.[A-Za-z0-9_.-]{1,100})\s*(==?|!=)\s*(.{1,200})", re.DOTALL
+    r"(?:(outcome|context\.[A-Za-z0-9_.-]{1,100})|\{\{\s*([A-Za-z0-9_][A-Za-z0-9_./\[\]-]{0,199})\s*\}\})"
+    r"\s*(==?|!=)(?!=)\s*(.{1,200})",
+    re.DOTALL,
 )
+"""`outcome=success`, `context.KEY=VALUE`, or a template in place of the name."""
 _CONDITION_TOKEN: Final = re.compile(
     r"\s*(?:(?P<op>==|!=|&&|\|\||!)|'(?P<single>[^']{0,200})'|\"(?P<double>[^\"]{0,200})\""
     r"|(?P<name>[A-Za-z0-9_][A-Za-z0-9_./\[\]-]{0,199}))"
@@ -79,8 +82,8 @@ def parse_condition(text: str) -> Condition:
     match = _PLAIN_CONDITION.fullmatch(inner)
     if match is None:
         raise BadCondition(f"{one_line(inner, 80)} is not a condition; {_CONDITION_HELP}")
-    name, sign, expected = match[1], match[2], match[3].strip().strip("'\"")
-    if name == "outcome" and expected not in OUTCOMES:
+    name, sign, expected = match[1] or match[2], match[3], match[4].strip().strip("'\"")
+    if match[1] == "outcome" and expected not in OUTCOMES:
         raise BadCondition(f"outcome is success or failure, not {one_line(expected, 60)}")
     term = ConditionTerm(
         left=ConditionOperand(text=name, is_name=True),

@@ -261,7 +261,14 @@ class _MountDocument(DocumentModel):
     subset_from: Text = ""
 
 
-_WORKSPACE_TYPES: Final = {"worktree": True, "directory": False, "basic": False, "folder": False, "": False}
+_WORKSPACE_TYPES: Final = {
+    "worktree": True,
+    "directory": False,
+    "basic": False,
+    "folder": False,
+    "mount": False,
+    "": False,
+}
 """Whether a workspace is a worktree; every other one is a folder."""
 
 

@@ -60,7 +60,7 @@ _OWN_NAMES: Final = frozenset({
     "pipeline_id", "pipeline_name", "step_id", "timestamp", "attempt", "run.id", "run.name",
 })  # fmt: skip
 _OWN_GATE_MEMBERS: Final = frozenset({"choice", "key", "label", "timestamp"})
-_OWN_HOST_MEMBERS: Final = frozenset({"type", "cli_tool", "pr_term", "pr_command"})
+_OWN_HOST_MEMBERS: Final = frozenset({"type", "cli_tool", "pr_term", "pr_command", "prefix"})
 
 
 def value_origin(name: str, step: Step, handed: Collection[str]) -> tuple[Origin, str]:

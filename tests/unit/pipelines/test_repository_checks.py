@@ -36,6 +36,7 @@ def test_the_manifest_names_the_code_host_or_else_the_address_of_the_remote(word
     host = find_code_host(word, address)
     assert tuple(host.facts.get(name) for name in ("type", "cli_tool", "owner", "repo")) == facts
     assert "secret" not in str(host) and host.kind in (*CODE_HOSTS, "")
+    assert bool(host.facts.get("prefix")) is bool(host.kind)
     assert ("metadata.forge" in host.origin) is (word not in ("", "nowhere"))
 
 

@@ -83,7 +83,7 @@ def test_a_mount_may_be_the_workspace_itself(runs, mode):
     assert (here.root / "src/b.txt").exists() is (mode == "readwrite")
 
 
-@pytest.mark.parametrize("kind", ["basic", "directory", "folder"])
+@pytest.mark.parametrize("kind", ["basic", "directory", "folder", "mount"])
 def test_a_workspace_that_is_no_worktree_is_a_folder(runs, kind):
     here = runs()
     row = here.run(f"\n  - {{id: a, workspace: {{type: {kind}}}, exec: {{type: command, source: 'true'}}}}\n")
