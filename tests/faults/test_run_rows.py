@@ -7,9 +7,10 @@ import pytest
 from tests.support.fork_server import run_forked
 from tests.support.runs import USER, Runs
 from tests.support.sizes import rarely
+from workbench.effects.fault_points import FAULT_POINTS
 from workbench.host.steps.run_requests import resume_run
 from workbench.host.steps.run_start import interrupted_command_steps
-from workbench.pipelines.lost_steps import AGAIN
+from workbench.pipelines.lost_steps import AGAIN, DONE
 from workbench.pipelines.state import fold_run
 
 pytestmark = pytest.mark.faults
@@ -83,6 +84,42 @@ def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point,
     assert set(here.states(run).values()) == {"completed"}
     assert (here.root / "count").read_text().split() == ["a", "b", "c"], "a command outlives its driver"
     assert set(cut_off) <= {"a", "b", "c"} - done
+
+
+OWNER_POINTS = [name for name in FAULT_POINTS if name.startswith("job.")]
+OF_A, OF_B, OF_CONTRACT = 1, 2, 3
+"""The commands of `STEPS` in their order, of which the owner is killed with one."""
+
+
+def answered_as_it_was(here, run):
+    """Answer about a lost step what a person finds: it is done where its command ran."""
+    (action,) = here.waiting(run)
+    step = action.subject["step"]
+    count = here.root / "count"
+    ran = count.exists() and step in count.read_text().split()
+    here.answer(run, choice=DONE if ran else AGAIN)
+    return step
+
+
+@pytest.mark.parametrize("nth", [OF_A, rarely(OF_B), OF_CONTRACT])
+@pytest.mark.parametrize("point", OWNER_POINTS)
+def test_an_owner_killed_at_any_point_loses_its_command_or_its_end_is_read(here, point, nth):
+    run = here.request(here.pipeline(STEPS))
+    end = driven(here, run, f"{point}:kill:{nth}")
+    assert end.returncode == 0, end.stderr
+    here.check()
+    lost = []
+    while here.journal.pipeline_state(run).status == "waiting":
+        lost.append(answered_as_it_was(here, run))
+        end = driven(here, run)
+    if here.journal.pipeline_state(run).status == "failed":
+        resume_run(here.journal, run, USER)
+        end = driven(here, run)
+    assert end.returncode == 0, end.stderr
+    assert here.journal.pipeline_state(run).status == "completed"
+    assert (here.root / "count").read_text().split() == ["a", "b", "c"], "nothing is done twice"
+    is_lost = point in ("job.released", "job.before_end") and nth != OF_CONTRACT
+    assert lost == ([{OF_A: "a", OF_B: "b"}[nth]] if is_lost else [])
 
 
 ROUND = """

@@ -271,6 +271,9 @@ class Attempt:
             sandbox=self._level(), in_project=in_root or self.plan.in_project,
         )  # fmt: skip
         outcome = await self.context.executor.run(spec, on_event)
+        if outcome.state == "lost":  # a check runs again, as after the death of a driver; its step does not
+            spec = replace(spec, id=self.id.with_part(f"{part}-again"))
+            outcome = await self.context.executor.run(spec, on_event)
         code = outcome.exit_code if outcome.exit_code is not None or outcome.state != "completed" else 0
         return contracts.test_suite_event(contract, code, outcome.output or outcome.reason, self.number)
 
