@@ -4,6 +4,8 @@ import asyncio
 import errno
 import json
 import os
+import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sizes import size
 from tests.support.waits import PATIENCE, until
 from workbench.effects import job_files, own_processes
 from workbench.effects.child_processes import ProcessNotStarted
@@ -386,6 +389,85 @@ def test_a_folder_that_was_changed_is_lost(jobs, data, tamper) -> None:
     _TAMPERED[tamper](path)
     with pytest.raises(JobLost):
         found(jobs, mark, identity)
+
+
+def _changed(data: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(data) + 1)
+    return chance.choice(
+        [
+            data[:at],
+            data + b"x",
+            data[:at] + b"x" + data[at:],
+            data[:at] + b"x" + data[at + 1 :],
+            b"",
+            data[::-1],
+        ]
+    )
+
+
+def _tamper(path: Path, other: Path, chance: random.Random) -> None:
+    """Do one drawn thing to a file of a job's folder; `other`: the folder of another job."""
+    file = path / chance.choice(sorted(entry.name for entry in path.iterdir()))
+    aside = path.parent / f"aside-{uuid.uuid4()}"
+    match chance.choice(
+        ["bytes", "another job", "gone", "link", "second name", "name", "swap", "mode", "fifo"]
+    ):
+        case "bytes":
+            file.write_bytes(_changed(file.read_bytes(), chance))
+        case "another job":
+            (other / file.name).exists() and shutil.copy(other / file.name, file)
+        case "gone":
+            file.unlink()
+        case "link":
+            file.rename(aside)
+            file.symlink_to(aside)
+        case "second name":
+            os.link(file, aside)
+        case "name":
+            file.rename(
+                path / chance.choice(["job.json", "end.json", "out.0", "out.1048576", "err.0", "out.7"])
+            )
+        case "swap":
+            second = path / chance.choice(sorted(entry.name for entry in path.iterdir()))
+            file.rename(aside)
+            second.exists() and second.rename(file)
+            aside.rename(second)
+        case "mode":
+            file.chmod(chance.choice([0o640, 0o604, 0o666]))
+        case "fifo":
+            file.unlink()
+            os.mkfifo(file, 0o600)
+
+
+@pytest.mark.parametrize("seed", range(size("WORKBENCH_TAMPERINGS", 60, 2000)))
+def test_a_folder_after_drawn_changes_is_lost_or_read_as_it_was_left(jobs, data, ended_jobs, seed) -> None:
+    chance = random.Random(seed)
+    (mark, identity, expected), (other, _, _) = ended_jobs
+    path, kept = data / "jobs" / SESSION / mark, data / "kept" / mark
+    shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(kept, path, copy_function=shutil.copy2)
+    for _ in range(chance.randint(1, 3)):
+        if any(path.iterdir()):
+            _tamper(path, data / "kept" / other, chance)
+    try:
+        end, printed, _ = found(jobs, mark, identity)
+    except JobLost:
+        return
+    assert (end, bytes(printed.out), bytes(printed.err), printed.gaps) == expected
+
+
+@pytest.fixture(scope="module")
+def ended_jobs(jobs, data):
+    """Return two jobs whose folders are kept: marks, identities, and what a reader finds in them."""
+    made = []
+    for text in ("one", "two"):
+        mark = new_mark()
+        script = f"head -c {SEGMENT_BYTES + 9} /dev/zero | tr '\\0' {text[0]}; echo {text} >&2; exit 7"
+        _, _, identity = run(jobs, script, mark=mark, is_apart=True)
+        end, printed, _ = found(jobs, mark, identity)
+        shutil.copytree(data / "jobs" / SESSION / mark, data / "kept" / mark)
+        made.append((mark, identity, (end, bytes(printed.out), bytes(printed.err), printed.gaps)))
+    return made
 
 
 def test_the_record_of_another_process_or_key_is_lost(jobs, data) -> None:
