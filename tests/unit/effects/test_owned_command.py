@@ -391,6 +391,36 @@ def test_a_folder_that_was_changed_is_lost(jobs, data, tamper) -> None:
         found(jobs, mark, identity)
 
 
+def _copied_record(path: Path) -> None:
+    (path / "copy").write_bytes((path / "job.json").read_bytes())
+    (path / "copy").chmod(0o600)
+    (path / "copy").rename(path / "job.json")
+
+
+def _copied_folder(path: Path) -> None:
+    path.rename(path.parent / f"{path.name}-moved")
+    shutil.copytree(path.parent / f"{path.name}-moved", path)
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [_copied_record, _copied_folder, lambda path: (path / "end.json").write_bytes(b"{}"), _linked_folder],
+    ids=[
+        "a copy of the record",
+        "a copy of the folder",
+        "an end that is not its own",
+        "a link for the folder",
+    ],
+)
+def test_a_running_command_whose_folder_was_changed_is_ended_and_lost(jobs, data, tamper) -> None:
+    mark = new_mark()
+    identity = killed_driver(data, mark, "echo begun; exec sleep 600", "outlives")
+    tamper(data / "jobs" / SESSION / mark)
+    with pytest.raises(JobLost):
+        found(jobs, mark, identity)
+    assert not is_running(identity)
+
+
 def _changed(data: bytes, chance: random.Random) -> bytes:
     at = chance.randrange(len(data) + 1)
     return chance.choice(
