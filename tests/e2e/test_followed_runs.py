@@ -115,6 +115,21 @@ def test_a_run_whose_driver_is_killed_before_it_heard_is_driven_here(driven):
 WORKS = command("w", "while [ -e busy ]; do sleep 0.1; done", workspace="{root: ./}")
 
 
+def test_a_run_that_is_terminated_leaves_its_command_and_a_resumed_one_follows_it(shop):
+    (shop.project / "busy").touch()
+    work = "echo x >> n; while [ -e busy ]; do sleep 0.1; done; echo ended"
+    project(shop.project, command("w", work, workspace="{root: ./}"))
+    shop.call("trust", "--yes")
+    process = shop.start("pipeline", "run", "p.yaml", "--output-format", "json")
+    until((shop.project / "n").exists)
+    process.terminate()
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130 and "Not ended: w. workbench pipeline cancel" in err
+    (shop.project / "busy").unlink()
+    assert shop.json("pipeline", "resume")["status"] == "completed"
+    assert (shop.project / "n").read_text() == "x\n"
+
+
 def test_a_run_whose_process_is_killed_is_lost_wherever_it_is_listed(shop):
     (shop.project / "busy").touch()
     project(shop.project, WORKS)

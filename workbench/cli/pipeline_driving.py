@@ -7,7 +7,7 @@ asked count in any case.
 import asyncio
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -21,7 +21,7 @@ from workbench.cli.errors import (
 )
 from workbench.cli.headless_run import STOP_SIGNALS, StopRequest, signal_handlers
 from workbench.cli.output_format import prefers_json
-from workbench.cli.pipeline_output import RunPrinter, pipeline_printer
+from workbench.cli.pipeline_output import RunPrinter, named_steps, pipeline_printer
 from workbench.cli.run_events import RunEvents
 from workbench.cli.session_follower import deny_actions
 from workbench.domain.machines import ENDED_RUN_STATES
@@ -210,7 +210,25 @@ class _RunCommand:
             self._console.note(_still_driven_line(row, lease.pid))
         else:
             self._console.note_lines(pipeline_closing_lines(row, waiting, code))
+            if ending == "interrupted":
+                self._console.note_lines(self._left_lines(run_id))
         return code
+
+    def _left_lines(self, run_id: str) -> list[str]:
+        """Return which commands continue without a driver, and how to end them."""
+        steps = list(_left_steps(self._journal, run_id))
+        end = f"workbench pipeline cancel {run_id[:8]} ends what still runs."
+        return [f"Not ended: {named_steps(steps)}. {end}"] if steps else []
+
+
+def _left_steps(journal: Journal, run_id: str) -> Iterator[str]:
+    """Yield the steps of a run whose commands continue, also those in a run below."""
+    for step in fold_run(journal.events(run_id)).steps.values():
+        if step.state != "running":
+            continue
+        below = step.session_id if step.process is None else None
+        if step.process is not None or (below and any(_left_steps(journal, below))):
+            yield step.id
 
 
 def _still_driven_line(row: PipelineState, pid: int) -> str:

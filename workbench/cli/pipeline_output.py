@@ -181,7 +181,7 @@ class _LinePrinter:
         signs, step = self._console.signs, self._where(event.session_id) + one_line(event.step or "", 60)
         match event.body:
             case RunStarted() as body:
-                again = f", round {body.round}: {_named_steps(body.reset)} again" if body.round > 1 else ""
+                again = f", round {body.round}: {named_steps(body.reset)} again" if body.round > 1 else ""
                 name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
                 return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
             case StepChanged() as body:
@@ -258,7 +258,8 @@ class _LinePrinter:
         self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
 
 
-def _named_steps(names: Sequence[str]) -> str:
+def named_steps(names: Sequence[str]) -> str:
+    """Return names of steps in one line, the first few of many."""
     shown = ", ".join(one_line(name, 60) for name in names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
     return f"{shown} and {more:,} more" if more > 0 else shown or "nothing"
