@@ -123,3 +123,37 @@ def test_a_hang_up_that_is_to_be_ignored_stays_ignored(shop):
         hung_up.set()
         out, err = run.communicate(timeout=PATIENCE)
         assert (run.returncode, out) == (0, "Hello.\n"), err
+
+
+def other_run(shop, run):
+    """Ask in the session of a run that is at work, once its follower says so."""
+    (row,) = shop.json("sessions", "list")
+    other = shop.start("run", "--session", row["id"], "-p", "and then?")
+    heard = "".join(other.stderr.readline() for _ in range(2))
+    assert f"Another process (pid {run.pid}) drives this session" in heard
+    return other
+
+
+def test_a_run_in_a_session_that_another_run_drives_follows_it(shop):
+    go_on = threading.Event()
+    first = Answer([lambda: go_on.wait(PATIENCE), *said("Hello.").pieces])
+    with ChatServer(first, otherwise=said("Then this.")) as server:
+        run = started(shop, server)
+        asked(server, run)
+        other = other_run(shop, run)
+        go_on.set()
+        assert run.communicate(timeout=PATIENCE)[0] == "Hello.\nThen this.\n"
+        out, err = other.communicate(timeout=PATIENCE)
+    assert (run.returncode, other.returncode, len(server.asked)) == (0, 0, 2), err
+    assert out.endswith("Then this.\n")
+
+
+def test_a_run_whose_followed_driver_is_killed_drives_the_session(shop):
+    with ChatServer(HANGS, otherwise=said("Then this.")) as server:
+        run = started(shop, server)
+        asked(server, run)
+        other = other_run(shop, run)
+        run.kill()
+        out, err = other.communicate(timeout=PATIENCE)
+    assert (other.returncode, len(server.asked)) == (0, 2), err
+    assert out.endswith("Then this.\n")

@@ -48,7 +48,13 @@ from workbench.cli.run_session import (
     tool_names,
     with_limits,
 )
-from workbench.cli.session_follower import ApprovalMode, Interruption, SessionFollower, deny_questions
+from workbench.cli.session_follower import (
+    ApprovalMode,
+    FollowEnding,
+    Interruption,
+    SessionFollower,
+    deny_questions,
+)
 from workbench.config.model_prices import PriceList
 from workbench.config.types import Config
 from workbench.domain.events import SessionStatusChanged
@@ -224,14 +230,12 @@ def _run_task(
             on_approval=options.on_approval, config=task.config,
             consumer=_consumer(journal, session_id, printer, start, console, quiet=options.quiet),
         )  # fmt: skip
-        ending = _drive(run, context, lock) if owned_id else None
-    if ending is None:
-        ending = _follow(run, options.prompt, quiet=options.quiet)
+        ending = _drive(run, context, lock) if owned_id else _follow_or_drive(run, context, lock, options)
     return _print_result(run, ending, printer)
 
 
 def _take_session(journal: Journal, lock: DriverLock, task: _Task, options: Namespace) -> str | None:
-    """Start or continue a session as its driver and return its id; None where the background process is that.
+    """Start or continue a session as its driver and return its id; None where another process is that.
 
     A new session is this run's from its first event, so that whatever lives beside it, `--record`, the keys
     of this process and its signals hold.
@@ -247,10 +251,8 @@ def _take_session(journal: Journal, lock: DriverLock, task: _Task, options: Name
     try:
         take_lease(journal, session.id, lock.driver)
     except SessionDriven as driven:
-        if driven.driver != "host":
-            raise
         if options.record is not None:
-            why = f"the background process (pid {driven.pid}) works on this session, and only a run records"
+            why = f"another process (pid {driven.pid}) drives this session, and only its driver records"
             raise Refusal(_NOTHING_RUN, why, "wait until it rests, or leave --record out") from None
         return None
     resume_session(journal, session, options.prompt)
@@ -317,13 +319,43 @@ def _note_key_of_this_shell(run: RunSetup) -> None:
         run.console.note(f"{name} is set in this shell: workbench host restart hands it over.")
 
 
-def _follow(run: RunSetup, prompt: str | None, *, quiet: bool) -> RunEnding:
-    session = run.journal.session(run.consumer.session_id)
+def _follow_or_drive(
+    run: RunSetup, context: DriverContext, lock: DriverLock, options: Namespace
+) -> RunEnding:
+    """Follow the driver of a session, and drive it here where that driver ended before it saw the request."""
+    journal, session_id = run.journal, run.consumer.session_id
+    session, lease = journal.session(session_id), journal.lease(session_id)
     assert session is not None
-    resume_session(run.journal, session, prompt)
+    resume_session(journal, session, options.prompt)
+    position = journal.last_position()
+    if not options.quiet:
+        if lease is not None and lease.driver == "run":
+            run.console.note(
+                f"Another process (pid {lease.pid}) drives this session; its events are printed here."
+            )
+        run.console.note_lines(host_warnings(journal.home, journal, run.workspace))
+    while (ending := _follow(run)) == "undriven":
+        if not _is_unseen(journal, session_id, position):
+            raise Refusal(
+                f"session {session_id[:8]} was not followed to its end", "the process that drove it is gone",
+                f"workbench run --session {session_id} continues it",
+            )  # fmt: skip
+        with suppress(SessionDriven):
+            take_lease(journal, session_id, lock.driver)
+            resume_session(journal, session, None)
+            return _drive(run, context, lock)
+    return ending
+
+
+def _is_unseen(journal: Journal, session_id: str, position: int) -> bool:
+    """Return whether no driver has worked on a session since a request at a position of the journal."""
+    ends = ("lease.released", "session.status_changed")
+    return all(event.kind in ends for event in journal.events(session_id, after=position))
+
+
+def _follow(run: RunSetup) -> FollowEnding:
     if run.on_approval == "deny":
         deny_questions(run.consumer)
-    run.console.note_lines(() if quiet else host_warnings(run.journal.home, run.journal, run.workspace))
     try:
         ending = SessionFollower(run.journal, run.consumer, run.on_approval).follow()
     finally:

@@ -1,4 +1,4 @@
-"""A run whose session the background process works on: it asks by events, and shows what comes of it."""
+"""A run whose session another process drives: it asks by events, and shows what comes of it."""
 
 import signal
 from collections.abc import Generator, Iterable
@@ -9,7 +9,6 @@ from typing import Literal
 from workbench.agents.reducer import apply_event
 from workbench.agents.state import TurnState
 from workbench.cli.context import is_driven, user_actor
-from workbench.cli.errors import Refusal
 from workbench.cli.headless_run import STOP_SIGNALS
 from workbench.cli.run_output import EventConsumer, RunEnding
 from workbench.domain.rows import Action
@@ -19,6 +18,8 @@ from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.journal import Journal
 
 ApprovalMode = Literal["wait", "park", "deny"]
+FollowEnding = RunEnding | Literal["undriven"]
+"""How the following of a session ended: `undriven` where no process drives it any more."""
 
 
 class Interruption:
@@ -75,12 +76,12 @@ class SessionFollower:
         self._interruption = Interruption(journal, consumer.session_id)
         self._state, self._cursor, self._undriven = TurnState(), 0, 0
 
-    def follow(self) -> RunEnding:
-        """Follow until it is over and say how; ctrl+c and its like stop the agent first."""
+    def follow(self) -> FollowEnding:
+        """Follow until it is over or not driven, and say how; ctrl+c and its like stop the agent first."""
         with stop_signals_as_ctrl_c():
             return self._follow()
 
-    def _follow(self) -> RunEnding:
+    def _follow(self) -> FollowEnding:
         while True:
             try:
                 ending = self._look()
@@ -91,7 +92,7 @@ class SessionFollower:
                 if not self._interruption.hear():
                     return "interrupted"
 
-    def _look(self) -> RunEnding | None:
+    def _look(self) -> FollowEnding | None:
         expire_due_actions(self._journal)
         self._catch_up()
         self._consumer.require_listener()
@@ -105,8 +106,7 @@ class SessionFollower:
             deny_questions(self._consumer)
         if waiting and self._on_approval == "park" and self._is_resting():
             return "parked"
-        self._require_driver()
-        return None
+        return "undriven" if self._is_undriven() else None
 
     def _catch_up(self) -> None:
         events = self._journal.events(self._consumer.session_id, after=self._cursor)
@@ -126,19 +126,13 @@ class SessionFollower:
         calls = self._journal.calls(self._consumer.session_id, states=("pending", "approved", "executing"))
         return all(call.state == "pending" and call.proposed for call in calls)
 
-    def _require_driver(self) -> None:
+    def _is_undriven(self) -> bool:
         is_waiting = bool(self._journal.actions(self._consumer.session_id, states=("pending",)))
         if is_waiting or is_driven(self._journal, self._consumer.session_id):
             self._undriven = 0
-            return
+            return False
         self._undriven += 1
-        if self._undriven > MOST_UNDRIVEN_TICKS:
-            key = self._consumer.session_id
-            raise Refusal(
-                f"session {key[:8]} was not followed to its end",
-                "the process that ran it is gone",
-                f"workbench run --session {key} continues it",
-            )
+        return self._undriven > MOST_UNDRIVEN_TICKS
 
 
 @contextmanager
