@@ -19,7 +19,7 @@ from pathlib import Path
 from workbench.effects.command_execution import prepare_command
 from workbench.effects.sandbox import Sandbox, boxed_argv, boxed_environment
 from workbench.effects.sandbox_proof import prove_sandbox
-from workbench.host.command_box import BoxPlaces, plan_box, quarantine_new_closed
+from workbench.host.command_box import BoxPlaces, forget_box, plan_box, quarantine_new_closed
 
 AIM_MS = 15.0
 FILES_OF_FOLDER = 10
@@ -90,8 +90,11 @@ def rows(sandbox: Sandbox, base: Path, folders: int) -> Iterator[tuple[str, Call
     yield "command in a box", lambda: boxed(sandbox, small, runner)
     yield f"in {folders * FILES_OF_FOLDER:,} files", lambda: boxed(sandbox, large, runner)
     yield "with 60 closed paths in depth", lambda: boxed(sandbox, many, runner)
-    yield "  of it: description", lambda: plan_box(small, "workspace")
-    yield f"  description in {folders * FILES_OF_FOLDER:,} files", lambda: plan_box(large, "workspace")
+    yield "  of it: description", lambda: forget_box(plan_box(small, "workspace"))
+    yield (
+        f"  description in {folders * FILES_OF_FOLDER:,} files",
+        lambda: forget_box(plan_box(large, "workspace")),
+    )
     landlock = prove_sandbox("landlock")
     if landlock.backend == "landlock":
         yield "command under Landlock", lambda: boxed(landlock, small, runner)
