@@ -18,7 +18,7 @@ from workbench.effects.folder_index import (
 )
 from workbench.effects.search_path import link_chain
 from workbench.policy.autorun_files import AUTORUN_PATTERNS, AutorunNames
-from workbench.policy.git_settings import files_named_by_git
+from workbench.policy.git_settings import files_named_by_git, user_git_files
 from workbench.policy.paths import HOME_NAMES, folded_path, is_below, protection_reason
 
 CLOSED: Final = "closed"
@@ -43,6 +43,8 @@ _FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in
 _MOST_INDEXES: Final = 16
 _GIT_STORES: Final = frozenset({"objects", "refs", "logs"})
 """Folders of a repository that name no program and may be large; hard links to their files do not count."""
+_PACKAGE_FOLDERS: Final = frozenset({"node_modules", "site-packages"})
+"""Folders of which the files are often hard links to a cache, here and in other such folders."""
 _BYTECODE_FOLDER: Final = "__pycache__"
 
 
@@ -150,7 +152,22 @@ def workspace_index(workspace: str, home: str, denials: PathDenials) -> Workspac
     tops = {*_work_trees_above(workspace), *_repositories(found)}
     named = frozenset[str]().union(*(files_named_by_git(top, home) for top in tops))
     named = frozenset(path for path in named if is_below(path, workspace))
+    named = named.union(_led_to_from_home(home, workspace))
     return WorkspaceIndex(folders, reader, named, _with_named(found, named, workspace))
+
+
+def _led_to_from_home(home: str, workspace: str) -> Iterator[str]:
+    """Yield what links of a home folder lead to in a workspace, of startup and settings files of the user.
+
+    Settings of git are yielded without links too.
+    """
+    settings = user_git_files(home)
+    for path in (*(f"{home}/{name}" for name in HOME_NAMES), *settings):
+        above = os.path.dirname(path)  # noqa: PTH120 -- text
+        if os.path.islink(path) or above != home:  # noqa: PTH114 -- text
+            *links, end = link_chain(path)
+            way = (*links, end) if links or path in settings else ()
+            yield from (place for place in way if place != workspace and is_below(place, workspace))
 
 
 def _repositories(found: Mapping[str, str]) -> Iterator[str]:
@@ -179,8 +196,9 @@ def _with_named(found: Mapping[str, str], named: Iterable[str], workspace: str) 
     Where a new link leads to it, the link is closed in its place.
     """
     names = set(named)
-    there = filter(None, (_place_there(path, names) for path in names if os.path.lexists(path)))
-    new = [path for path in there if is_below(path, workspace) and not _is_in_closed(path, found)]
+    there = [place for path in names if os.path.lexists(path) and (place := _place_there(path, names))]
+    closed = {**found, **dict.fromkeys(there, CLOSED)}
+    new = [path for path in there if is_below(path, workspace) and not _is_in_closed(path, closed)]
     whole = {**dict.fromkeys(new, CLOSED), **found} if new else dict(found)
     whole |= {path: CLOSED_AND_HIDDEN for path in new if is_hidden(found.get(path, ""))}
     return dict(sorted(whole.items(), key=lambda item: item[0].count("/"))) if new else whole
@@ -206,16 +224,22 @@ def _is_in_closed(path: str, found: Mapping[str, str]) -> bool:
 
 
 def bytecode_of(path: str) -> list[str]:
-    """Return the files that hold the bytecode of a Python module; Python runs them in its place."""
+    """Return the files that hold the bytecode of a Python module, or the link that leads to them.
+
+    Python runs them in the place of the module.
+    """
     folder, _, name = path.rpartition("/")
     if not name.endswith(".py"):
         return []
+    place = f"{folder}/{_BYTECODE_FOLDER}"
+    if os.path.islink(place):  # noqa: PTH114 -- text
+        return [place]
     try:
-        cached = os.listdir(f"{folder}/{_BYTECODE_FOLDER}")  # noqa: PTH208 -- text
+        cached = os.listdir(place)  # noqa: PTH208 -- text
     except OSError:
         return []
     start = name.removesuffix("py")
-    return [f"{folder}/{_BYTECODE_FOLDER}/{file}" for file in cached if file.startswith(start)]
+    return [f"{place}/{file}" for file in cached if file.startswith(start)]
 
 
 def is_bytecode(path: str) -> bool:
@@ -286,8 +310,16 @@ class _WorkspaceReader:
         return FolderFindings(found=found, enter=enter, inner=inner)
 
     def _in_closed(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
-        """Look at a folder that is closed as a whole: only for what cannot even be read."""
-        reads = self.denials.reads
+        """Look at a folder that is closed as a whole: only for what cannot even be read, and for hard links.
+
+        A work tree in it is a project of its own, whose files do not control this workspace.
+        """
+        reads, names = self.denials.reads, {entry.name for entry in entries}
+        skipped: Set[str] = frozenset() if reads is not None else _PACKAGE_FOLDERS
+        if reads is None and "HEAD" in names:
+            skipped = skipped | _GIT_STORES
+        if reads is None and ".git" in names:
+            skipped = names
         hidden = {
             f"{folder}/{entry.name}": HIDDEN
             for entry in entries
@@ -296,7 +328,7 @@ class _WorkspaceReader:
         below = (
             f"{folder}/{entry.name}"
             for entry in entries
-            if (reads is not None or entry.name not in _GIT_STORES) and entry.is_dir(follow_symlinks=False)
+            if entry.name not in skipped and entry.is_dir(follow_symlinks=False)
         )
         return FolderFindings(found=hidden, enter=(), inner=[path for path in below if path not in hidden])
 

@@ -49,6 +49,8 @@ _RUNNING_ALIAS: Final = re.compile(
 )
 """What an alias begins with that runs a command: a shell command, or git with options that name one."""
 _WORD_ENDS: Final = re.compile(r"[\s;&|()<>\"'`$!={}]+")
+_SCRIPT_NAME: Final = re.compile(r"[\w.-]+\.(py|sh|bash|zsh|pl|rb|php|lua|[cm]?js|ts|bat|cmd|ps1)")
+"""What is a file also where it is missing now, such as a script of another branch."""
 _SYSTEM_FILES: Final = ("/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig")
 
 
@@ -164,7 +166,8 @@ def _files_in_command(command: str, top: str) -> Iterator[str]:
     for word in filter(None, _WORD_ENDS.split(command)):
         path = _joined(top, word)
         is_file = os.path.isfile(path)  # noqa: PTH113 -- text
-        if is_file or ("/" in word and not os.path.isdir(path)):  # noqa: PTH112 -- text
+        is_path = "/" in word or _SCRIPT_NAME.fullmatch(word) is not None
+        if is_file or (is_path and not os.path.isdir(path)):  # noqa: PTH112 -- text
             yield path
         if not is_file and "$" in command:
             yield from _files_below(top, word)

@@ -167,6 +167,20 @@ def test_a_link_on_a_way_that_was_not_there_is_moved_out(base, workspace):
     assert (workspace / "evil/hooks/pre-commit").exists()
 
 
+def test_what_links_of_the_home_folder_lead_to_is_closed(base, workspace, monkeypatch):
+    make(workspace, "sh/rc", "git/gitconfig", "config/git/config", "config/other", "xdg/git/config", "src/x")
+    make(base, "home/")
+    for name, target in (
+        (".bashrc", "sh/rc"),
+        (".gitconfig", "git/gitconfig"),
+        (".config", "config"),
+        ("x", "src"),
+    ):
+        (base / "home" / name).symlink_to(workspace / target)
+    monkeypatch.setenv("XDG_CONFIG_HOME", f"{workspace}/xdg")
+    assert closed(base) == ["config/git", "git/gitconfig", "sh/rc", "xdg/git/config"]
+
+
 def test_bytecode_of_a_closed_module_is_closed_and_new_bytecode_is_moved_out_without_a_word(base, workspace):
     denials = PathDenials(key=4, writes=lambda path: path.endswith("/fixed.py"))
     make(workspace, "a/fixed.py", "a/__pycache__/fixed.cpython-311.pyc", "a/__pycache__/fixedly.cpython-311.pyc",
@@ -180,24 +194,23 @@ def test_bytecode_of_a_closed_module_is_closed_and_new_bytecode_is_moved_out_wit
     found = quarantine_new_closed(planned)
     assert (found.moved, found.bytecode) == ((), (f"{workspace}/a/__pycache__/fixed.cpython-312.pyc",))
     assert kept(planned) == ["fixed.cpython-312.pyc"]
+    planned = boxes.plan(base, denials=denials)
+    shutil.rmtree(workspace / "a/__pycache__")
+    make(workspace, "evil/fixed.cpython-312.pyc")
+    (workspace / "a/__pycache__").symlink_to("../evil")
+    assert left(planned) == ["a/__pycache__"]
 
 
 def test_further_names_of_what_is_in_a_closed_folder_are_closed(base, workspace):
-    make(
-        workspace,
-        ".git/hooks/pre-commit",
-        ".git/objects/x",
-        "scripts/check",
-        "ours/push",
-        "src/one",
-        "src/object",
-        ".claude/a/b",
-    )
+    make(workspace, ".git/HEAD", ".git/hooks/pre-commit", ".git/objects/x", "scripts/check", "ours/push", "src/one",
+         ".claude/logs/b", ".claude/worktrees/w/.git", ".claude/worktrees/w/src/x", ".claude/node_modules/y")  # fmt: skip
     (workspace / ".git/config").write_text("[core]\n\thooksPath = ours\n")
     assert closed(base) == [".claude", ".git", "ours"]
     (workspace / ".git/hooks/pre-push").hardlink_to(workspace / "scripts/check")
     (workspace / "src/two").hardlink_to(workspace / "ours/push")
-    (workspace / "src/three").hardlink_to(workspace / ".claude/a/b")
+    (workspace / "src/three").hardlink_to(workspace / ".claude/logs/b")
+    for number, name in enumerate((".git/objects/x", ".claude/worktrees/w/src/x", ".claude/node_modules/y")):
+        (workspace / f"src/other{number}").hardlink_to(workspace / name)
     (workspace / "src/four").hardlink_to(workspace / "src/one")
     assert closed(base) == [".claude", ".git", "ours", "scripts/check", "src/three", "src/two"]
     (workspace / "scripts").rename(workspace / "moved")

@@ -10,8 +10,9 @@ from workbench.policy.git_settings import GitSetting, files_named_by_git, read_g
 
 
 @pytest.fixture
-def work(tmp_path):
+def work(tmp_path, monkeypatch):
     """Make a work tree with a repository and some files; the home folder is next to it."""
+    monkeypatch.setattr(git_settings, "_SYSTEM_FILES", ())
     for name in (".git/hooks", ".git/info", "tools", "src"):
         (tmp_path / "work" / name).mkdir(parents=True)
     for name in ("tools/fs", "conv.py", "shared.inc"):
@@ -51,6 +52,7 @@ def named(work):
         ('[sendemail "x"]\n\ttoCmd = tools/fs\n\tsmtpServer = tools/mail\n', ["tools/fs", "tools/mail"]),
         ('[lfs "customtransfer.x"]\n\tpath = python3\n\targs = conv.py\n', ["conv.py"]),
         ('[guitool "x"]\n\tcmd = tools/fs\n\ttitle = conv.py\n', ["tools/fs"]),
+        ('[diff "x"]\n\ttextconv = python3 later.py %f -v\n', ["later.py"]),
         ("[init]\n\ttemplateDir = src\n", ["src"]),
         ("[alias]\n\tx = -c core.pager=tools/fs log\n\ty = rebase -x ./conv.py\n", ["conv.py", "tools/fs"]),
         ('[alias]\n\tx = "!\\"$(git rev-parse --show-toplevel)\\"/tools/fs"\n', ["/tools/fs", "tools/fs"]),
@@ -84,7 +86,8 @@ def test_what_links_lead_to_is_named(work):
     ]
 
 
-def test_a_folder_without_a_repository_names_nothing(tmp_path):
+def test_a_folder_without_a_repository_names_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(git_settings, "_SYSTEM_FILES", ())
     assert files_named_by_git(str(tmp_path), str(tmp_path / "home")) == frozenset()
 
 
