@@ -56,8 +56,11 @@ def _walk(path: str) -> Iterator[tuple[str, bool]]:
     due = os.path.join(os.getcwd(), path).split("/")[::-1]  # noqa: PTH109, PTH118 -- text
     while due and links <= _MOST_LINKS:
         name = due.pop()
-        if name in ("", ".", ".."):
-            passed = os.path.dirname(passed) if name == ".." else passed  # noqa: PTH120 -- text
+        if name in ("", "."):
+            continue
+        if name == "..":
+            passed = os.path.dirname(passed)  # noqa: PTH120 -- text
+            yield passed, False
             continue
         here = f"{passed.rstrip('/')}/{name}"
         target = _link_target(here)

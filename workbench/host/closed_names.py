@@ -209,9 +209,9 @@ def _place_there(path: str, named: Container[str]) -> str:
 
     Empty where the way consists of named links: their ends are named too.
     """
-    *links, _ = link_chain(path)
+    *links, end = link_chain(path)
     new = next((link for link in links if link not in named), "")
-    return new or (path if not links or links[0] == path else "")
+    return new or (path if path in links[:1] else "" if links else end)
 
 
 def _is_in_closed(path: str, found: Mapping[str, str]) -> bool:

@@ -204,4 +204,6 @@ def _chain(path: str) -> tuple[str, ...]:
 def _joined(folder: str, path: str) -> str:
     home = str(Path.home())
     expanded = f"{home}{path[1:]}" if path.startswith("~/") else path
-    return os.path.normpath(os.path.join(folder, expanded))  # noqa: PTH118 -- text
+    joined = os.path.join(folder, expanded)  # noqa: PTH118 -- text
+    # A folder before two dots may become a link, which leads elsewhere from there.
+    return joined if ".." in expanded.split("/") else os.path.normpath(joined)

@@ -160,10 +160,14 @@ def test_what_settings_of_a_repository_below_name_anywhere_is_closed_when_they_c
 
 def test_a_link_on_a_way_that_was_not_there_is_moved_out(base, workspace):
     make(workspace, ".git/", "evil/hooks/pre-commit")
-    (workspace / ".git/config").write_text("[core]\n\thooksPath = tools/hooks\n")
+    (workspace / ".git/config").write_text("[core]\n\thooksPath = tools/hooks\n\tpager = sh up/../page\n")
+    make(workspace, "page", "up/x", "evil/page")
     planned = boxes.plan(base)
+    assert f"{workspace}/page" in planned.before
     (workspace / "tools").symlink_to("evil")
-    assert left(planned) == ["tools"]
+    (workspace / "up").rename(workspace / "before")
+    (workspace / "up").symlink_to("evil/hooks")
+    assert sorted(left(planned)) == ["tools", "up"]
     assert (workspace / "evil/hooks/pre-commit").exists()
 
 

@@ -41,7 +41,7 @@ def named(work):
         ("[core]\n\tpager = true\\ntools/fs\n", ["tools/fs"]),
         ("[core]\n\tpager =\n[user]\n\tname = conv.py\nno setting\n", []),
         ("[core]\n\teditor = conv.py\0\n", []),
-        ("[include]\n\tpath = ../shared.inc\n", ["shared.inc"]),
+        ("[include]\n\tpath = ../shared.inc\n", [".git/../shared.inc", "shared.inc"]),
         ("[include]\n\tpath = config\n", [".git/config"]),
         ('\ufeff[core]\r\n\tpager = "cd src ; tools/fs"\r\n', ["tools/fs"]),
         ("[core]\n\tpager = tools/fs#c\n", ["tools/fs"]),
