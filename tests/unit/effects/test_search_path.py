@@ -81,7 +81,7 @@ MUTATIONS = (
     ("        links += is_link\n", ""),
     ("            return True\n", "            return False\n"),
     ("    return False\n", "    return True\n"),
-    ('os.path.dirname(passed) if name == ".." else passed', "passed"),
+    ("passed = os.path.dirname(passed)", "pass"),
     ('"/" if target.startswith("/") else passed', "passed"),
     ('"/" if target.startswith("/") else passed', '"/"'),
     ('due += [] if target is None else target.split("/")[::-1]', "pass"),
