@@ -41,8 +41,11 @@ _MAY_RUN: Final = re.compile(
 """Names of which files may run automatically; nearly all others need no closer look."""
 _FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in HOME_NAMES)
 _MOST_INDEXES: Final = 16
-_GIT_STORES: Final = frozenset({"objects", "refs", "logs"})
-"""Folders of a repository that name no program and may be large; hard links to their files do not count."""
+_STORES_BY_MARK: Final = {"HEAD": frozenset({"objects", "refs", "logs"}), "requires": frozenset({"store"})}
+"""Folders of a repository that name no program and may be large, by a file of a git or Mercurial repository.
+
+Hard links to their files do not count.
+"""
 _PACKAGE_FOLDERS: Final = frozenset({"node_modules", "site-packages"})
 """Folders of which the files are often hard links to a cache, here and in other such folders."""
 _BYTECODE_FOLDER: Final = "__pycache__"
@@ -258,6 +261,13 @@ def shown_index(
     return _index(folder, (workspace if is_below(workspace, folder) else "", denials.key), reader)
 
 
+def _not_entered(names: Set[str]) -> Set[str]:
+    """Return the names of a closed folder that are not entered to look for hard links."""
+    if ".git" in names:
+        return names
+    return _PACKAGE_FOLDERS.union(*(stores for mark, stores in _STORES_BY_MARK.items() if mark in names))
+
+
 def _is_odd(entry: os.DirEntry[str]) -> bool:
     """Return whether something is a pipe, a socket or a device."""
     is_usual = entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
@@ -314,12 +324,8 @@ class _WorkspaceReader:
 
         A work tree in it is a project of its own, whose files do not control this workspace.
         """
-        reads, names = self.denials.reads, {entry.name for entry in entries}
-        skipped: Set[str] = frozenset() if reads is not None else _PACKAGE_FOLDERS
-        if reads is None and "HEAD" in names:
-            skipped = skipped | _GIT_STORES
-        if reads is None and ".git" in names:
-            skipped = names
+        reads = self.denials.reads
+        skipped = _not_entered({entry.name for entry in entries}) if reads is None else frozenset[str]()
         hidden = {
             f"{folder}/{entry.name}": HIDDEN
             for entry in entries
