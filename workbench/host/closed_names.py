@@ -199,9 +199,10 @@ def _with_named(found: Mapping[str, str], named: Iterable[str], workspace: str) 
     Where a new link leads to it, the link is closed in its place.
     """
     names = set(named)
-    there = [place for path in names if os.path.lexists(path) and (place := _place_there(path, names))]
+    places = (_place_there(path, names) for path in names if os.path.lexists(path))
+    there = [path for path in places if is_below(path, workspace)]
     closed = {**found, **dict.fromkeys(there, CLOSED)}
-    new = [path for path in there if is_below(path, workspace) and not _is_in_closed(path, closed)]
+    new = [path for path in there if not _is_in_closed(path, closed)]
     whole = {**dict.fromkeys(new, CLOSED), **found} if new else dict(found)
     whole |= {path: CLOSED_AND_HIDDEN for path in new if is_hidden(found.get(path, ""))}
     return dict(sorted(whole.items(), key=lambda item: item[0].count("/"))) if new else whole

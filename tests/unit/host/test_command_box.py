@@ -145,7 +145,7 @@ def test_what_settings_of_a_repository_below_name_anywhere_is_closed_when_they_c
     config = workspace / repository / "config"
     config.write_text(
         f'[core]\n hooksPath = {up}/above/hooks\n[filter "x"]\n clean = {up}/a/tool\n'
-        f"[include]\n path = {workspace}/a.inc\n"
+        f"[include]\n path = {workspace}/a.inc\n[init]\n templateDir = {up}/..\n"
     )
     assert sorted(closed(base)) == sorted(["a.inc", "a/tool", "above/hooks", *own])
     config.write_text(f"[core]\n hooksPath = {up}/above/later\n")
