@@ -6,6 +6,7 @@ and one passes when nothing else moves. The journal shows them running together;
 
 import asyncio
 import contextlib
+import functools
 import threading
 import uuid
 from collections import defaultdict, deque
@@ -197,7 +198,7 @@ def run_stillness(clock):
             (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile(), *parts)),
             (Jobs, "prepare", prepared),
             (step_program, "CommandOutput", StillOutput),
-            (command_output, "DeltaWriter", lambda write: StillLines(clock, write)),
+            (command_output, "DeltaWriter", functools.partial(StillLines, clock)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))
         yield

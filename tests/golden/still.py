@@ -200,8 +200,8 @@ class StillText(DeltaWriter):
 class StillLines(DeltaWriter):
     """Cuts a command's output into its lines, however it came through the pipe."""
 
-    def __init__(self, clock, write):
-        super().__init__(write)
+    def __init__(self, clock, write, **offsets):
+        super().__init__(write, **offsets)
         self._clock, self._raw = clock, ""
 
     def feed(self, text):

@@ -41,7 +41,7 @@ from workbench.text.human import sentence
 from workbench.text.safe import one_line, safe_text
 from workbench.views.lost_drivers import listed_run, lost_sentence
 from workbench.views.pipeline import step_counts_text, used_by_text
-from workbench.views.status_icons import step_status_name
+from workbench.views.status_icons import StepStatus, step_status_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -312,7 +312,7 @@ def _status_lines(journal: Journal, run_id: str, console: Console, *, lists_item
     """Yield the steps of a run; the items of a matrix are folded unless each is to be listed."""
     refused, steps = refused_by_step(journal, run_id), journal.own_step_states(run_id)
     if steps:
-        states = [step_status_name(step.state, is_warned=step.is_warned) for step in steps]
+        states: list[StepStatus] = [step_status_name(step.state, is_warned=step.is_warned) for step in steps]
         yield f"  {step_counts_text(states)}"
     if lists_items:
         every = journal.step_states(run_id)

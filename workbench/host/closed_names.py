@@ -186,7 +186,7 @@ def _repositories(found: Mapping[str, str]) -> Iterator[str]:
 def _work_trees_above(workspace: str) -> Iterator[str]:
     """Yield a workspace, and the folders above it that have a `.git`."""
     yield workspace
-    folder = workspace
+    folder: str = workspace
     while folder != "/":
         folder = os.path.dirname(folder)  # noqa: PTH120 -- text
         if os.path.lexists(f"{folder}/.git"):

@@ -79,7 +79,8 @@ class RepositoryChecks(Struct, frozen=True, kw_only=True):
 
     def with_children(self) -> list[Problem]:
         """Return the problems of the pipeline and of those that its steps start. Blocking."""
-        found, waiting, seen = self.problems(), [self], {os.path.realpath(self.file)}
+        waiting: list[RepositoryChecks] = [self]
+        found, seen = self.problems(), {os.path.realpath(self.file)}
         while waiting and len(seen) < _MOST_PIPELINES:
             checks = waiting.pop()
             for file in checks._child_files():

@@ -10,7 +10,7 @@ from workbench.domain.values import StepPlan
 from workbench.views.approvals import seconds_left
 from workbench.views.data_source import DataSource
 from workbench.views.sessions import RunTotals
-from workbench.views.status_icons import step_status_name
+from workbench.views.status_icons import StepStatus, step_status_name
 
 if TYPE_CHECKING:
     from workbench.views.pipeline import PipelineItem, PipelineRun, RunLinks
@@ -101,7 +101,9 @@ class RunStore:
         if run_id not in self._steps:
             self._read_steps(run_id)
         rows = self._steps[run_id].values()
-        own = [step_status_name(row.state, is_warned=row.is_warned) for row in rows if not row.matrix]
+        own: list[StepStatus] = [
+            step_status_name(row.state, is_warned=row.is_warned) for row in rows if not row.matrix
+        ]
         tokens = sum(row.usage.total_tokens for row in rows)
         return RunTotals(done=count_done(own), total=len(own), tokens=tokens)
 

@@ -256,7 +256,7 @@ def pipeline_run(
         steps = tuple(_with_totals(step, totals.get(step.id)) for step in steps)
     if place:
         steps = tuple(replace(step, place=place) if _needs_place(step) else step for step in steps)
-    words = [step.state for step in steps]
+    words: list[StepStatus] = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
         steps=steps, done=count_done(words), total=len(steps),
@@ -273,7 +273,7 @@ def pipeline_run(
 
 
 def step_counts_text(states: Sequence[StepStatus]) -> str:
-    """Return how the steps of a run stand: `1 failed, 5 skipped, 0 of 6 done`."""
+    """Return the counts of a run's steps: `1 failed, 5 skipped, 0 of 6 done`."""
     failed = states.count("failed") + states.count("warned")
     ended = (
         (failed, "failed"),

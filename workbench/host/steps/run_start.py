@@ -180,7 +180,7 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
 def _define_run(
     context: DriverContext, body: RunRequested, input_text: str
 ) -> tuple[RunDefinition, Pipeline, Manifest | None]:
-    facts = {
+    facts: dict[str, object] = {
         "input": input_text, "branch": _git_output(context, "branch", "--show-current"),
         "started_at": iso_time(context.journal.now()), "grants": body.grants,
         "recordings": body.recordings, "depth": body.depth, "mounted": _mounted_files(context, body),

@@ -42,8 +42,8 @@ class NestedRunner(Protocol):
 
     async def run(self, spec: StepSpec) -> StepOutcome: ...
 
-    def cancel(self, run_id: str) -> None:
-        """Ask for a run to end."""
+    def cancel(self, run_id: str) -> bool:
+        """Ask for a run to end; return whether it has not ended yet."""
         ...
 
     async def end(self, run_id: str) -> None:
