@@ -129,8 +129,8 @@ class StillCoordinator(Coordinator):
 class StillOutput(CommandOutput):
     """Streams an output when it is whole, however it came through the pipe."""
 
-    def __init__(self, write, monotonic):
-        super().__init__(write, monotonic)
+    def __init__(self, write, monotonic, **offsets):
+        super().__init__(write, monotonic, **offsets)
         self._whole = b""
 
     def feed(self, data):
@@ -142,13 +142,14 @@ class StillOutput(CommandOutput):
 
 
 class StillCommand:
-    """A command that waits for its turn."""
+    """A command that waits for its turn; a child of this process, which no owner continues."""
 
     def __init__(self, clock, turnstile, real):
         self._clock, self._turnstile, self._real = clock, turnstile, real
         self.identity, self.abandon = real.identity, real.abandon
 
-    async def go(self, on_output, *words, on_stdout=None, **more):
+    async def go(self, on_output, *words, on_stdout=None, is_left=None, **more):
+        del is_left
         await self._turnstile.passed()
         self._clock.advance(COMMAND)
         if on_stdout is None:
