@@ -130,7 +130,7 @@ def other_run(shop, run):
     (row,) = shop.json("sessions", "list")
     other = shop.start("run", "--session", row["id"], "-p", "and then?")
     heard = "".join(other.stderr.readline() for _ in range(2))
-    assert f"Another process (pid {run.pid}) drives this session" in heard
+    assert f"Another process (pid {run.pid}) runs this session" in heard
     return other
 
 

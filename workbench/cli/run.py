@@ -252,7 +252,7 @@ def _take_session(journal: Journal, lock: DriverLock, task: _Task, options: Name
         take_lease(journal, session.id, lock.driver)
     except SessionDriven as driven:
         if options.record is not None:
-            why = f"another process (pid {driven.pid}) drives this session, and only its driver records"
+            why = f"another process (pid {driven.pid}) runs this session, and only that process can record it"
             raise Refusal(_NOTHING_RUN, why, "wait until it rests, or leave --record out") from None
         return None
     resume_session(journal, session, options.prompt)
@@ -331,13 +331,13 @@ def _follow_or_drive(
     if not options.quiet:
         if lease is not None and lease.driver == "run":
             run.console.note(
-                f"Another process (pid {lease.pid}) drives this session; its events are printed here."
+                f"Another process (pid {lease.pid}) runs this session; its events are printed here."
             )
         run.console.note_lines(host_warnings(journal.home, journal, run.workspace))
     while (ending := _follow(run)) == "undriven":
         if not _is_unseen(journal, session_id, position):
             raise Refusal(
-                f"session {session_id[:8]} was not followed to its end", "the process that drove it is gone",
+                f"session {session_id[:8]} was not followed to its end", "the process that ran it is gone",
                 f"workbench run --session {session_id} continues it",
             )  # fmt: skip
         with suppress(SessionDriven):

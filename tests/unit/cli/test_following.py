@@ -128,7 +128,7 @@ def test_a_driven_session_that_repeats_itself_is_left_paused(shell, host):
 def test_a_recording_is_refused_before_a_model_is_asked(shell, host):
     path = shell.folder / "new.json"
     assert shell("run", "--session", host.key, "-p", "say hi", "--record", str(path)) == 1
-    assert "drives this session, and only its driver records" in shell.err
+    assert "runs this session, and only that process can record it" in shell.err
     assert not any(isinstance(e.body, PromptSubmitted) for e in host.journal.events(host.key))
     assert not path.exists()
 
