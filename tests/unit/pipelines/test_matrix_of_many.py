@@ -191,8 +191,8 @@ def test_what_is_next_of_a_hundred_thousand_is_known_without_walking_them():
 
 
 def test_a_round_of_thousands_is_told_in_one_line():
-    from workbench.cli.pipeline_output import _named_steps
+    from workbench.cli.pipeline_output import named_steps
 
     names = [f"m[{n}]" for n in range(5_000)]
-    assert _named_steps(names).endswith("m[19] and 4,980 more")
-    assert (_named_steps(names[:2]), _named_steps(())) == ("m[0], m[1]", "nothing")
+    assert named_steps(names).endswith("m[19] and 4,980 more")
+    assert (named_steps(names[:2]), named_steps(())) == ("m[0], m[1]", "nothing")
