@@ -188,6 +188,7 @@ def test_a_compiler_of_the_workspace_runs_inside_where_there_is_a_sandbox(
     monkeypatch.setenv("PROGRAM", str(tmp_path / "tsc"))
     here = runs()
     row = here.run(OWN_COMPILER)
+    assert row.status == "completed", row.error_message
     (checked,) = [b for _, b in here.bodies(row.pipeline_id, "contract.checked")]
     assert checked.outcome == "passed", checked
     assert (tmp_path / "outside").exists() is not is_boxed

@@ -234,7 +234,7 @@ def test_without_a_sandbox_a_hook_of_a_persona_that_names_a_level_denies(
 def test_a_hook_of_a_persona_runs_at_its_level(runs, tmp_path):
     elsewhere = tmp_path / "elsewhere.txt"
     call = hooked_call(runs, elsewhere, "workspace")
-    assert (call.state, elsewhere.exists()) == ("succeeded", False)
+    assert (call.state, elsewhere.exists()) == ("succeeded", False), call
 
 
 def hooked_call(runs, elsewhere, level):
