@@ -117,6 +117,8 @@ def test_it_is_started_watched_mended_and_resumed_and_ends_with_its_links(shop, 
     shop.call("trust", "--yes", ".")
     ended = shop.call("pipeline", "resume", "issue-research#1", "--as-it-is", env=env)
     assert "https://example.org/a/b/pull/1" in ended.stdout
-    window.until("5 of 5  completed", "$0.11", "example.org/a/b/pull/1", "post-comment", gone=("× 1 failed",))
+    window.until(
+        "5 of 5 done  completed", "$0.11", "example.org/a/b/pull/1", "post-comment", gone=("× 1 failed",)
+    )
     states = shop.json("pipeline", "status", "issue-research#1")
     assert {step["state"] for step in states["steps"]} == {"completed"}

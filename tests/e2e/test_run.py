@@ -132,14 +132,6 @@ def test_every_line_of_stream_json_is_an_event(shop):
     }
 
 
-def test_a_second_driver_is_told_the_pid(shop):
-    run = shop.run()
-    shop.waiting(2)
-    (session,) = shop.json("sessions", "list")
-    second = shop.call("run", "-p", "me too", "--session", session["id"], code=1)
-    assert str(run.pid) in second.stderr
-
-
 def test_an_interrupted_run_ends_with_130_and_nothing_waits(shop):
     run = shop.run()
     shop.waiting(2)

@@ -226,7 +226,7 @@ def test_a_question_with_its_choices():
         proposal(prompt="Deploy?\nNow?", choices=choices, subject={"run": "nightly"}),
     )
     assert body(found, choice="yes", choice_keys={"yes": "a", "no": "l a"}) == [
-        "", "   Deploy?", "   Now?", "", "   a  ■ Do it", "      □ Leave it", "", "   run  nightly",
+        "", "   Deploy?", "   Now?", "", "   a    ■ Do it", "   l a  □ Leave it", "", "   run  nightly",
     ]  # fmt: skip
     assert approvals.detail_title(found, DARK, UNICODE).plain == "deploy?"
 
