@@ -311,12 +311,10 @@ def test_robots_weigh_rules_of_one_length_and_pieces_in_order():
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(x)" * 700, "(a|b|c|d|e|f|g)" * 99 + "*", "a*?(?:b|)+", "(?s-i:a+)+$", "x{3}y{2,}"]
+    "pattern", ["(x)" * 150, "(a|b|c|d|e|f|g)" * 50 + "*", "a*?(?:b|)+", "(?s-i:a+)+$", "x{3}y{2,}"]
 )
 def test_large_and_odd_patterns_are_judged(pattern):
-    assert regex_analysis.backtracking_objection(pattern) is None or isinstance(
-        regex_analysis.backtracking_objection(pattern), str
-    )
+    assert isinstance(regex_analysis.backtracking_objection(pattern), str | None)
     assert isinstance(regex_analysis.is_specific_regex(pattern), bool)
 
 
