@@ -24,6 +24,8 @@ from workbench.policy.paths import HOME_NAMES, folded_path, is_below, protection
 CLOSED: Final = "closed"
 REPOSITORY: Final = "repository"
 """A folder that git takes for a repository without a work tree; it is closed too."""
+REPOSITORY_PART: Final = "part of a repository"
+"""What git reads of a workspace that is such a folder; the rest of it can be written."""
 HIDDEN: Final = "hidden"
 CLOSED_AND_HIDDEN: Final = "closed and hidden"
 REPOSITORY_NAMES: Final = frozenset({
@@ -311,9 +313,10 @@ class _WorkspaceReader:
         if has_marks and not self.closes_by_name(folder):
             found[folder] = REPOSITORY
         is_closed_whole = bool(found) and folder != self.workspace
+        parts = REPOSITORY_NAMES if found and not is_closed_whole else frozenset[str]()
         for entry in entries:
             path = f"{folder}/{entry.name}"
-            kind = self._kind(path, entry)
+            kind = self._kind(path, entry) or (REPOSITORY_PART if entry.name in parts else "")
             if kind:
                 found[path] = kind
             if not is_hidden(kind) and entry.is_dir(follow_symlinks=False):

@@ -44,7 +44,7 @@ from workbench.host.closed_names import (
     HIDDEN,
     NO_DENIALS,
     REPOSITORY,
-    REPOSITORY_NAMES,
+    REPOSITORY_PART,
     PathDenials,
     WorkspaceIndex,
     bytecode_of,
@@ -142,7 +142,7 @@ class CommandBox(Struct, frozen=True, kw_only=True):
     workspace: ClosedState | None
     """The workspace itself as it was."""
     hidden: Mapping[str, ClosedState]
-    """Hidden paths of the workspace as they were."""
+    """Hidden folders of the workspace as they were."""
     rules: str
     """As in `BoxRecord`."""
     running: RunningBox | None
@@ -211,6 +211,8 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     there |= _states(index.other_names(there, _linked_numbers(there), of_closed_folders=True))
     hidden_there = _states(path for path, kind in found.items() if is_hidden(kind))
     hidden.update(hidden_there, index.other_names(hidden_there, _linked_numbers(hidden_there)))
+    # In the place of another hidden path, such as a pipe, another box may make a folder.
+    hidden_folders = {path: state for path, state in hidden_there.items() if _is_folder(state)}
     records |= read_records(running_boxes_folder(places.data))
     closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
@@ -223,7 +225,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     withheld += [f"{path} is hidden: it looks private" for path in private]
     rules = sha256(repr((index.rules, sorted(places.closed))).encode("utf-8", "surrogatepass")).hexdigest()
     planned = CommandBox(
-        box=box, places=places, index=index, before=there, hidden=hidden_there, rules=rules, records=records,
+        box=box, places=places, index=index, before=there, hidden=hidden_folders, rules=rules, records=records,
         abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
         workspace=_state(places.workspace), folders=index.folders,
     )  # fmt: skip
@@ -249,7 +251,7 @@ def _is_new(planned: CommandBox, path: str, found: Mapping[str, str]) -> bool:
     """Return whether a path may be of the command of another box that has not ended."""
 
     def closes_by_name(path: str) -> bool:
-        return found.get(path) == REPOSITORY or planned.index.closes_by_name(path)
+        return found.get(path) in (REPOSITORY, REPOSITORY_PART) or planned.index.closes_by_name(path)
 
     return any(record.has_new(path, planned.rules, closes_by_name) for record in planned.records.values())
 
@@ -350,8 +352,11 @@ def _opening(planned: CommandBox) -> LetIn:
 def _new_closed(planned: CommandBox, found: Mapping[str, str]) -> dict[str, str]:
     """Return the closed paths that were not there before, the top ones, each with what is moved."""
     workspace, new, moved = planned.places.workspace, dict[str, str](), set[str]()
-    known = {*planned.before, *planned.hidden}
+    known = {*planned.before, *(path for path, was in planned.hidden.items() if _state(path) == was)}
+    is_repository = workspace in planned.before
     for path in _closed(found, planned.places):
+        if found.get(path) == REPOSITORY_PART and not is_repository:
+            continue  # the workspace becomes none when its HEAD is moved
         above = os.path.dirname(path)  # noqa: PTH120 -- text
         if is_in(path, known, workspace) or made_environment(path, planned.folders):
             continue
@@ -523,13 +528,15 @@ def _state(path: str) -> ClosedState | None:
     return ClosedState(facts=facts, names=status.st_nlink)
 
 
+def _is_folder(state: ClosedState) -> bool:
+    return bool(state.facts) and stat.S_ISDIR(state.facts[2])
+
+
 def _mountable(before: Mapping[str, ClosedState], workspace: str) -> Iterator[str]:
     """Yield what is mounted for the closed paths: a link cannot be, but what it leads to in the workspace."""
     for path, state in before.items():
         real = os.path.realpath(path) if state.target else path
-        if path == workspace:
-            yield from (own for name in sorted(REPOSITORY_NAMES) if os.path.lexists(own := f"{path}/{name}"))
-        elif real != workspace and is_below(real, workspace) and os.path.exists(real):  # noqa: PTH110 -- text
+        if real != workspace and is_below(real, workspace) and os.path.exists(real):  # noqa: PTH110 -- text
             yield real
 
 

@@ -326,12 +326,17 @@ def git_config_folders(folder: str) -> tuple[str, ...]:
 def read_short_text(path: str, most: int = MAX_PATH_LENGTH) -> str | None:
     """Return the first bytes of a regular file as text; None where there is none."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
-            return None
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb", opener=_open_at_once) as file:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             return file.read(most).decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the writer of a named pipe."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
 
 def _protection_of_target(target: ResolvedPath, root: str) -> str | None:

@@ -255,6 +255,21 @@ def test_of_a_workspace_that_is_a_repository_its_parts_are_closed(base, workspac
     assert closed(base) == ["HEAD", "config", "hooks", "objects", "refs"]
 
 
+def test_new_parts_of_a_workspace_that_is_a_repository_are_moved_out(base, workspace):
+    make(workspace, "HEAD", "objects/", "refs/", "config")
+    planned = boxes.plan(base)
+    make(workspace, "hooks/post-receive", "info/attributes", "config.worktree", "main.py")
+    assert sorted(left(planned)) == ["config.worktree", "hooks", "info"]
+
+
+def test_a_workspace_that_becomes_a_repository_loses_only_its_head(base, workspace):
+    make(workspace, "objects/x", "config", "hooks/x")
+    planned = boxes.plan(base)
+    make(workspace, "HEAD", "refs/")
+    quarantine_new_closed(planned)
+    assert sorted(os.listdir(workspace)) == ["config", "hooks", "objects", "refs"]  # noqa: PTH208
+
+
 def test_a_link_is_closed_by_what_it_leads_to(base, workspace):
     make(workspace, "notes.txt")
     (workspace / "CLAUDE.md").symlink_to("notes.txt")
@@ -680,6 +695,24 @@ def test_what_another_running_box_made_does_not_count_as_before(base, workspace)
     assert (workspace / "AGENTS.md").exists()
     make(workspace, ".envrc")
     assert left(boxes.plan(base)) == [], "no other box runs: it is of the human"
+
+
+@pytest.mark.parametrize("settings", ["", "[core]\n\tfsmonitor = tools/fs\n"])
+def test_a_folder_in_the_place_of_a_hidden_pipe_is_looked_through(base, workspace, settings):
+    """Another box can remove a pipe that its own command made; the mount that hides it here is gone then."""
+    make(workspace, ".git/", "tools/fs")
+    first = boxes.plan(base)
+    os.mkfifo(workspace / "x")
+    (workspace / ".git/config").write_text(settings)  # other rules close paths in the second box
+    second = boxes.plan(base)
+    assert f"{workspace}/x" in second.box.hidden
+    (workspace / "x").unlink()
+    assert left(first) == []
+    make(workspace, "x/.git/config", "x/sub/.envrc")
+    third = boxes.plan(base)
+    assert sorted(left(second)) == ["x/.git", "x/sub/.envrc"]
+    make(workspace, "x/.git/config")
+    assert left(third) == ["x/.git"], "what the second box left new is new in the third"
 
 
 def test_what_a_box_that_never_ended_left_is_moved_out_by_the_next(base, workspace):

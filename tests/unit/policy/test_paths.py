@@ -5,7 +5,13 @@ from itertools import permutations
 
 import pytest
 
-from workbench.policy.paths import GOVERNING_NAMES, PathRefused, refuse_protected_path, resolve_path
+from workbench.policy.paths import (
+    GOVERNING_NAMES,
+    PathRefused,
+    read_short_text,
+    refuse_protected_path,
+    resolve_path,
+)
 
 
 @pytest.fixture
@@ -376,3 +382,15 @@ def test_another_name_of_a_file_of_this_program_is_refused(work, tmp_path):
     (home / "key").write_text("k")
     os.link(home / "key", work / "innocent")
     assert "belongs to workbench" in refused(work, "innocent", str(home), writes=False)
+
+
+def test_a_pipe_that_replaces_a_file_just_before_it_is_read_is_not_read(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("text")
+    os.mkfifo(tmp_path / "pipe")
+    writer = os.open(tmp_path / "pipe", os.O_RDWR)
+    os.write(writer, b"x" * 4096)
+    looked = os.stat(tmp_path / "file")
+    monkeypatch.setattr(os, "stat", lambda *_words, **_more: looked)
+    assert read_short_text(f"{tmp_path}/pipe", 10) is None
+    assert read_short_text(f"{tmp_path}/file", 10) == "text"
+    os.close(writer)
