@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ REPOSITORY: Final = "repository"
 """A folder that git takes for a repository without a work tree; it is closed too."""
 REPOSITORY_PART: Final = "part of a repository"
 """What git reads of a workspace that is such a folder; the rest of it can be written."""
+_LINK: Final = "link"
+"""A link in a closed folder: it cannot be replaced, but what it leads to may be in an open one."""
 HIDDEN: Final = "hidden"
 CLOSED_AND_HIDDEN: Final = "closed and hidden"
 REPOSITORY_NAMES: Final = frozenset({
@@ -42,6 +45,14 @@ _MAY_RUN: Final = re.compile(
 )
 """Names of which files may run automatically; nearly all others need no closer look."""
 _FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in HOME_NAMES)
+_PROGRAMS_IN_HOME: Final = frozenset({
+    ".local/bin", "bin", ".cargo/bin", "go/bin", ".local/lib", ".nvm", ".pyenv/shims",
+})  # fmt: skip
+_OBEYED_IN_HOME: Final = frozenset(map(folded_path, HOME_NAMES - _PROGRAMS_IN_HOME))
+_HOME_FOLDERS_ON_WAY: Final = frozenset(
+    "/".join(name.split("/")[:count]) for name in _OBEYED_IN_HOME for count in range(1, name.count("/") + 1)
+)
+_MOST_HOME_DEPTH: Final = 4
 _MOST_INDEXES: Final = 16
 _STORES_BY_MARK: Final = {"HEAD": frozenset({"objects", "refs", "logs"}), "requires": frozenset({"store"})}
 """Folders of a repository that name no program and may be large, by a file of a git or Mercurial repository.
@@ -121,14 +132,16 @@ class WorkspaceIndex:
     def found(self, let_in: LetIn | None = None) -> dict[str, str]:
         """Return what is found now, as `FolderIndex.found`. Raises TooManyNames."""
         try:
-            return _with_named(self._folders.found(let_in), self._named, self._reader.workspace)
+            return _with_named(
+                _without_links(self._folders.found(let_in)), self._named, self._reader.workspace
+            )
         except TooManyNames as error:
-            found = _with_named(error.found, self._named, self._reader.workspace)
+            found = _with_named(_without_links(error.found), self._named, self._reader.workspace)
             raise TooManyNames(str(error), found) from None
 
     def found_in_hidden(self, folder: str, let_in: LetIn) -> dict[str, str]:
         """Return what is closed in a hidden folder. Raises TooManyNames."""
-        return FolderIndex(folder, self._reader.without_hidden(), CLOSED).found(let_in)
+        return _without_links(FolderIndex(folder, self._reader.without_hidden(), CLOSED).found(let_in))
 
     def closes_by_name(self, path: str) -> bool:
         """Return whether its name closes a path, in every box."""
@@ -154,11 +167,25 @@ def workspace_index(workspace: str, home: str, denials: PathDenials) -> Workspac
     reader = _WorkspaceReader(workspace, home, denials)
     folders = _index(workspace, (home, denials.key), reader)
     found = folders.found()
+    links = [path for path, kind in found.items() if kind == _LINK]
+    found = _without_links(found)
     tops = {*_work_trees_above(workspace), *_repositories(found)}
     named = frozenset[str]().union(*(files_named_by_git(top, home) for top in tops))
     named = frozenset(path for path in named if is_below(path, workspace))
-    named = named.union(_led_to_from_home(home, workspace))
+    named = named.union(_led_to(links, found, workspace), _led_to_from_home(home, workspace))
     return WorkspaceIndex(folders, reader, named, _with_named(found, named, workspace))
+
+
+def _without_links(found: Mapping[str, str]) -> dict[str, str]:
+    return {path: kind for path, kind in found.items() if kind != _LINK}
+
+
+def _led_to(links: Iterable[str], found: Mapping[str, str], workspace: str) -> Iterator[str]:
+    """Yield what links in closed folders lead through and to in the open folders of a workspace."""
+    for place in chain.from_iterable(map(link_chain, links)):
+        is_inside = place != workspace and is_below(place, workspace)
+        if is_inside and not is_closed(found.get(place, "")) and not _is_in_closed(place, found):
+            yield place
 
 
 def _led_to_from_home(home: str, workspace: str) -> Iterator[str]:
@@ -167,12 +194,20 @@ def _led_to_from_home(home: str, workspace: str) -> Iterator[str]:
     Settings of git are yielded without links too.
     """
     settings = user_git_files(home)
+    yield from _led_to(_links_of_home(home, workspace), {}, workspace)
     for path in (*(f"{home}/{name}" for name in HOME_NAMES), *settings):
         above = os.path.dirname(path)  # noqa: PTH120 -- text
         if os.path.islink(path) or above != home:  # noqa: PTH114 -- text
             *links, end = link_chain(path)
             way = (*links, end) if links or path in settings else ()
             yield from (place for place in way if place != workspace and is_below(place, workspace))
+
+
+def _links_of_home(home: str, workspace: str) -> list[str]:
+    try:
+        return list(_index(home, ("links", workspace), _HomeReader(home, workspace)).found())
+    except TooManyNames as error:
+        return list(error.found)
 
 
 def _repositories(found: Mapping[str, str]) -> Iterator[str]:
@@ -324,12 +359,16 @@ class _WorkspaceReader:
         return FolderFindings(found=found, enter=enter, inner=inner)
 
     def _in_closed(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> FolderFindings:
-        """Look at a folder that is closed as a whole: only for what cannot even be read, and for hard links.
+        """Look at a folder that is closed as a whole: for what cannot even be read, and for links.
 
         A work tree in it is a project of its own, whose files do not control this workspace.
         """
         reads = self.denials.reads
-        skipped = _not_entered({entry.name for entry in entries}) if reads is None else frozenset[str]()
+        skipped = _not_entered({entry.name for entry in entries})
+        is_project = ".git" in skipped or not _PACKAGE_FOLDERS.isdisjoint(folder.split("/"))
+        found = {
+            f"{folder}/{entry.name}": _LINK for entry in entries if entry.is_symlink() and not is_project
+        }
         hidden = {
             f"{folder}/{entry.name}": HIDDEN
             for entry in entries
@@ -338,9 +377,10 @@ class _WorkspaceReader:
         below = (
             f"{folder}/{entry.name}"
             for entry in entries
-            if entry.name not in skipped and entry.is_dir(follow_symlinks=False)
+            if (reads is not None or entry.name not in skipped) and entry.is_dir(follow_symlinks=False)
         )
-        return FolderFindings(found=hidden, enter=(), inner=[path for path in below if path not in hidden])
+        inner = [path for path in below if path not in hidden]
+        return FolderFindings(found={**found, **hidden}, enter=(), inner=inner)
 
     def without_hidden(self) -> "_WorkspaceReader":
         """Return a reader that finds the same but enters what denials hide."""
@@ -383,6 +423,36 @@ class _WorkspaceReader:
 
 def _first_name(path: str, home: str) -> str:
     return folded_path(os.path.relpath(path, home)).split("/")[0] if is_below(path, home) else ""
+
+
+class _HomeReader:
+    """Finds the links in the folders of a home folder that shells, logins and common programs obey.
+
+    Not in those of programs: one that is built in a workspace may be named in `~/.local/bin`.
+    """
+
+    def __init__(self, home: str, workspace: str) -> None:
+        self._home, self._workspace = home, workspace
+
+    def __call__(self, folder: str, entries: Sequence[os.DirEntry[str]], is_inner: bool) -> FolderFindings:  # noqa: ARG002
+        found: dict[str, str] = {}
+        enter: list[str] = []
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            depth = self._depth(path)
+            if entry.is_symlink() and depth is not None:
+                found[path] = _LINK
+            elif entry.is_dir(follow_symlinks=False) and path != self._workspace:
+                is_on_way = folded_path(os.path.relpath(path, self._home)) in _HOME_FOLDERS_ON_WAY
+                enter += [path] if is_on_way or (depth is not None and depth < _MOST_HOME_DEPTH) else []
+        return FolderFindings(found=found, enter=enter)
+
+    def _depth(self, path: str) -> int | None:
+        """Return how many folders deep a path lies in such a folder; None if it lies in none."""
+        names = folded_path(os.path.relpath(path, self._home)).split("/")
+        tops = (count for count in range(1, len(names) + 1) if "/".join(names[:count]) in _OBEYED_IN_HOME)
+        top = next(tops, None)
+        return None if top is None else len(names) - top
 
 
 class _ShownReader:

@@ -212,7 +212,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     hidden_there = _states(path for path, kind in found.items() if is_hidden(kind))
     hidden.update(hidden_there, index.other_names(hidden_there, _linked_numbers(hidden_there)))
     # In the place of another hidden path, such as a pipe, another box may make a folder.
-    hidden_folders = {path: state for path, state in hidden_there.items() if _is_folder(state)}
+    folders = {path: state for path, state in hidden_there.items() if _is_folder(state)}
     records |= read_records(running_boxes_folder(places.data))
     closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
@@ -225,7 +225,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     withheld += [f"{path} is hidden: it looks private" for path in private]
     rules = sha256(repr((index.rules, sorted(places.closed))).encode("utf-8", "surrogatepass")).hexdigest()
     planned = CommandBox(
-        box=box, places=places, index=index, before=there, hidden=hidden_folders, rules=rules, records=records,
+        box=box, places=places, index=index, before=there, hidden=folders, rules=rules, records=records,
         abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
         workspace=_state(places.workspace), folders=index.folders,
     )  # fmt: skip
@@ -251,7 +251,8 @@ def _is_new(planned: CommandBox, path: str, found: Mapping[str, str]) -> bool:
     """Return whether a path may be of the command of another box that has not ended."""
 
     def closes_by_name(path: str) -> bool:
-        return found.get(path) in (REPOSITORY, REPOSITORY_PART) or planned.index.closes_by_name(path)
+        is_part = found.get(path) in (REPOSITORY, REPOSITORY_PART)
+        return is_part or planned.index.closes_by_name(path)
 
     return any(record.has_new(path, planned.rules, closes_by_name) for record in planned.records.values())
 

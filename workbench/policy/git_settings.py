@@ -5,9 +5,12 @@ Git is not started. Conditions of `includeIf` are not evaluated: what may be inc
 
 import os
 import re
+import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -20,10 +23,16 @@ _MAX_CONFIG_BYTES: Final = 262_144
 _MOST_FILES: Final = 50
 _SETTLED_NANOSECONDS: Final = 50_000_000
 """After so long another change of a file shows in its times."""
-_SECTION: Final = re.compile(r'(?i)^\s*\[\s*([a-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)$')
-_SETTING: Final = re.compile(r"(?i)^\s*([a-z][a-z0-9-]*)\s*=\s*(.*)$")
-_VALUE_PART: Final = re.compile(r'"|\\(.)|[#;]|[^"\\#;]+|\\')
-"""A quote, an escaped character, the start of a comment, or plain text (git-config, section Values)."""
+_TOKEN: Final = re.compile(
+    r"\s+|[#;][^\n]*"
+    r'|\[\s*(?P<section>[a-z0-9.-]+)(?:\s+"(?P<middle>(?:[^"\\\n]|\\.)*)")?\s*\]'
+    r'|(?P<name>[a-z][a-z0-9-]*)[ \t]*(?:=(?P<value>(?:"(?:\\.|[^"\\\n])*"?|\\.|[^"\\\n#;])*))?'
+    r"|[^\n]+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""White space, a comment, the start of a section, a setting, or the rest of a line that git cannot read."""
+_VALUE_PART: Final = re.compile(r'"|\\(.)|[^"\\]+|\\', re.DOTALL)
+"""A quote, an escaped character, or plain text (git-config, section Values)."""
 _COMMAND_NAMES: Final = re.compile(
     r".*(command|cmd|program|prog|hook|pager|askpass)"
     r"|core\.(fsmonitor|editor|gitproxy|attributesfile)|sequence\.editor"
@@ -41,6 +50,20 @@ _FOLDER_NAMES: Final = frozenset({
     "core.hookspath", "init.templatedir", "gitflow.hooks", "instaweb.modulepath", "http.sslcapath",
 })  # fmt: skip
 """Settings whose value is a folder whose files git runs, copies to where it runs them, or trusts."""
+_INCLUDES: Final = ("include.path", "includeif.path")
+_NAMES_BY_VARIABLE: Final = {
+    **dict.fromkeys(
+        (
+            "GIT_ASKPASS", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_PROXY_COMMAND",
+            "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL",
+        ),
+        "core.editor",
+    ),
+    "GIT_EXEC_PATH": "core.hookspath", "GIT_TEMPLATE_DIR": "init.templatedir",
+}  # fmt: skip
+"""Variables that name a program or a folder to git, and a setting that is read alike."""
+_MOST_VARIABLES: Final = 1000
+_ESCAPES: Final = {"n": " ", "t": " ", "b": " ", "\n": ""}
 _ADDRESS_NAMES: Final = frozenset({"remote.url", "remote.pushurl", "submodule.url"})
 _COMMAND_ADDRESS: Final = "ext::"
 """The start of an address that is a command (git-remote-ext)."""
@@ -49,6 +72,8 @@ _RUNNING_ALIAS: Final = re.compile(
 )
 """What an alias begins with that runs a command: a shell command, or git with options that name one."""
 _WORD_ENDS: Final = re.compile(r"[\s;&|()<>\"'`$!={}]+")
+_MODULE_WORD: Final = re.compile(r"\s-[A-Za-z]*?m\s*([A-Za-z_][\w.]*)")
+"""The option of Python that runs a module."""
 _SCRIPT_NAME: Final = re.compile(r"[\w.-]+\.(py|sh|bash|zsh|pl|rb|php|lua|[cm]?js|ts|bat|cmd|ps1)")
 """What is a file also where it is missing now, such as a script of another branch."""
 _SYSTEM_FILES: Final = ("/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig")
@@ -101,29 +126,48 @@ def _known_settings(file: str, _stamp: tuple[int, ...]) -> tuple[GitSetting, ...
 def _parse_settings(file: str) -> Iterator[GitSetting]:
     section = middle = ""
     text = (read_short_text(file, _MAX_CONFIG_BYTES) or "").removeprefix("\ufeff")
-    for line in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
-        if match := _SECTION.match(line):
-            section, _, dotted = match[1].lower().partition(".")
-            middle, line = match[2] or dotted, match[3]
-        if match := _SETTING.match(line):
-            value = _plain_value(match[2])
+    for token in _TOKEN.finditer(text.replace("\r\n", "\n")):
+        if token["section"]:
+            section, _, dotted = token["section"].lower().partition(".")
+            middle = token["middle"] or dotted
+        elif token["value"]:
+            value = _plain_value(token["value"])
             if value and "\0" not in value:
-                yield GitSetting(name=f"{section}.{match[1].lower()}", value=value, middle=middle)
+                yield GitSetting(name=f"{section}.{token['name'].lower()}", value=value, middle=middle)
 
 
 def _plain_value(written: str) -> str:
-    """Return a value without quotes, escapes and a comment."""
-    value, is_quoted = "", False
+    """Return a value without quotes and escapes."""
+    value = ""
     for part in _VALUE_PART.finditer(written):
-        if part[0] == '"':
-            is_quoted = not is_quoted
-        elif part[0] in ("#", ";") and not is_quoted:
-            break
-        elif part[1] is not None:
-            value += " " if part[1] in ("n", "t", "b") else part[1]
-        else:
+        if part[1] is not None:
+            value += _ESCAPES.get(part[1], part[1])
+        elif part[0] != '"':
             value += part[0]
     return value.strip()
+
+
+def settings_of_environment(variables: Mapping[str, str]) -> Iterator[GitSetting]:
+    """Yield the settings that variables give to git, those that name programs as the settings that do so."""
+    for number in range(_whole_number(variables.get("GIT_CONFIG_COUNT", ""))):
+        name, value = (variables.get(f"GIT_CONFIG_{part}_{number}", "") for part in ("KEY", "VALUE"))
+        yield _setting_of(name, value)
+    with suppress(ValueError):  # quotes that do not end
+        for word in shlex.split(variables.get("GIT_CONFIG_PARAMETERS", "")):
+            name, _, value = word.partition("=")
+            yield _setting_of(name, value)
+    for variable, name in _NAMES_BY_VARIABLE.items():
+        yield GitSetting(name=name, value=variables.get(variable, ""))
+
+
+def _whole_number(text: str) -> int:
+    return min(int(text), _MOST_VARIABLES) if text.isascii() and text.isdigit() else 0
+
+
+def _setting_of(whole_name: str, value: str) -> GitSetting:
+    section, _, rest = whole_name.partition(".")
+    middle, _, name = rest.rpartition(".")
+    return GitSetting(name=f"{section}.{name}".lower(), value=value, middle=middle)
 
 
 def files_named_by_git(top: str, home: str) -> frozenset[str]:
@@ -134,21 +178,53 @@ def files_named_by_git(top: str, home: str) -> frozenset[str]:
     has none.
     """
     named = {*_linked_from_repository(top)}
+    tops, others = {top}, list[GitSetting]()
+    for folder, setting in _settings_in_force(top, home):
+        if setting.name in _INCLUDES:
+            named.update(_chain(_joined(folder, setting.value)))
+        elif setting.name == "core.worktree":
+            tops.add(os.path.realpath(_joined(folder, setting.value)))
+        elif setting.value:
+            others.append(setting)
+    for setting, place in product(others, tops):
+        named.update(*map(_chain, _files_of_setting(setting, place)))
+    return frozenset(named)
+
+
+def _settings_in_force(top: str, home: str) -> Iterator[tuple[str, GitSetting]]:
+    """Yield the settings that may hold for a repository, each with the folder of its file."""
+    yield from ((top, setting) for setting in settings_of_environment(os.environ))
     due, seen = [*repository_git_files(top), *user_git_files(home)], set[str]()
     while due and len(seen) < _MOST_FILES:
         file = due.pop(0)
         if file in seen:
             continue
         seen.add(file)
+        folder = os.path.dirname(file)  # noqa: PTH120 -- text
         for setting in read_git_settings(file):
-            if setting.name in ("include.path", "includeif.path"):
-                due.append(_joined(os.path.dirname(file), setting.value))  # noqa: PTH120 -- text
-                named.update(_chain(due[-1]))
-            elif setting.name in _FOLDER_NAMES:
-                named.update(_chain(_joined(top, setting.value)))
-            else:
-                named.update(*map(_chain, _files_in_command(_command_of(setting), top)))
-    return frozenset(named)
+            if setting.name in _INCLUDES:
+                due.append(_joined(folder, setting.value))
+            yield folder, setting
+
+
+def _files_of_setting(setting: GitSetting, top: str) -> Iterator[str]:
+    if setting.name in _FOLDER_NAMES:
+        yield _joined(top, setting.value)
+        return
+    command = _command_of(setting)
+    yield from _files_in_command(command, top)
+    for module in _MODULE_WORD.findall(command):
+        yield from (_joined(top, path) for path in _files_of_module(module))
+
+
+def _files_of_module(module: str) -> Iterator[str]:
+    """Yield the files that `python -m` runs for a module, from the folder where it is started."""
+    *packages, last = filter(None, module.split("."))
+    for count in range(1, len(packages) + 1):
+        package = "/".join(packages[:count])
+        yield from (f"{package}.py", f"{package}/__init__.py")
+    whole = "/".join((*packages, last))
+    yield from (f"{whole}.py", f"{whole}/__init__.py", f"{whole}/__main__.py")
 
 
 def _command_of(setting: GitSetting) -> str:

@@ -326,7 +326,7 @@ def git_config_folders(folder: str) -> tuple[str, ...]:
 def read_short_text(path: str, most: int = MAX_PATH_LENGTH) -> str | None:
     """Return the first bytes of a regular file as text; None where there is none."""
     try:
-        with open(path, "rb", opener=_open_at_once) as file:  # noqa: PTH123
+        with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return file.read(most).decode("utf-8", "surrogateescape")

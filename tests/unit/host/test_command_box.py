@@ -185,6 +185,67 @@ def test_what_links_of_the_home_folder_lead_to_is_closed(base, workspace, monkey
     assert closed(base) == ["config/git", "git/gitconfig", "sh/rc", "xdg/git/config"]
 
 
+def test_what_links_in_folders_of_the_home_folder_lead_to_is_closed(base, workspace):
+    make(workspace, "fish/config.fish", "ssh/config", "units/a.service", "tool", "far/x")
+    for name, target in (
+        (".config/fish/conf.d/x.fish", "fish/config.fish"), (".ssh/config", "ssh/config"), (".local/bin/tool", "tool"),
+        (".config/systemd/user/new.service", "units/new.service"), (".config/other/x", "far/x"), (".vim/here", "."),
+    ):  # fmt: skip
+        make(base / "home", f"{name.rpartition('/')[0]}/")
+        (base / "home" / name).symlink_to(workspace / target)
+    assert closed(base) == ["fish/config.fish", "ssh/config"]
+    planned = boxes.plan(base)
+    make(workspace, "units/new.service")
+    assert left(planned) == ["units/new.service"]
+
+
+LINKS = (
+    (".claude/settings.json", "../agent/settings.json"), (".claude/skills/a", "../../skills/a"), (".husky/pre-commit", "../later.sh"),
+    (".git/hooks/pre-commit.d/x", "../../../lint"), (".github/workflows/x.yml", "../../ci/x.yml"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "denials", [NO_DENIALS, PathDenials(key=7, reads=lambda path: path.endswith("/secret"))]
+)
+def test_what_links_in_closed_folders_lead_to_is_closed(base, workspace, denials):
+    make(
+        workspace,
+        "agent/settings.json",
+        "skills/a/SKILL.md",
+        "lint",
+        "ci/x.yml",
+        "src/a",
+        ".idea/b",
+        ".git/HEAD",
+    )
+    around = (
+        (".claude/all", ".."), (".claude/b", "../.idea/b"), (".idea/node_modules/a", "../../src/a"), (".idea/own/.git/", ""),
+        (".idea/own/a", "../../src/a"), (".claude/loop", "loop"), (".claude/far", "/nowhere/at-all"),
+    )  # fmt: skip
+    for name, target in (*LINKS, *around):
+        make(workspace, name if name.endswith("/") else f"{name.rpartition('/')[0]}/")
+        if target:
+            (workspace / name).symlink_to(target)
+    found = closed(base, denials=denials)
+    assert found == sorted(
+        {
+            ".claude",
+            ".git",
+            ".github/workflows",
+            ".husky",
+            ".idea",
+            "agent/settings.json",
+            "ci/x.yml",
+            "lint",
+            "skills/a",
+        }
+    )
+    planned = boxes.plan(base, denials=denials)
+    make(workspace, "later.sh")
+    assert left(planned) == ["later.sh"]
+
+
 def test_bytecode_of_a_closed_module_is_closed_and_new_bytecode_is_moved_out_without_a_word(base, workspace):
     denials = PathDenials(key=4, writes=lambda path: path.endswith("/fixed.py"))
     make(workspace, "a/fixed.py", "a/__pycache__/fixed.cpython-311.pyc", "a/__pycache__/fixedly.cpython-311.pyc",

@@ -1,18 +1,25 @@
 """Files of a work tree that git runs or obeys because its settings, or links in its folder, name them."""
 
 import os
+import subprocess
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbench.policy import git_settings
 from workbench.policy.git_settings import GitSetting, files_named_by_git, read_git_settings
+
+PROGRAMS = ("EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL")
 
 
 @pytest.fixture
 def work(tmp_path, monkeypatch):
     """Make a work tree with a repository and some files; the home folder is next to it."""
     monkeypatch.setattr(git_settings, "_SYSTEM_FILES", ())
+    for variable in [name for name in os.environ if name in PROGRAMS or name.startswith("GIT_")]:
+        monkeypatch.delenv(variable)
     for name in (".git/hooks", ".git/info", "tools", "src"):
         (tmp_path / "work" / name).mkdir(parents=True)
     for name in ("tools/fs", "conv.py", "shared.inc"):
@@ -56,11 +63,71 @@ def named(work):
         ("[init]\n\ttemplateDir = src\n", ["src"]),
         ("[alias]\n\tx = -c core.pager=tools/fs log\n\ty = rebase -x ./conv.py\n", ["conv.py", "tools/fs"]),
         ('[alias]\n\tx = "!\\"$(git rev-parse --show-toplevel)\\"/tools/fs"\n', ["/tools/fs", "tools/fs"]),
+        ("[user] [core] fsmonitor = tools/fs\n", ["tools/fs"]),
+        ("; why \\\n[core]\n\tpager = tools/fs ; \\\n\teditor = tools/ed\n", ["tools/ed", "tools/fs"]),
+        (
+            '[filter "x"]\n\tclean = \\"/nowhere/python3\\" -m strip\n',
+            ["/nowhere/python3", "strip.py", "strip/__init__.py", "strip/__main__.py"],
+        ),
+        (
+            "[core]\n\tpager = python3 -Bm tools.page\n",
+            [
+                "tools.py",
+                "tools/__init__.py",
+                "tools/page.py",
+                "tools/page/__init__.py",
+                "tools/page/__main__.py",
+            ],
+        ),
+        (
+            "[core]\n\tworktree = ../src\n\tpager = ./page\n\thooksPath = h\n",
+            ["h", "page", "src/h", "src/page"],
+        ),
     ],
 )
 def test_what_settings_name(work, settings, paths):
     (work / ".git/config").write_text(settings)
     assert named(work) == paths
+
+
+def test_settings_of_variables_name_files_too(work, monkeypatch):
+    for variable, value in {
+        "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "Core.hooksPath", "GIT_CONFIG_VALUE_0": "ours",
+        "GIT_CONFIG_KEY_1": "filter.a.b.clean", "GIT_CONFIG_VALUE_1": "tools/clean",
+        "GIT_CONFIG_PARAMETERS": "'core.pager'='tools/a b' 'include.path=more.inc'",
+        "GIT_SSH_COMMAND": "sh tools/fs", "GIT_EXEC_PATH": str(work / "core"),
+    }.items():  # fmt: skip
+        monkeypatch.setenv(variable, value)
+    assert named(work) == ["core", "more.inc", "ours", "tools/a", "tools/clean", "tools/fs"]
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "many")
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'core.pager")
+    assert named(work) == ["core", "tools/fs"]
+
+
+PIECES = st.sampled_from((
+    "[core]", "[a.b]", '[s "m"]', "name", "key-2", " = ", "=", "v", "a b", '"', "\\\n", "\\\\", '\\"', "\\n", "#", ";", "\n",
+    "\n", " ", "\t", "\n[core]\nname = ", "tools/x",
+))  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_drawn_settings_are_read_as_git_reads_them(tmp_path_factory, text):
+    file = tmp_path_factory.getbasetemp() / "drawn"
+    file.write_text(f"[core]\n{text}\n")
+    git = subprocess.run(["git", "config", "-z", "--list", "--file", file], capture_output=True, check=False)
+    if git.returncode:
+        return
+    listed = (entry.partition("\n") for entry in git.stdout.decode().split("\0"))
+    expected = [(name, " ".join(value.split())) for name, _, value in listed]
+    found = [
+        (
+            setting.name.replace(".", f".{setting.middle}." if setting.middle else "."),
+            " ".join(setting.value.split()),
+        )
+        for setting in read_git_settings(str(file))
+    ]
+    assert found == [pair for pair in expected if pair[1]]
 
 
 def test_included_files_are_read_up_to_a_number(work):
