@@ -27,7 +27,7 @@ _RUN_BY_CODE_HOST: Final = "a code host runs it after a push"
 _RUN_BY_GIT: Final = "git runs it at a commit, a checkout or a merge"
 _OBEYED_BY_GIT: Final = "git obeys it at every checkout, diff or update"
 _OBEYED_BY_VERSION_CONTROL: Final = "a version control program runs the hooks and programs that it names"
-_RUN_BY_LINTER: Final = "a linter, also one that an editor starts, runs the code in it"
+_RUN_BY_LINTER: Final = "a linter or a builder, also one that an editor starts, runs the code in it"
 _CHOOSES_PROGRAM: Final = "a version manager runs the program that it names in the place of another one"
 _OBEYED_BY_INSTALLER: Final = "a package manager obeys it before it installs anything"
 _RUN_BY_PYTHON: Final = "Python runs it at every start in this folder or environment"
@@ -44,7 +44,8 @@ _MAY_HOLD: Final = "files of such a folder run automatically: "
 # - .env: most programs only read variables from it, and autoenv asks for each new content.
 _PATTERNS_BY_REASON: Final = {
     _RUN_BY_SHELL: (
-        ".envrc", ".direnv/**", ".autoenv.zsh", ".shadowenv.d/**", ".rtx.toml", ".rtx.*.toml",
+        ".envrc", ".envrc.local", ".envrc.private", ".envrc.user", ".direnv/**", ".autoenv.zsh",
+        ".autoenv_leave.zsh", ".rvmrc", ".shadowenv.d/**", ".rtx.toml", ".rtx.*.toml",
         "mise.toml", ".mise.toml", "mise.*.toml", ".mise.*.toml", ".mise/**", "mise/config.toml",
         "mise/config.*.toml", "mise/conf.d/**", ".config/mise.toml", ".config/mise.*.toml",
         ".config/mise/**", ".miserc.toml", ".config/miserc.toml",
@@ -55,25 +56,31 @@ _PATTERNS_BY_REASON: Final = {
         ".fleet/settings.json", ".sublime-project", "*.sublime-project", ".helix/**", ".dir-locals.el",
         ".dir-locals-2.el", ".exrc", ".nvimrc", ".nvim.lua", ".lazy.lua", ".vimrc", ".lvimrc",
         ".vim/coc-settings.json", ".kakrc", ".devcontainer.json", ".devcontainer/**", ".gitpod.yml",
-        ".vs/tasks.vs.json", "rust-analyzer.toml", ".rust-analyzer.toml",
+        ".vs/tasks.vs.json", "rust-analyzer.toml", ".rust-analyzer.toml", ".vscode/c_cpp_properties.json",
+        ".vscode/cmake-kits.json", ".theia/**", ".nova/**", ".externaltoolbuilders/**", ".emacs.desktop",
+        ".bsp/**", "buildserver.json", "hie.yaml", ".hie-bios", ".lsp/config.edn", ".merlin",
+        "omnisharp.json",
     ),
     _RUN_BY_CONSOLE: (
         ".rprofile", ".renviron", ".rdata", ".ghci", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc",
-        ".ocamlinit", ".pdbrc", ".iex.exs", ".octaverc",
+        ".ocamlinit", ".pdbrc", ".iex.exs", ".octaverc", ".rdbgrc", ".byebugrc", ".jdbrc", "startup.m",
+        "jupyter_*config.py", "jupyter_*config.json", "ipython*_config.py",
     ),
     _RUN_BY_LINTER: (
-        ".pylintrc", "pylintrc", ".pylintrc.toml", "pylintrc.toml",
+        ".pylintrc", "pylintrc", ".pylintrc.toml", "pylintrc.toml", ".latexmkrc", "latexmkrc",
     ),
     _CHOOSES_PROGRAM: (
         ".tool-versions", "rust-toolchain", "rust-toolchain.toml", ".python-version", ".python-versions",
-        ".bazelversion", ".bazeliskrc",
+        ".bazelversion", ".bazeliskrc", "lean-toolchain", ".prototools",
     ),
     _RUN_BY_AGENT: (
         ".mcp.json", ".vscode/mcp.json", ".cursor/**", ".cursorrules", ".claude/**", ".claude.json",
         ".gemini/**", ".codex/**", ".windsurf/**", ".roo/**", ".kiro/**", ".amazonq/**", ".continue/**",
         ".kilocode/**", ".trae/**", ".augment/**", ".junie/**", ".qwen/**", ".factory/**", ".agent/**",
         ".warp/**", "crush.json", ".crush.json", "opencode.json", "opencode.jsonc", ".opencode/**",
-        ".aider.conf.yml", ".goosehints",
+        ".aider.conf.yml", ".goosehints", ".amp/**", ".pi/**", ".copilot/**", ".vibe/**", ".kimi/**",
+        ".openhands/**", "gptme.toml", ".cline/**", ".llxprt/**", ".iflow/**", ".tabnine/**",
+        ".github/copilot/**",
     ),
     _OBEYED_BY_AGENT: (
         "agents.md", "claude.md", "claude.local.md", "agents.override.md", "gemini.md", "agent.md", "qwen.md",
@@ -101,12 +108,12 @@ _PATTERNS_BY_REASON: Final = {
         ".gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig",
     ),
     _OBEYED_BY_VERSION_CONTROL: (
-        ".jj/**", ".hg/**", ".sl/**", "_darcs/**",
+        ".jj/**", ".hg/**", ".sl/**", "_darcs/**", ".pijul/**", ".bzr/**", ".fossil-settings/**",
     ),
     _OBEYED_BY_INSTALLER: (
         ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/**", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js",
         "bunfig.toml", ".cargo/config", ".cargo/config.toml", "pip.conf", ".bundle/config", ".mvn/**",
-        "nuget.config", ".bazelrc", ".pypirc",
+        "nuget.config", ".bazelrc", ".pypirc", "uv.toml", "poetry.toml",
     ),
     _RUN_BY_PYTHON: (
         "sitecustomize.py", "sitecustomize.*", "sitecustomize/**", "usercustomize.py", "usercustomize.*",

@@ -67,6 +67,7 @@ CLOSED = (
     ".agents/", "sub/.workbench.json", "node_modules/pkg/.npmrc", "node_modules/pkg/.travis.yml", ".bashrc", ".profile", ".hg/",
     ".idea/", "x.code-workspace", "jenkinsfile.old", ".mise/", "mise.toml", "mise/config.toml", ".config/mise/", ".jj/",
     "sub/.jj/", ".sl/", ".tool-versions", "rust-toolchain", ".pylintrc", ".helix/", ".zed/", "sitecustomize/", "lib/usercustomize/",
+    ".envrc.local", ".bsp/", "latexmkrc", "jupyter_server_config.json", ".amp/", "hie.yaml", "uv.toml",
     "sitecustomize.cpython-311-x86_64-linux-gnu.so", "__pycache__/usercustomize.cpython-311.pyc",
 )  # fmt: skip
 OPEN = (

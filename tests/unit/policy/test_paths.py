@@ -389,7 +389,7 @@ def test_a_pipe_that_replaces_a_file_just_before_it_is_read_is_not_read(tmp_path
     os.mkfifo(tmp_path / "pipe")
     writer = os.open(tmp_path / "pipe", os.O_RDWR)
     os.write(writer, b"x" * 4096)
-    looked = os.stat(tmp_path / "file")
+    looked = (tmp_path / "file").stat()
     monkeypatch.setattr(os, "stat", lambda *_words, **_more: looked)
     assert read_short_text(f"{tmp_path}/pipe", 10) is None
     assert read_short_text(f"{tmp_path}/file", 10) == "text"

@@ -25,7 +25,7 @@ ROWS = (
     ("python3.12 -u x.py a", ["x.py", "a"]), ("python3 -m build", [FOLDER]), ("python -Bm build", [FOLDER]),
     ("node x.js", ["x.js"]), ("ruby /opt/x.rb data", ["/opt/x.rb"]), ("java -jar x.jar", ["x.jar"]), ("perl x.pl", ["x.pl"]),
     ("php x.php", ["x.php"]), ("Rscript x.R", ["x.R"]), ("deno run x.ts", [FOLDER]),
-    ("python --version", []), ("bash --help", []), ("node -V", []), ("make --version", []), ("npm --silent view x", []), ("pip install --find-links=./dist x", ["./dist"]),
+    ("python --version", []), ("bash --help", []), ("node -V", []), ("make --version", []), ("npm --silent view x", []), ("pip install --find-links=./dist x", [FOLDER]),
     # --- by what files of the folder say
     ("make deploy", [FOLDER]), ("gmake", [FOLDER]), ("make -C sub install", [FOLDER]), ("just deploy", [FOLDER]),
     ("npm run deploy", [FOLDER]), ("npm publish", [FOLDER]), ("npm install", [FOLDER]), ("npm --prefix web ci", [FOLDER]),
@@ -40,9 +40,13 @@ ROWS = (
     ("pip install -r requirements.txt", [FOLDER]), ("pip install --requirement=a.txt", [FOLDER]),
     ("pip install requests", []), ("pip install git+https://example.org/x", []), ("uv pip install ../x", ["../x"]),
     ("pip install --index-url=https://example.org/simple x", []), ("pip install file:///w/x", ["file:///w/x"]),
+    ("pip install x-1.whl", ["x-1.whl"]), ("pip install --python=./py x", ["./py"]), ("pipx install x.tar.gz", ["x.tar.gz"]), ("pip install --find-links dist x", [FOLDER]),
+    ("apt install ./x.deb", ["./x.deb"]), ("dpkg -i x.deb", ["x.deb"]), ("gem install x", [FOLDER]),
+    # --- in a container
+    ("docker build .", [FOLDER]), ("docker run -itv .:/w x", [FOLDER]), ("podman run --mount=type=bind,src=.,dst=/w x", [FOLDER]),
     # --- nothing
     ("git commit -m x", []), ("git push", []), ("gh pr create", []), ("curl https://example.org", []), ("kubectl get pods", []),
-    ("rsync a b", []), ("unheard-of deploy.sh", []), ("docker build .", []),
+    ("rsync a b", []), ("unheard-of deploy.sh", []), ("docker run --rm x", []), ("apt install x", []), ("conda install -c conda-forge x", []), ("pip install x.y", []),
 )  # fmt: skip
 
 
@@ -86,11 +90,13 @@ MUTATIONS = (
     ('subcommand == "compose"', "False"),
     ("return subcommand not in QUIET_SUBCOMMANDS[name]", "return subcommand in QUIET_SUBCOMMANDS[name]"),
     ("return subcommand in RUNNING_SUBCOMMANDS.get(name, ())", "return False"),
-    ("if _LIST_OPTION.fullmatch(word):", "if False:"),
+    ("name in PYTHON_INSTALLERS and _LIST_OPTION.fullmatch(word)", "False"), ("name in PYTHON_INSTALLERS and ", ""),
     ('place.startswith(".") or "/" in place', '"/" in place'),
     ('place.startswith(".") or "/" in place', 'place.startswith(".")'),
     ("and not _REMOTE_ADDRESS.match(place)", ""),
     (r"(?!.*\bfile:)", ""),
+    ("return any(map(_MOUNT_OPTION.fullmatch, words[start:]))", "return False"),
+    (" or _PACKAGE_FILE.fullmatch(place)", ""), ("|find-links", ""),
     ('word.partition("=")[2] if word.startswith("-") else word', "word"),
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from workbench.policy.shell.folder_run_lists import (
     FETCHING_RUNNERS,
     FOLDER_RUNNERS,
     PATH_INSTALLERS,
+    PYTHON_INSTALLERS,
     QUIET_SUBCOMMANDS,
     RUNNING_SUBCOMMANDS,
 )
@@ -22,8 +23,13 @@ from workbench.policy.shell.risk_lists import INTERPRETERS, RUNNERS, program_nam
 
 _VERSION_WORDS: Final = frozenset({"--version", "-V", "--help", "-h"})
 _MODULE_OPTION: Final = re.compile(r"-[A-Za-z]*m")
-_LIST_OPTION: Final = re.compile(r"-[rec].*|--(?:requirements?|editable|constraints?)(?:=.*)?")
-"""Options of installers that name a list of what is installed, or a folder."""
+_LIST_OPTION: Final = re.compile(r"-[recf].*|--(?:requirements?|editable|constraints?|find-links)(?:=.*)?")
+_PACKAGE_FILE: Final = re.compile(
+    r".+\.(?:whl|zip|egg|tar(?:\.[a-z0-9]+)?|tgz|tbz2?|txz|tlz|gem|deb|rpm|apk|snap|conda|rock|rockspec)"
+)
+"""A file that is installed as it is where the folder has one of that name."""
+_MOUNT_OPTION: Final = re.compile(r"-[A-Za-z]*v.*|--(?:volume|mount)(?:=.*)?")
+"""Options of pip and uv that name a list of what is installed, or where it is."""
 _REMOTE_ADDRESS: Final = re.compile(r"(?!.*\bfile:).*://")
 
 
@@ -48,7 +54,7 @@ def files_run_by(words: Sequence[str]) -> Iterator[RunFile]:
     elif _runs_folder(name, words):
         yield RunFile(program=head)
     if name in PATH_INSTALLERS:
-        yield from _installed_paths(words)
+        yield from _installed_paths(name, words)
 
 
 def _scripts(name: str, words: Sequence[str]) -> Iterator[RunFile]:
@@ -76,15 +82,19 @@ def _runs_folder(name: str, words: Sequence[str]) -> bool:
     subcommand = words[start] if start < len(words) else ""
     if name in ("docker", "podman", "nerdctl") and subcommand == "compose":
         return _runs_folder("docker-compose", words[start:])
+    if name in ("docker", "podman", "nerdctl") and subcommand in ("create", "run"):
+        return any(map(_MOUNT_OPTION.fullmatch, words[start:]))
     if name in QUIET_SUBCOMMANDS:
         return subcommand not in QUIET_SUBCOMMANDS[name]
     return subcommand in RUNNING_SUBCOMMANDS.get(name, ())
 
 
-def _installed_paths(words: Sequence[str]) -> Iterator[RunFile]:
+def _installed_paths(name: str, words: Sequence[str]) -> Iterator[RunFile]:
     for word in words[1:]:
         place = word.partition("=")[2] if word.startswith("-") else word
-        if _LIST_OPTION.fullmatch(word):
+        if name in PYTHON_INSTALLERS and _LIST_OPTION.fullmatch(word):
             yield RunFile(program=words[0])
-        elif (place.startswith(".") or "/" in place) and not _REMOTE_ADDRESS.match(place):
+        elif (
+            place.startswith(".") or "/" in place or _PACKAGE_FILE.fullmatch(place)
+        ) and not _REMOTE_ADDRESS.match(place):
             yield RunFile(program=words[0], path=place)
