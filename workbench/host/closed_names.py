@@ -48,6 +48,7 @@ _FIRST_HOME_NAMES: Final = frozenset(folded_path(name).split("/")[0] for name in
 _PROGRAMS_IN_HOME: Final = frozenset({
     ".local/bin", "bin", ".cargo/bin", "go/bin", ".local/lib", ".nvm", ".pyenv/shims",
 })  # fmt: skip
+"""Folders whose links may lead to what is built in a workspace, which has to stay writable."""
 _OBEYED_IN_HOME: Final = frozenset(map(folded_path, HOME_NAMES - _PROGRAMS_IN_HOME))
 _HOME_FOLDERS_ON_WAY: Final = frozenset(
     "/".join(name.split("/")[:count]) for name in _OBEYED_IN_HOME for count in range(1, name.count("/") + 1)
@@ -191,7 +192,7 @@ def _led_to(links: Iterable[str], found: Mapping[str, str], workspace: str) -> I
 def _led_to_from_home(home: str, workspace: str) -> Iterator[str]:
     """Yield what links of a home folder lead to in a workspace, of startup and settings files of the user.
 
-    Settings of git are yielded without links too.
+    Those in its folders of settings count too. Settings of git are yielded without links as well.
     """
     settings = user_git_files(home)
     yield from _led_to(_links_of_home(home, workspace), {}, workspace)
