@@ -155,6 +155,8 @@ class StepChanged(RunEvent, frozen=True, kw_only=True):
     """What came of it for a reader: pull requests, issues, files."""
     said_ref: BlobRef | None = None
     """What its agent said and did, for the steps of its thread; sealed."""
+    rework_step: str = ""
+    """With `retrying`: the step that runs in its place; absent in older journals."""
 
 
 class ContractChecked(RunEvent, frozen=True, kw_only=True):

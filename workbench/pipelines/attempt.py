@@ -345,16 +345,15 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         detail = "; ".join((*warnings, *result.details))
         state = "completed_empty" if result.is_empty else "completed"
         return replace(plain, state=state, is_warned=is_warned, detail=journal.scrubbed(detail))
-    policy, why_text = attempt.step.failing, journal.scrubbed(result.failure)
-    if result.failed_contract is not None and result.failed_contract.then:
-        policy = replace(policy, then=result.failed_contract.then)
+    policy = attempt.step.policy_for(result.failed_contract)
+    why_text = journal.scrubbed(result.failure)
     if result.is_retryable and attempt.tried < policy.attempts and not attempt.is_last:
         return replace(plain, state="retrying", detail=why_text)
     can_be_reworked = (
         policy.then == "rework" and policy.rework_step and not (attempt.step_run.matrix or attempt.is_last)
     )
     if can_be_reworked and attempt.tried == policy.attempts:
-        return replace(plain, state="retrying", detail=why_text)
+        return replace(plain, state="retrying", detail=why_text, rework_step=policy.rework_step)
     return _final_failure(
         plain, result, policy, why_text, is_taken=is_failure_routed(attempt.step, attempt.context.pipeline)
     )

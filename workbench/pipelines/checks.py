@@ -499,6 +499,9 @@ def _check_targets(check: CheckContext, step: Step) -> None:
         check.within(step, "retry").error(
             "missing_field", "on_failure: rework needs rework_step, the step that fixes it"
         )
+    retry = _retry_rework_place(check, step)
+    if retry is not None and step.failing.then != "rework":
+        retry.error("wrong_rework", "rework_step counts with on_failure: rework only")
     for place in _rework_places(check, step):
         rework = text_at(place)
         if rework not in check.steps:
@@ -551,8 +554,6 @@ def _check_unique_reworks(check: CheckContext) -> None:
 def _check_rework(check: CheckContext, step: Step, rework: Step, place: DocumentPlace) -> None:
     """Report a rework that could never be done: a run would wait for it for ever."""
     name, rework_name = rework.id, one_line(rework.id, 60)
-    if step.failing.then != "rework":
-        place.error("wrong_rework", "rework_step counts with on_failure: rework only")
     if name == step.id:
         place.error("wrong_rework", "a step cannot be its own rework_step")
     elif name in check.before(step):

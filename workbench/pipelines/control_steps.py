@@ -34,7 +34,7 @@ from workbench.pipelines.attempt import Attempt, is_failure_routed
 from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.model import GateSpec, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.schedule import has_reworked, needs_rework, ready_steps, reworks_of
+from workbench.pipelines.schedule import due_rework, has_reworked, ready_steps, reworks_of
 from workbench.pipelines.state import StepRun, allowed_failures
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues
@@ -373,9 +373,7 @@ async def settle_reworks(run: RunContext) -> None:
     shared: dict[str, str] = {}
     for step in run.open_steps.current():
         step_run = run.state.steps[step.id]
-        if step_run.state != "retrying" or not needs_rework(step_run, step):
-            continue
-        rework = run.state.steps.get(step.failing.rework_step)
+        rework = run.state.steps.get(due_rework(step_run, step))
         if rework is not None and has_reworked(rework, step_run):
             await _settle_rework(run, step, step_run, rework)
         elif rework is not None and rework.has_ended:

@@ -458,6 +458,8 @@ class Coordinator:
         if step_run.state in ("waiting", "running"):
             await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
         why = self.state.cancel_reason or _CANCELLED
+        if step_run.state == "running":
+            why = f"{why}; what it did until then stays"
         body = StepChanged(
             state="cancelled", attempt=max(1, step_run.attempt), detail=why, duration_ms=step_run.working_ms,
             matrix=step_run.matrix, item=step_run.item,

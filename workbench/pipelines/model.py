@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.domain.values import (
     ArtifactKind,
@@ -304,6 +305,7 @@ class FailurePolicy(Struct, frozen=True, kw_only=True):
     attempts: int = 1
     then: FailureAction = "fail"
     rework_step: str = ""
+    """Named by `retry`, else by the first contract that names one."""
     delay_seconds: float = 0.0
     delay_factor: float = 1.0
     is_linear: bool = False
@@ -465,6 +467,19 @@ class Step(Struct, frozen=True, kw_only=True):
     def is_control(self) -> bool:
         """Return whether the coordinator settles it itself: a gate, a route or a matrix."""
         return self.kind in ("gate", "route") or self.matrix is not None
+
+    @property
+    def rework_steps(self) -> tuple[str, ...]:
+        """Return every step that may rework it, without repetition."""
+        own = (contract.rework_step for contract in self.contracts if contract.then == "rework")
+        return tuple(dict.fromkeys(name for name in (self.failing.rework_step, *own) if name))
+
+    def policy_for(self, failed: Contract | None) -> FailurePolicy:
+        """Return what a failure means: of a contract by its own words, otherwise by those of the step."""
+        if failed is None or failed.then is None:
+            return self.failing
+        rework = (failed.rework_step if failed.then == "rework" else "") or self.failing.rework_step
+        return replace(self.failing, then=failed.then, rework_step=rework)
 
     def agent_adapter(self, manifest: Manifest | None) -> Adapter | None:
         """Return the adapter that runs its agent; None without an agent or where none is known."""

@@ -361,10 +361,13 @@ def failure_policy(
     then, rework = base.then, base.rework_step
     for contract in contracts:
         action = FAILURE_ACTIONS.get(contract.on_failure)
-        # What one contract only warns of says nothing of the others, nor of the step itself.
-        if action in ("skip", "rework") and (rework or not contract.is_done_again):
+        # What one contract only warns of says nothing of the others, nor of the step itself. A failure of its
+        # program is dealt with as `retry` says, else as the first contract that says something.
+        is_first = then == "fail" and action in ("skip", "rework")
+        if is_first and (rework or not contract.is_done_again):
             then = action
-            rework = (contract.rework_step if action == "rework" else "") or rework
+        if action == "rework":
+            rework = rework or contract.rework_step
     if is_optional and then == "fail":
         then = "skip"
     attempts = max([base.attempts, *(count + 1 for count in counts)])

@@ -26,7 +26,7 @@ from workbench.pipelines.executor import OnStepEvent, StepExecutor, StepWorkspac
 from workbench.pipelines.load import LoadedPipeline, load_from_texts
 from workbench.pipelines.model import Manifest, Pipeline, Step
 from workbench.pipelines.run_journal import EVENT_PAGE_SIZE, RunJournal
-from workbench.pipelines.schedule import OpenSteps, StepTimers, needs_rework
+from workbench.pipelines.schedule import OpenSteps, StepTimers, due_rework
 from workbench.pipelines.state import RunState, StepRun
 from workbench.text.yaml_nodes import MOST_YAML_BYTES
 
@@ -170,9 +170,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
             return [
                 (other.id, runs[other.id].detail)
                 for other in self.pipeline.steps
-                if other.failing.rework_step == step.id
-                and runs[other.id].state == "retrying"
-                and needs_rework(runs[other.id], other)
+                if due_rework(runs[other.id], other) == step.id
             ]
         sources = set(step.tolerates)
         for step_set in self.repeated_sets:

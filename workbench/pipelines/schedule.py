@@ -30,7 +30,7 @@ def ready_steps(
         if step.matrix is not None and step_run.state == "running":
             yield from _ready_items(state, step)
         elif step_run.state == "retrying":
-            if not needs_rework(step_run, step):
+            if not due_rework(step_run, step):
                 yield step_run
         elif step_run.state == "pending" and (
             _is_rework_due(step, reworked, state)
@@ -47,12 +47,8 @@ def is_need_met(need: str, step: Step, state: RunState) -> bool:
 
 
 def _is_rework_due(step: Step, steps: Sequence[Step], state: RunState) -> bool:
-    for other in steps:
-        step_run = state.steps.get(other.id)
-        is_mine = other.failing.rework_step == step.id
-        if is_mine and step_run and step_run.state == "retrying" and needs_rework(step_run, other):
-            return True
-    return False
+    runs = ((other, state.steps.get(other.id)) for other in steps)
+    return any(due_rework(step_run, other) == step.id for other, step_run in runs if step_run is not None)
 
 
 def _ready_items(state: RunState, step: Step) -> Iterator[StepRun]:
@@ -67,10 +63,13 @@ def _ready_items(state: RunState, step: Step) -> Iterator[StepRun]:
         yield state.item(step.id, item_id)
 
 
-def needs_rework(step_run: StepRun, step: Step) -> bool:
-    """Return whether a step has no attempt left, so that another does its work instead."""
+def due_rework(step_run: StepRun, step: Step) -> str:
+    """Return the step that does the work of a failed one without attempts left; empty where none does."""
+    if step_run.state != "retrying":
+        return ""
     policy = step.failing
-    return policy.then == "rework" and bool(policy.rework_step) and step_run.failures == policy.attempts
+    is_due = policy.then == "rework" and step_run.failures == policy.attempts
+    return step_run.rework_step or (policy.rework_step if is_due else "")  # older journals do not name it
 
 
 def has_reworked(rework: StepRun, step_run: StepRun) -> bool:
@@ -83,7 +82,7 @@ def has_reworked(rework: StepRun, step_run: StepRun) -> bool:
 
 def reworks_of(names: Collection[str], steps: Sequence[Step]) -> set[str]:
     """Return the rework steps of some steps: a later round starts them again together with those."""
-    return {step.failing.rework_step for step in steps if step.id in names and step.failing.rework_step}
+    return {rework for step in steps if step.id in names for rework in step.rework_steps}
 
 
 def finished_matrices(state: RunState, steps: Sequence[Step]) -> list[Step]:

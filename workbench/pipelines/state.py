@@ -135,6 +135,8 @@ class StepRun(Struct):
     attempt: int = 0
     failures: int = 0
     """Failed attempts of this round."""
+    rework_step: str = ""
+    """The step that runs in its place now that no attempt is left."""
     moved_at: int = 0
     moved_position: int = 0
     """Journal position of its last move."""
@@ -334,7 +336,7 @@ def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     name = event.step or ""
     step = state.steps.setdefault(name, StepRun(id=name, matrix=body.matrix, item=body.item))
     step.state, step.moved_at, step.detail = body.state, event.at, body.detail
-    step.moved_position = event.position
+    step.moved_position, step.rework_step = event.position, body.rework_step
     if body.state == "running" and body.attempt != step.attempt:
         step.begun_position = event.position
         step.artifacts, step.printed, step.printed_ref = {}, "", None  # those of a round before

@@ -253,9 +253,9 @@ def step_plans(pipeline: Pipeline, manifest: Manifest | None) -> tuple[StepPlan,
 
 def _step_plan(step: Step, manifest: Manifest | None, needs: StepNeeds) -> StepPlan:
     contract = step.contracts[0].written_type if step.contracts else ""
-    rework, back = step.failing.rework_step, [target for target in route_targets(step) if target in needs]
+    back = [target for target in route_targets(step) if target in needs]
     before: frozenset[str] = ancestors(step.id, needs) if back else frozenset()
-    returns = [rework] if rework else []
+    returns = list(step.rework_steps)
     returns += [target for target in back if target in before or target == step.id]
     return StepPlan(
         id=step.id, kind=step.kind, needs=step.needs, name=step.name, persona=step.persona,

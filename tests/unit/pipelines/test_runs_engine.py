@@ -289,6 +289,35 @@ def test_a_driver_that_ends_before_the_second_rework_loses_nothing_of_it(runs, s
     assert (row.status, here.read("mended")[:13]) == ("completed", "gone-a\ngone-b")
 
 
+TWO_REWORKS = """
+  - id: a
+    workspace: {root: ./}
+    exec: {type: command, source: "%s"}
+    retry: {on_failure: rework, rework_step: mend, max_attempts: 1}
+    handover:
+      contracts:
+        - {type: non_empty_file, source: one, on_failure: rework, rework_step: write_one}
+        - {type: non_empty_file, source: two, on_failure: rework, rework_step: write_two}
+        - {type: non_empty_file, source: three, on_failure: skip}
+  - {id: mend, rework_only: true, exec: {type: command, source: "true"}}
+  - {id: write_one, rework_only: true, exec: {type: command, source: "true"}}
+  - {id: write_two, rework_only: true, exec: {type: command, source: "true"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("exit 3", "mend"), ("true", "write_one"), ("echo x > one", "write_two")],
+)
+def test_a_failure_is_reworked_by_the_step_that_is_named_for_it(runs, command, expected):
+    """That of the contract that failed, and that of `retry` where its command failed."""
+    here = runs()
+    row = here.run(TWO_REWORKS % command)
+    states = here.states(row.pipeline_id)
+    assert [name for name, state in states.items() if state == "completed"] == ["a", expected]
+    assert row.status == "completed"
+
+
 def test_a_way_back_reworks_anew(runs):
     """What stood for a step in the round before says nothing of this round."""
     here = runs()
