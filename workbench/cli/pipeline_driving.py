@@ -231,6 +231,29 @@ def _left_steps(journal: Journal, run_id: str) -> Iterator[str]:
             yield step.id
 
 
+def running_commands_line(journal: Journal, run_id: str) -> str:
+    """Return which commands of a run without a driver still run and how to end them; empty if none does."""
+    steps = list(_steps_with_owner(journal, run_id))
+    end = f"workbench pipeline cancel {run_id[:8]} ends what still runs."
+    return f"Still running: {named_steps(steps)}. {end}" if steps else ""
+
+
+def _steps_with_owner(journal: Journal, run_id: str) -> Iterator[str]:
+    """Yield the steps of a run whose commands an owner works on, also those in a run below."""
+    from workbench.host.job_folders import is_owned
+
+    jobs = journal.home.path / "jobs" / run_id
+    for step in fold_run(journal.events(run_id)).steps.values():
+        if step.state != "running":
+            continue
+        if step.process is not None:
+            is_running = is_owned(jobs / step.process.mark)
+        else:
+            is_running = step.session_id is not None and any(_steps_with_owner(journal, step.session_id))
+        if is_running:
+            yield step.id
+
+
 def _still_driven_line(row: PipelineState, pid: int) -> str:
     end = f"workbench pipeline cancel {row.pipeline_id[:8]} ends it."
     return f"Interrupted. The run continues in another process (pid {pid}); {end}"

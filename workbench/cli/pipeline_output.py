@@ -181,7 +181,8 @@ class _LinePrinter:
         signs, step = self._console.signs, self._where(event.session_id) + one_line(event.step or "", 60)
         match event.body:
             case RunStarted() as body:
-                again = f", round {body.round}: {named_steps(body.reset)} again" if body.round > 1 else ""
+                again = f": {named_steps(body.reset)} again" if body.reset else ""
+                again = f", round {body.round}{again}" if body.round > 1 else ""
                 name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
                 return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
             case StepChanged() as body:

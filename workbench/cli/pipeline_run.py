@@ -14,7 +14,7 @@ from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.headless_run import add_output_options
 from workbench.cli.journal_access import open_journal
 from workbench.cli.named_file import named_pipeline
-from workbench.cli.pipeline_driving import drive_or_follow_run
+from workbench.cli.pipeline_driving import drive_or_follow_run, running_commands_line
 from workbench.cli.pipeline_output import (
     find_run,
     matrix_lines,
@@ -303,6 +303,8 @@ def execute_status(options: Namespace, console: Console) -> int:
         session = journal.session(run.pipeline_id)
         if run.status == LOST and session is not None:
             console.say(f"  {lost_sentence(session)}")
+            if running := running_commands_line(journal, run.pipeline_id):
+                console.say(f"  {running}")
         for action in waiting:
             console.say(f"  waits: workbench approvals show {action}")
     return EXIT_OK

@@ -98,7 +98,7 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     first = hosted(stage)
     (action,) = until(stage.waiting)
     ended = host_stop.stop_host(stage.home, str(stage.workspace))
-    assert (ended.is_gone, "keeps waiting" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
+    assert (ended.is_gone, "stay open" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
     hosted(stage)

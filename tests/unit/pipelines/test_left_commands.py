@@ -5,6 +5,8 @@ import os
 import pytest
 
 from tests.support.runs import USER
+from tests.support.waits import until
+from workbench.cli.pipeline_driving import running_commands_line
 from workbench.effects.child_processes import terminate_leftovers
 from workbench.effects.process_table import ProcessIdentity, is_running
 from workbench.host.steps.run_requests import cancel_run, resume_run
@@ -87,17 +89,28 @@ def test_a_cancel_ends_what_an_earlier_driver_left(held):
     assert not is_running(command)
     assert here.read("count") == "begun\n"
     assert {here.journal.pipeline_state(one).status for one in held.runs()} == {"cancelled"}
+    (end,) = [body for _, body in here.bodies(held.runs()[0], "step.changed") if body.state == "cancelled"]
+    assert "what it did until then stays" in end.detail
+
+
+def test_a_run_without_a_driver_names_the_commands_that_still_run(held):
+    command = held.leave()
+    line = running_commands_line(held.here.journal, held.run)
+    assert line == f"Still running: s. workbench pipeline cancel {held.run[:8]} ends what still runs."
+    held.fifo.write_text("the line\n")
+    until(lambda: not running_commands_line(held.here.journal, held.run))
+    assert not is_running(command)
 
 
 def test_a_cancel_ends_what_runs(held):
     here, asked = held.here, []
 
-    def until(_):
+    def ends(_):
         if held.printed() and not asked:
             asked.append(cancel_run(here.journal, held.run, USER))
         return False
 
-    assert here.drive(held.run, until=until, seconds=20).status == "cancelled"
+    assert here.drive(held.run, until=ends, seconds=20).status == "cancelled"
     assert not is_running(held.command())
     assert here.read("count") == "begun\n"
     assert {here.journal.pipeline_state(one).status for one in held.runs()} == {"cancelled"}
