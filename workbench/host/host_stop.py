@@ -37,7 +37,8 @@ class StopResult(Struct, frozen=True, kw_only=True):
         if not self.is_gone:
             return f"The background process (pid {self.pid}) still runs."
         how = "was killed" if self.was_killed else "has ended"
-        return f"The background process (pid {self.pid}) {how}. Questions stay open; commands of pipelines continue."
+        rest = "Questions stay open, and commands of pipelines continue."
+        return f"The background process (pid {self.pid}) {how}. {rest}"
 
 
 def stop_host(

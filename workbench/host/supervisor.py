@@ -136,7 +136,7 @@ class Supervisor:
                 while not stop.is_set():
                     self._changed.clear()
                     if self._is_workspace_gone():
-                        LOG.error("%s is gone; what waits there keeps waiting", self._context.workspace)
+                        LOG.error("%s is gone; its questions stay open", self._context.workspace)
                         return
                     is_leaving = is_newer_schema_wanted(self._context.home, self._began_at)
                     if is_leaving and not self._is_call_running():

@@ -98,7 +98,7 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     first = hosted(stage)
     (action,) = until(stage.waiting)
     ended = host_stop.stop_host(stage.home, str(stage.workspace))
-    assert (ended.is_gone, "stay open" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
+    assert (ended.is_gone, "Questions stay open" in ended.words, first.wait(PATIENCE)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
     hosted(stage)
@@ -198,7 +198,7 @@ def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted
     if comes_back:
         stage.workspace.mkdir()
     assert process.wait(PATIENCE) == 0
-    assert b"is gone; what waits there keeps waiting" in process.stdout.read()
+    assert b"is gone; its questions stay open" in process.stdout.read()
     assert stage.journal.action(action.id).state == "pending"
     assert not is_lock_held(host_lock_path(stage.home, str(stage.workspace)))
     if comes_back:

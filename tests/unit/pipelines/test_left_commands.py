@@ -81,6 +81,22 @@ def test_a_command_continues_after_its_driver_and_the_next_one_follows_it(held):
     assert not is_running(command)
 
 
+def test_a_command_is_not_run_again_because_another_step_was_changed(held):
+    here = held.here
+    held.leave()
+    above = here.root / "p.yaml"
+    above.write_text(above.read_text() + '  - {id: more, exec: {type: command, source: "true"}}\n')
+    resume_run(here.journal, held.run, USER, reads_files=True)
+
+    def see(events):
+        if any((event.kind, event.session_id) == ("run.started", held.run) for event in events):
+            held.fifo.write_text("the line\n")
+
+    row = here.drive(held.run, see=see, seconds=20)
+    assert (row.status, here.states(held.run)["more"]) == ("completed", "completed")
+    assert here.read("count") == "begun\nended\n"
+
+
 def test_a_cancel_ends_what_an_earlier_driver_left(held):
     here = held.here
     command = held.leave()

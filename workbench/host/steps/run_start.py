@@ -69,6 +69,8 @@ class StartedRun(Struct, frozen=True, kw_only=True):
     """Of a run that a human continued: its later round, which does not say yet which steps start again."""
     is_first: bool = False
     """Nothing of it ran before."""
+    changed: frozenset[str] = frozenset()
+    """Steps of the round before that its files no longer have, or have in another form."""
 
 
 def run_continuation(state: RunState, pending: int) -> RunContinuation:
@@ -309,9 +311,11 @@ async def _continue_run(
     if data is None or writer.keyed(data) != before.definition_digest:
         what, why = "the run does not continue", "what it was started with no longer exists"
         raise RunRefused(what, why, "start another one with workbench pipeline run")
-    definition = RunDefinition.from_bytes(data)
+    definition, changed = RunDefinition.from_bytes(data), frozenset[str]()
     if is_new_round and state.reads_files and state.request is not None:
+        earlier = definition.read()[0]
         definition, pipeline, manifest = await _define_again(context, state, state.request, definition)
+        changed = _changed_steps(earlier, pipeline)
         data = definition.to_bytes()
         sealed, plans = writer.seal(data), step_plans(pipeline, manifest)
         before = replace(before, definition_ref=sealed, definition_digest=writer.keyed(data), steps=plans)
@@ -321,8 +325,13 @@ async def _continue_run(
     again = replace(before, round=state.round + 1, kept=(), from_run="", returned_by="")
     return StartedRun(
         definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=before.workspace_root,
-        next_round=again if is_new_round else None,
+        next_round=again if is_new_round else None, changed=changed,
     )  # fmt: skip
+
+
+def _changed_steps(earlier: Pipeline, pipeline: Pipeline) -> frozenset[str]:
+    steps = {step.id: replace(step, path="") for step in pipeline.steps}
+    return frozenset(step.id for step in earlier.steps if steps.get(step.id) != replace(step, path=""))
 
 
 async def take_over_steps(
@@ -376,8 +385,7 @@ async def _reattached_steps(
 ) -> frozenset[str]:
     """Return the running steps that the executor continues; what is left of the others is ended."""
     state, reattached = started_run.state, set[str]()
-    # What is done again, or with other files, or not at all any more, is not continued.
-    is_unwanted = state.is_cancelled or state.reads_files
+    # What is done again, in another form, or not at all any more, is not continued.
     wanted_again = _steps_wanted_again(state, started_run.pipeline)
     for step in list(state.steps.values()):
         if step.state != "running":
@@ -388,7 +396,8 @@ async def _reattached_steps(
                 await executor.cancel(step_id.with_part(part))
         if not await executor.reattach(step_id, step.process, step.session_id):
             continue
-        if is_unwanted or step.id in wanted_again:
+        is_changed = (step.matrix or step.id) in started_run.changed
+        if state.is_cancelled or is_changed or step.id in wanted_again:
             await executor.cancel(step_id)
         else:
             reattached.add(step.id)
