@@ -130,3 +130,55 @@ def test_a_cancel_ends_what_runs(held):
     assert not is_running(held.command())
     assert here.read("count") == "begun\n"
     assert {here.journal.pipeline_state(one).status for one in held.runs()} == {"cancelled"}
+
+
+REWORKED = """
+  - {{id: s, workspace: {{root: ./}}, exec: {{type: command, source: "echo tried >> tries; exit 1"}},
+     retry: {{on_failure: rework, rework_step: mend}}}}
+  - {{id: mend, rework_only: true, workspace: {{root: ./}}, exec: {{type: command, source: '{waits}'}}}}
+"""
+
+
+@pytest.fixture
+def reworked(runs):
+    """A run whose driver ended while a rework step worked."""
+    here = runs()
+    fifo = here.root / "fifo"
+    os.mkfifo(fifo)
+    run = here.request(here.pipeline(REWORKED.format(waits=WAITS.format(fifo=fifo))))
+    here.drive(run, until=lambda _: here.bodies(run, "output.streamed"), seconds=20)
+    yield here, run, fifo
+    for _, body in here.bodies(run, "process.started"):
+        terminate_leftovers(identity_of(body), body.mark)
+
+
+def test_a_rework_step_that_works_is_continued_and_its_step_not_run_again(reworked):
+    here, run, fifo = reworked
+    resume_run(here.journal, run, USER)
+
+    def see(events):
+        if any(event.kind == "run.started" for event in events):
+            fifo.write_text("the line\n")
+
+    assert here.drive(run, see=see, seconds=20).status == "completed"
+    assert (here.read("count"), here.read("tries")) == ("begun\nended\n", "tried\n")
+
+
+def test_a_rework_step_that_works_is_ended_where_its_step_starts_again(reworked):
+    here, run, _ = reworked
+    (begun,) = [body for step, body in here.bodies(run, "process.started") if step == "mend"]
+    resume_run(here.journal, run, USER, "s")
+    here.drive(run, until=lambda _: here.read("count") == "begun\nbegun\n", seconds=20)
+    assert not is_running(identity_of(begun))
+    assert here.read("tries") == "tried\n" * 2
+
+
+def test_a_rework_step_that_was_lost_is_not_run_again_without_an_answer(reworked):
+    here, run, _ = reworked
+    (job,) = [body for step, body in here.bodies(run, "process.started") if step == "mend"]
+    (here.home.path / "jobs" / run / job.mark / "job.json").unlink()
+    for _ in range(2):
+        resume_run(here.journal, run, USER)
+        here.drive(run, until=lambda c: c.is_waiting, seconds=20)
+        assert here.states(run) == {"s": "retrying", "mend": "waiting"}
+    assert (here.read("count"), here.read("tries")) == ("begun\n", "tried\n")

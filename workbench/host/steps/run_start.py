@@ -47,7 +47,7 @@ from workbench.pipelines.executor import StepExecutor
 from workbench.pipelines.model import Manifest, Pipeline
 from workbench.pipelines.repository_checks import RepositoryChecks, read_code_host
 from workbench.pipelines.run_context import RunDefinition, define_run
-from workbench.pipelines.schedule import reworks_of
+from workbench.pipelines.schedule import due_rework, has_reworked, reworks_of
 from workbench.pipelines.state import RunState, StepRun, fold_run
 from workbench.pipelines.step_order import descendants, step_plans
 from workbench.text.human import iso_time
@@ -356,7 +356,7 @@ async def take_over_steps(
             await agent_step.close_child_session(context, driver, child.id, is_done=False)
     events = [writer.event(body) for body in _moves_to_processing(state)]
     if started_run.next_round is not None:
-        reset = _steps_to_reset(state, started_run.pipeline, reattached)
+        reset = _steps_to_reset(started_run, reattached)
         events += _withdrawn_questions(context, writer, [state.steps[name] for name in reset])
         events.append(writer.event(replace(started_run.next_round, reset=reset)))
     if events:
@@ -385,8 +385,7 @@ async def _reattached_steps(
 ) -> frozenset[str]:
     """Return the running steps that the executor continues; what is left of the others is ended."""
     state, reattached = started_run.state, set[str]()
-    # What is done again, in another form, or not at all any more, is not continued.
-    wanted_again = _steps_wanted_again(state, started_run.pipeline)
+    unwanted = _steps_not_continued(started_run)
     for step in list(state.steps.values()):
         if step.state != "running":
             continue
@@ -396,8 +395,7 @@ async def _reattached_steps(
                 await executor.cancel(step_id.with_part(part))
         if not await executor.reattach(step_id, step.process, step.session_id):
             continue
-        is_changed = (step.matrix or step.id) in started_run.changed
-        if state.is_cancelled or is_changed or step.id in wanted_again:
+        if state.is_cancelled or step.id in unwanted or step.matrix in unwanted:
             await executor.cancel(step_id)
         else:
             reattached.add(step.id)
@@ -432,11 +430,35 @@ def _steps_wanted_again(state: RunState, pipeline: Pipeline) -> set[str]:
     return again | {item.id for item in state.steps.values() if item.matrix and item.matrix in again}
 
 
-def _steps_to_reset(state: RunState, pipeline: Pipeline, reattached: frozenset[str]) -> tuple[str, ...]:
-    """Return the steps that begin again: those neither completed nor reattached, and those wanted again."""
+def _steps_not_continued(started_run: StartedRun) -> set[str]:
+    """Return the steps that start again, changed or not at all any more, with their rework steps."""
+    steps = started_run.pipeline.steps
+    names = _steps_wanted_again(started_run.state, started_run.pipeline) | started_run.changed
+    return names | reworks_of(names, steps)
+
+
+def _steps_with_rework(started_run: StartedRun, reattached: frozenset[str]) -> set[str]:
+    """Return the failed steps whose rework step continues, waits, or has done their work already."""
+    runs, unwanted, found = started_run.state.steps, _steps_not_continued(started_run), set[str]()
+    for step in started_run.pipeline.steps:
+        step_run = runs.get(step.id)
+        rework = runs.get(due_rework(step_run, step)) if step_run and step.id not in unwanted else None
+        if step_run is None or rework is None:
+            continue
+        is_open = rework.id in reattached or rework.state == "waiting"
+        if is_open or (rework.is_done and has_reworked(rework, step_run)):
+            found.add(step.id)
+    return found
+
+
+def _steps_to_reset(started_run: StartedRun, reattached: frozenset[str]) -> tuple[str, ...]:
+    """Return the steps that begin again: those neither completed nor continued, and those wanted again."""
+    state, pipeline = started_run.state, started_run.pipeline
     again = _steps_wanted_again(state, pipeline)
-    unfinished = set(state.steps_to_redo()) - reattached
-    again |= reworks_of(again | unfinished, pipeline.steps)
+    reworked = _steps_with_rework(started_run, reattached)
+    unfinished = set(state.steps_to_redo()) - reattached - reworked
+    again |= reworks_of(again, pipeline.steps)
+    again |= reworks_of(unfinished, pipeline.steps) - reattached - set(state.waiting)
     step_ids = {step.id for step in pipeline.steps}
     return tuple(
         step
