@@ -363,8 +363,8 @@ def failure_policy(
         action = FAILURE_ACTIONS.get(contract.on_failure)
         # What one contract only warns of says nothing of the others, nor of the step itself. A failure of its
         # program is dealt with as `retry` says, else as the first contract that says something.
-        is_first = then == "fail" and action in ("skip", "rework")
-        if is_first and (rework or not contract.is_done_again):
+        is_stated = bool(rework) or not contract.is_done_again
+        if then == "fail" and action in ("skip", "rework") and is_stated:
             then = action
         if action == "rework":
             rework = rework or contract.rework_step
