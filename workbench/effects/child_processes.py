@@ -338,6 +338,13 @@ def signal_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
+def _is_readable(file: int, seconds: float) -> bool:
+    """Wait until a descriptor is readable or closed; it may have any number, unlike with `select`."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(seconds * 1_000))
+
+
 class BoxProcesses:
     """All processes in a box; they have ended when the first one has."""
 
@@ -352,7 +359,7 @@ class BoxProcesses:
 
     def have_ended(self, seconds: float) -> bool:
         """Wait for their end, for a limited time."""
-        return bool(select.select([self.file], [], [], seconds)[0])
+        return _is_readable(self.file, seconds)
 
     def close(self) -> None:
         """Give the descriptor back; the first process may have become our child by now."""
@@ -517,7 +524,7 @@ class _Exchange:
         return inside
 
     def _printed_by_box(self) -> bytes:
-        if not select.select([self._stdout], [], [], START_SECONDS)[0]:
+        if not _is_readable(self._stdout, START_SECONDS):
             raise TimeoutError
         return os.read(self._stdout, _CHUNK)
 

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from workbench.effects.path_files import SYNCING
 from workbench.effects.sandbox import boxed_argv, boxed_environment
 
 BACKENDS = ("auto", "landlock")
+_SELECTABLE = 1_024
 
 
 @pytest.fixture
@@ -187,6 +189,25 @@ def hook(planned, script, *, stdin=b"", timeout=boxes.SECONDS, grace=0.1, choice
     argv = boxed_argv(boxes.sandbox(choice), planned.box, ("sh", "-c", script))
     environment = boxed_environment({"PATH": os.environ["PATH"]}, planned.box)
     return run_hook(argv, stdin, "/", environment, timeout, grace=grace, is_boxed=True)
+
+
+@pytest.fixture
+def many_descriptors():
+    """Hold more descriptors than `select` can watch."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4_096, hard), hard))
+    held = [os.open("/dev/null", os.O_RDONLY)]
+    while held[-1] < _SELECTABLE:
+        held.append(os.dup(held[0]))
+    yield
+    for file in held:
+        os.close(file)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_descriptors")
+def test_a_process_with_many_descriptors_runs_hooks_in_boxes(planned):
+    assert hook(planned, "echo x").output == b"x\n"
 
 
 def test_a_hook_reads_its_input_and_no_more(planned, choice):
