@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import time
@@ -12,7 +11,7 @@ import time
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
-from tests.support.waits import PATIENCE, until
+from tests.support.waits import PATIENCE, is_readable, until
 
 
 def test_a_second_process_approves_a_headless_runs_edit(shop):
@@ -217,7 +216,7 @@ def spoken(master, until, seconds=PATIENCE):
     seen, end = "", time.monotonic() + seconds
     while until not in seen:
         assert time.monotonic() < end, seen
-        if select.select([master], [], [], 0.1)[0]:
+        if is_readable(master, 0.1):
             try:
                 seen += os.read(master, 65536).decode(errors="replace")
             except OSError:

@@ -85,6 +85,7 @@ class Stage:
         self.can_ask = can_ask
         self.lock = None
         self.session_id = ""
+        self._held = ExitStack()
 
     # --- the agent --------------------------------------------------------------------------------
 
@@ -108,7 +109,7 @@ class Stage:
         return self
 
     def context(self):
-        return open_driver_context(
+        context = open_driver_context(
             self.home,
             self.journal,
             str(self.workspace),
@@ -117,6 +118,8 @@ class Stage:
             can_ask=self.can_ask,
             sleep=no_wait,
         )
+        self._held.callback(context.root.close)
+        return context
 
     def driver(self):
         """Become a driver; a test that plays a dead one just drops the lock."""
@@ -180,4 +183,5 @@ class Stage:
         """Check that the tables are what the events say, then let go."""
         with ExitStack() as stack:
             stack.callback(self.journal.close)
+            stack.callback(self._held.close)
             assert index_table_differences(self.journal) == []

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import pty
-import select
 import signal
 import struct
 import subprocess
@@ -14,7 +13,7 @@ import time
 import pyte
 
 from tests.support.keys import decide
-from tests.support.waits import PATIENCE, is_at_work
+from tests.support.waits import PATIENCE, is_at_work, is_readable
 
 _OWN_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 
@@ -110,7 +109,7 @@ class Terminal:
 
     def _take(self, seconds):
         """Read what is drawn next, if something is within a time; False when the program has ended."""
-        if select.select([self._master], [], [], seconds)[0]:
+        if is_readable(self._master, seconds):
             try:
                 data = os.read(self._master, 65_536)
             except OSError:

@@ -7,11 +7,12 @@ few seconds, or writes more than a megabyte, is ended with everything that it st
 import contextlib
 import os
 import resource
-import select
 import shutil
 import signal
 import subprocess
 from pathlib import Path
+
+from tests.support.waits import is_readable
 
 SECONDS = 5
 REAL = ("env", "nice", "nohup", "timeout", "xargs", "setsid", "sh", "bash", "find", "tr")
@@ -63,7 +64,7 @@ class Throwaway:
                 child.stdin.write(b"a 1\nb 2\n")
                 child.stdin.close()
             # Whoever was started holds the other end: when all are gone, nothing more will happen.
-            self.ended += not select.select([ours], [], [], SECONDS)[0]
+            self.ended += not is_readable(ours, SECONDS)
         finally:
             os.close(ours)
             with contextlib.suppress(ProcessLookupError):

@@ -3,12 +3,20 @@
 import asyncio
 import contextlib
 import inspect
+import select
 import time
 from pathlib import Path
 
 PATIENCE = 120.0
 """Seconds after which what must come is taken as lost: only a test that fails waits so long."""
 _LOOK_SECONDS = 0.02
+
+
+def is_readable(file, seconds=0.0):
+    """Wait until a file is readable or closed, for a limited time; its descriptor may have any number."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(seconds * 1_000))
 
 
 def until(holds, said=lambda: "it did not come"):

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.waits import PATIENCE
+from tests.support.waits import PATIENCE, is_readable
 from workbench.effects import fault_points
 
 POINT = "journal.after_commit"
@@ -132,7 +131,7 @@ def test_the_variable_stops_a_program_at_the_point(program: str) -> None:
             assert os.WIFSTOPPED(status)
             assert child.stdout is not None
             before = os.read(child.stdout.fileno(), 100) if program is PASSES else b""
-            assert not select.select([child.stdout], [], [], 0)[0]
+            assert not is_readable(child.stdout)
             os.kill(child.pid, signal.SIGCONT)
             after = child.stdout.read()
         finally:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.waits import PATIENCE, until
+from tests.support.waits import PATIENCE, is_readable, until
 from workbench.effects import command_execution, own_processes, process_table
 from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
@@ -54,7 +53,7 @@ def is_gone(pid: int, seconds: float = 5.0) -> bool:
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([file], [], [], seconds)[0])
+        return is_readable(file, seconds)
     finally:
         os.close(file)
 
