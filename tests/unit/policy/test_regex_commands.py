@@ -28,6 +28,8 @@ ROWS = (
     (r'"command":"git (?!x)push"', None),
     (r'"command":"(a|b)(a|b)(a|b)(a|b)(a|b)(a|b) x"', None),
     (r'"path":"a b"', None),
+    (r'"command":"git (push){1} origin"', ("git push origin",)),
+    (r'"command":"git \\q push"', None),
 )  # fmt: skip
 
 

@@ -130,6 +130,12 @@ def test_the_model_is_told_what_was_refused_and_how_to_leave(refusals, note):
     assert text == (note and note + ask)
 
 
+def test_files_that_are_only_counted_are_in_the_note():
+    assert "1,200 more control the workspace too." in refusal_note(
+        [SandboxRefusal(kind="closed", target="moved.txt", more=1_200)]
+    )
+
+
 @pytest.mark.skipif(bool(why_no_sandbox()), reason=why_no_sandbox())
 @pytest.mark.parametrize(
     ("line", "expected"),
