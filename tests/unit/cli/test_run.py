@@ -207,14 +207,14 @@ def test_what_an_agent_writes_does_not_steer_the_terminal(shell):
 
 
 @pytest.mark.spec(215)
-def test_another_run_that_drives_the_session_is_named(shell):
+def test_a_run_that_cannot_record_names_the_run_that_drives_the_session(shell):
     shell("run", "-p", "x", "--recording", shell.recording(SAY, SAY))
     key = sessions(shell)[0]["id"]
     with Journal.open(Home.open()) as journal:
         driver = driver_identity(journal, str(shell.workspace), "run")
         with DriverLock(journal, driver):
             take_lease(journal, key, driver)
-            assert shell("run", "--session", key[:6], "-p", "more") == 1
+            assert shell("run", "--session", key[:6], "-p", "more", "--record", "more.json") == 1
             assert f"pid {driver.pid}" in shell.err
             assert sum(isinstance(e.body, LeaseTaken) for e in journal.events(key)) == 2
 
