@@ -88,7 +88,7 @@ def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point,
 
 OWNER_POINTS = [name for name in FAULT_POINTS if name.startswith("job.")]
 OF_A, OF_B, OF_CONTRACT = 1, 2, 3
-"""The commands of `STEPS` in their order, of which the owner is killed with one."""
+"""Commands of `STEPS` in run order; their owner is killed during one of them."""
 
 
 def answered_as_it_was(here, run):

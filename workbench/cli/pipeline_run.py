@@ -147,7 +147,7 @@ def _confirm_missing_input(
     steps = steps_missing_input(loaded.pipeline, request.input) if loaded.report.is_ok else ()
     if not steps or options.no_input:
         return
-    what, why = "no run was started", f"there is no input, and {used_by_text(steps)}"
+    what, why = "no run was started", f"the input is empty, and {used_by_text(steps)}"
     remedy = "give one with --input TEXT, or start without it: --no-input"
     if not console.can_ask or options.output_format not in (None, "human"):
         console.note(f"Warning: {why}. --input TEXT gives one; --no-input starts without this warning.")

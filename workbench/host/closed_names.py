@@ -61,7 +61,7 @@ _STORES_BY_MARK: Final = {"HEAD": frozenset({"objects", "refs", "logs"}), "requi
 Hard links to their files do not count.
 """
 _PACKAGE_FOLDERS: Final = frozenset({"node_modules", "site-packages"})
-"""Folders of which the files are often hard links to a cache, here and in other such folders."""
+"""Folders whose files are often hard links to a cache or to each other."""
 _BYTECODE_FOLDER: Final = "__pycache__"
 
 

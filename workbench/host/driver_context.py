@@ -90,7 +90,7 @@ class StepConstraints(Struct, frozen=True, kw_only=True):
     most_tokens: int = 0
     """Tokens of one model call at which the conversation counts as full; 0 is no limit."""
     run_budget: float = 0.0
-    """US dollars that the run may cost by its manifest; 0 is no limit."""
+    """Cost limit of the run from its manifest, in US dollars; 0 means no limit."""
 
 
 NO_CONSTRAINTS: Final = StepConstraints()

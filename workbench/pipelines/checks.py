@@ -505,7 +505,7 @@ def _check_targets(check: CheckContext, step: Step) -> None:
     for place in _rework_places(check, step):
         rework = text_at(place)
         if rework not in check.steps:
-            place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
+            place.error("unknown_step", f"rework_step names the unknown step {one_line(rework, 60)}")
         else:
             _check_rework(check, step, check.steps[rework], place)
     for need in step.needs:

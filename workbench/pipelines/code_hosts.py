@@ -73,7 +73,7 @@ def find_code_host(word: str, address: str) -> CodeHost:
     if not kind:
         kind = next((name for name in CODE_HOSTS if name in host and name != _LOCAL), "")
         shown = one_line(host, 80)
-        origin = f"host {shown} of the remote origin" if host else "there is no remote origin on a server"
+        origin = f"host {shown} of the remote origin" if host else "the remote origin names no server"
     return CodeHost(facts={**facts, **(facts_of_kind(kind) if kind else {})}, origin=origin)
 
 

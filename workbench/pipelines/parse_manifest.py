@@ -223,7 +223,7 @@ def _forge(document: _MetadataDocument) -> str:
     place, kind = document.place_of("forge"), known_kind(document.forge)
     if place is not None and document.forge and not kind:
         known = ", ".join(CODE_HOSTS)
-        message = f"there is no code host {one_line(document.forge, 60)}, so that of the remote counts"
+        message = f"{one_line(document.forge, 60)} is not a known code host; the remote origin decides"
         place.warn("wrong_value", f"{message}; known: {known}")
     return kind
 

@@ -122,7 +122,7 @@ class RepositoryChecks(Struct, frozen=True, kw_only=True):
                 continue
             name = persona_name(text, self.host.kind, self._filled, self.manifest.personas)
             if name not in self.manifest.personas:
-                message = f"there is no persona {one_line(name, 60)}; code host: {self.host.summary()}"
+                message = f"unknown persona {one_line(name, 60)}; code host: {self.host.summary()}"
                 yield self._problem(step, member, "unknown_persona", message, is_fatal=is_fatal)
 
     def _filled(self, text: str) -> str:

@@ -101,5 +101,5 @@ class StepProcesses(Protocol):
         ...
 
     def leave(self) -> None:
-        """Let the processes that outlive their driver continue when they are no longer followed: it ends."""
+        """Leave the processes that outlive their driver running when the driver stops following them."""
         ...

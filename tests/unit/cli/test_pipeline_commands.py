@@ -344,7 +344,7 @@ def asked_at_a_terminal(place, monkeypatch, answer, *words):
 def test_a_script_is_warned_of_an_input_that_is_missing_and_its_run_starts(greeting, words, is_warned):
     status, _, err = said(greeting, "pipeline", "run", "p.yaml", *words)
     assert status == 0, err
-    assert ("Warning: there is no input, and hello uses it." in err) == is_warned
+    assert ("Warning: the input is empty, and hello uses it." in err) == is_warned
     assert ("--input TEXT" in err and "--no-input" in err) == is_warned
 
 

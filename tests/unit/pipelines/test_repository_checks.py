@@ -101,7 +101,7 @@ def test_an_agent_of_the_code_host_works_in_a_run(runs):
 @needs_git
 @pytest.mark.parametrize(("forge", "line"), [
     ("github", "code host: github (metadata.forge of the manifest)"),
-    ("", "code host: unknown (there is no remote origin on a server)"),
+    ("", "code host: unknown (the remote origin names no server)"),
 ])  # fmt: skip
 def test_validate_and_the_dry_run_name_the_code_host_and_how_it_was_found(tmp_path, forge, line):
     manifest = MANIFEST.replace("name: shop", f"name: shop\n  forge: {forge}") if forge else MANIFEST

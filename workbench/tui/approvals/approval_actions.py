@@ -90,7 +90,7 @@ class AnswerActions:
         self._approve_selection(detail)
 
     def answer_with(self, letter: str, choice: str) -> None:
-        """Give the answer that a gate's file gives to a letter; first show what nobody has seen yet."""
+        """Choose the gate's answer that has this key in its file; show unseen parts first."""
         detail = self._answering.armed_for(letter)
         if detail is None or self._shows_unseen_part(detail, letter) or self._warns_of_hidden(detail):
             return
