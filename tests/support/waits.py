@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import inspect
+import os
 import select
 import time
 from pathlib import Path
@@ -26,6 +27,12 @@ def until(holds, said=lambda: "it did not come"):
         assert time.monotonic() < end, said()
         time.sleep(_LOOK_SECONDS)
     return found
+
+
+def until_file_clock_moves(path):
+    """Wait until a change of a file gets a later time than its last one: that clock moves in steps."""
+    before = path.stat().st_ctime_ns
+    until(lambda: os.utime(path) or path.stat().st_ctime_ns > before)
 
 
 async def until_true(holds, pause=None, said=lambda: "it did not come"):

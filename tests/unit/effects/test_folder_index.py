@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.support.waits import until_file_clock_moves
 from workbench.effects import folder_index
 from workbench.effects.folder_index import FolderFindings, FolderIndex, TooManyNames
 
@@ -57,7 +58,7 @@ def test_only_what_changed_is_asked_for_again(tmp_path, reader, index, change):
     (tmp_path / "a/b/old").touch()
     index.found()
     reader.asked.clear()
-    time.sleep(0.02)  # the clock of the file system moves in steps
+    until_file_clock_moves(tmp_path / "a/b/old")
     inner = tmp_path / "a/b"
     match change:
         case "file":

@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.waits import until_file_clock_moves
 from workbench.policy import git_settings
 from workbench.policy.git_settings import GitSetting, files_named_by_git, read_git_settings
 
@@ -178,8 +178,9 @@ def test_settings_of_the_user_and_of_the_system_are_read(work, tmp_path, monkeyp
 def test_settings_that_changed_are_read_again(work, monkeypatch):
     monkeypatch.setattr(git_settings, "_SETTLED_NANOSECONDS", -1)
     file = work / ".git/config"
+    file.touch()
     for name in ("fs", "gs", "hs"):
-        time.sleep(0.02)  # the clock of the file system moves in steps
+        until_file_clock_moves(file)
         file.write_text(f"[core]\n\tpager = tools/{name}\n")
         os.utime(file, (1, 1))
         assert named(work) == [f"tools/{name}"]
