@@ -13,7 +13,6 @@ import pytest
 
 from tests.e2e.conftest import SCRIPT, opened
 from tests.e2e.test_replay_journey import BODY, CONVERSATION, MORE_ROWS
-from tests.support.sizes import rarely
 from tests.support.stage import call, exchange, recording, result, text
 from tests.support.terminal import Terminal
 from tests.support.waits import PATIENCE, until
@@ -221,8 +220,7 @@ def same(terminal, wanted, other=None):
 
 
 @pytest.mark.spec(140, 150, 218)
-# A decided row of the run may have another place in the queue of the replay than it had in the live one.
-@pytest.mark.parametrize("kind", [rarely("chat"), "pipeline"])
+@pytest.mark.parametrize("kind", ["chat", "pipeline"])
 def test_each_mark_shows_what_the_live_screen_showed_then(recorded, terminals, kind):
     session_id, seen = recorded[kind]
     assert len({repr(cells) for *_, cells in seen}) == len(seen)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from workbench.config.types import NotifySettings
 from workbench.domain.rows import Action
@@ -52,6 +53,18 @@ def test_what_is_new_stands_below_the_cursor_unless_the_list_scrolls():
     assert [one.id for one in held] == ["a", "b", "new", "c"]
     assert with_new_rows_below_cursor(rows, {"a", "b", "c"}, "b", lambda count: True) == rows
     assert with_new_rows_below_cursor(rows, {"a", "b", "c"}, None, lambda count: False) == rows
+
+
+@given(st.data())
+def test_new_waiting_rows_never_follow_a_decided_one(data):
+    keys = data.draw(st.lists(st.integers(0, 30).map(str), unique=True))
+    waiting = data.draw(st.integers(0, len(keys)))
+    rows = [replace(row(key), in_decided=place >= waiting) for place, key in enumerate(keys)]
+    known = set(data.draw(st.lists(st.sampled_from(keys))) if keys else ())
+    cursor = data.draw(st.sampled_from([None, *known]))
+    shown = with_new_rows_below_cursor(rows, known, cursor, lambda count: False)
+    assert sorted(one.id for one in shown) == sorted(keys)
+    assert [one.in_decided for one in shown] == sorted(one.in_decided for one in shown)
 
 
 def action(key, state="pending", supersedes=None):

@@ -71,7 +71,9 @@ def with_new_rows_below_cursor(
     cursor: str | None,
     can_hold_above: Callable[[int], bool],
 ) -> list[QueueRow]:
-    """Return the rows with what is new below the row under the cursor, unless the list can scroll instead.
+    """Return the rows with new ones below the row under the cursor, unless the list can scroll instead.
+
+    Decided rows always follow those that wait: on a decided row the cursor holds nothing above it.
 
     Args:
         rows: in the order they would have.
@@ -80,7 +82,7 @@ def with_new_rows_below_cursor(
         can_hold_above: whether so many rows above the cursor leave it on its line.
     """
     cursor_index = next((n for n, row in enumerate(rows) if row.id == cursor), None)
-    if cursor_index is None:
+    if cursor_index is None or rows[cursor_index].in_decided:
         return list(rows)
     fresh = [row for row in rows[:cursor_index] if row.id not in before]
     if not fresh or can_hold_above(len(fresh)):
