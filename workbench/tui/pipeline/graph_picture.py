@@ -51,6 +51,7 @@ class GraphPicture(LineView):
     """The drawing, with a cursor on one of its steps."""
 
     DEFAULT_CSS = "GraphPicture { overflow-x: auto; overflow-y: auto; scrollbar-size: 0 0; }"
+    HAS_SCROLLBAR = False
 
     class Moved(Message):
         """The cursor came to another step, or its step is shown anew."""

@@ -67,8 +67,26 @@ _BELOW: Final = -1
 
 
 @cache
-def _thumb_strip(colours: Ink, signs: Glyphs) -> Strip:
-    return line_strip(styled(signs.of("thumb"), colours.of("faint")), 1, colours.on("background"))
+def _bar_strip(colours: Ink, signs: Glyphs, *, is_thumb: bool, has_focus: bool) -> Strip:
+    tone = colours.of(("info" if has_focus else "muted") if is_thumb else "rule")
+    sign = signs.of("thumb") if is_thumb else signs.line("│")
+    return line_strip(styled(sign, tone), 1, colours.on("background"))
+
+
+def thumb_rows(first: int, height: int, count: int) -> range:
+    """Return the rows of the screen that a scrollbar's thumb takes; none where all lines are on the screen.
+
+    Args:
+        first: The line at the top of the screen.
+        height: Rows of the screen.
+        count: All lines.
+    """
+    hidden = count - height
+    if hidden <= 0 or height <= 0:
+        return range(0)
+    size = max(1, height * height // count)
+    top = round(first / hidden * (height - size))
+    return range(top, top + size)
 
 
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -82,8 +100,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     LineView { scrollbar-size: 0 0; overflow-x: hidden; overflow-y: auto; background: $background; }
     """
 
-    HAS_THUMB: ClassVar[bool] = False
-    """Whether the last cell of a row shows where among all rows the screen is: lists leave it blank."""
+    HAS_SCROLLBAR: ClassVar[bool] = True
+    """Whether the last cell of each row is the scrollbar's, where it is blank and not all lines fit."""
 
     def __init__(self, *, key: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=key, classes=classes)
@@ -97,7 +115,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Which of its rows are on the screen."""
         self.empty_page: Callable[[int], Sequence[Content]] | None = None
         """Returns what stands there in a width while there are no lines."""
-        self._thumb: int | None = None
+        self._thumb = range(0)
         self._extent_watchers: list[Callable[[], object]] = []
 
     # --- what subclasses say --------------------------------------------------------------------
@@ -118,8 +136,13 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
         The same cell must be the same strip: the terminal scrolls rows that it knows.
         """
-        is_thumb = y == self._thumb and self.HAS_THUMB
-        return _thumb_strip(ink(self), glyphs(self)) if is_thumb else None
+        del y
+        return None
+
+    def _bar_cell(self, y: int) -> Strip | None:
+        if not (self.HAS_SCROLLBAR and self._thumb):
+            return None
+        return _bar_strip(ink(self), glyphs(self), is_thumb=y in self._thumb, has_focus=self.has_focus)
 
     def on_width(self, width: int) -> None:
         """Be told of a new width before lines are drawn in it; wraps anew and calls `set_line_count`."""
@@ -146,13 +169,12 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             first=self.rows_before(seen.start), last=self.rows_before(seen.stop),
             total=self.rows_before(self._line_count),
         )  # fmt: skip
-        hidden = self._line_count - height
-        thumb = round(seen.start / hidden * (height - 1)) if hidden > 0 else None
-        if thumb != self._thumb:
+        thumb = thumb_rows(seen.start, height, self._line_count)
+        if self.HAS_SCROLLBAR and thumb != self._thumb:
             before, self._thumb = self._thumb, thumb
-            for y in (before, thumb):
-                if y is not None:
-                    self.refresh_line(y + self.first_line)
+            changed = set(before) ^ set(thumb) if before and thumb else range(height)
+            for y in changed:
+                self.refresh_line(y + self.first_line)
         if extent != self.extent:
             self.extent = extent
             for watcher in self._extent_watchers:
@@ -274,12 +296,18 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
             self._strips[line] = strip = finish_strip(drawn, width, style)
         edge = self.edge_strip(y)
-        return strip if edge is None else self._with_edge(line, strip, edge, width)
+        if edge is not None:
+            return self._with_edge(line, strip, edge, width)
+        bar = self._bar_cell(y)
+        return strip if bar is None else self._with_edge(line, strip, bar, width, only_blank=True)
 
-    def _with_edge(self, line: int, strip: Strip, edge: Strip, width: int) -> Strip:
+    def _with_edge(
+        self, line: int, strip: Strip, edge: Strip, width: int, *, only_blank: bool = False
+    ) -> Strip:
         known = self._edged.get(line)
         if known is None or known[0] is not strip or known[1] is not edge:
-            joined = Strip([*strip.crop(0, width - 1), *edge], width)
+            keeps_own = only_blank and strip.crop(width - 1).text != " "
+            joined = strip if keeps_own else Strip([*strip.crop(0, width - 1), *edge], width)
             self._edged[line] = known = strip, edge, joined
         return known[2]
 
@@ -347,8 +375,6 @@ class RowList(LineView):
 
     Subclasses implement `draw_row`. Ids that start with `-` are captions: the cursor passes over them.
     """
-
-    HAS_THUMB = True
 
     @dataclass(eq=False, repr=False)
     class Moved(Message):
