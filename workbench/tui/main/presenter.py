@@ -15,7 +15,7 @@ from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.finding_reader import FindingReader
 from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.keyboard import keymap
-from workbench.tui.keyboard.footer_keys import FooterKey
+from workbench.tui.keyboard.footer_keys import FooterKey, footer_part
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.tabs import Tab
 from workbench.tui.pane import (
@@ -629,7 +629,10 @@ class Presenter(SessionPresenter):
                 # The cursor stands on something decided while something else waits.
                 rank, label = (0, "next that waits") if self.state.pending else (rank, label)
             waits = key.answers and not pane.is_armed
-            ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
+            footer_key = FooterKey(
+                id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits, part=footer_part(key)
+            )
+            ranked.append((rank, footer_key))
         return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
 
     def _stop_key(self, pane: Pane | None) -> list[tuple[int, FooterKey]]:
