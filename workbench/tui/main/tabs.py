@@ -15,9 +15,6 @@ from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import overflow_text
 
-_TAB_MARGIN = 4
-"""Cells between the last tab and the text at the right end, and after that text."""
-
 
 class Tab(Struct, frozen=True, kw_only=True):
     """One pane in the tab row."""
@@ -67,13 +64,13 @@ class Tabs(Widget):
             "" if here is None else overflow_text(here, glyphs(self), is_short=is_short)
             for is_short in (False, True)
         )
-        bare = self._without_name(self.size.width - (len(more) + _TAB_MARGIN if more else 0))
+        bare = self._without_name(self.size.width - 1)
         for tab in self._tabs:
             item = self._item(tab, has_name=tab not in bare)
             self._places.append((line.cell_length, line.cell_length + item.cell_length, tab.place))
             line = Content.assemble(line, item, "  " if tab.is_here else "   ")
         room = self.size.width - line.cell_length - 1
-        more = more if len(more) <= room else short
+        more = next((words for words in (more, short) if len(words) < room), "")
         line = Content.assemble(line, " " * max(0, room - len(more)), (more, ink(self).of("muted")))
         return cells.line_strip(line, self.size.width, ink(self).on("background"))
 
