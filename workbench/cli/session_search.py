@@ -54,7 +54,11 @@ def execute_list(options: Namespace, console: Console) -> int:
             require_status(journal, filters)
         nothing, now = _empty_list_text(journal, workspace) if not page else "", journal.now()
         keys = {session.id: short_id(journal, session.id) for session in page}
-    rows = [session_line(session, keys[session.id], asks[session.id], console.signs, now) for session in page]
+    width = max(map(len, keys.values()), default=0)
+    rows = [
+        session_line(session, keys[session.id].ljust(width), asks[session.id], console.signs, now)
+        for session in page
+    ]
     facts = [session_json(session, asks[session.id]) for session in page]
     console.result(facts, rows or [nothing], is_json=options.json)
     if has_more and page and not options.json:

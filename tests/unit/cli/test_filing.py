@@ -1,9 +1,11 @@
 """Sessions searched, renamed, tagged, archived, ended, deleted and forked from the command line."""
 
 import json
+import re
 
 import pytest
 
+from screenshots.make import Session, load
 from tests.support.stage import Stage, call, exchange, recording, text
 from workbench.domain.events import ActionOpened, PromptSubmitted, ReplyCompleted
 from workbench.domain.values import Actor
@@ -303,3 +305,12 @@ def test_an_open_turn_is_stopped_and_nothing_else(shell, tmp_path, monkeypatch):
     assert (shell("sessions", "stop", stage.session_id), shell.out) == (1, "")
     assert "No turn of it is running" in shell.err
     stage.close()
+
+
+def test_ids_of_different_lengths_leave_the_columns_of_a_list_in_line(shell, tmp_path, monkeypatch):
+    load((Session(name="release-run"), Session(name="commands")), tmp_path / "home").close()
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    assert shell("sessions", "list", "--all") == 0
+    heads = [re.match(r"(\S+ (\S+) +)", line) for line in shell.out.splitlines()]
+    assert len({len(head[2]) for head in heads}) > 1
+    assert len({len(head[1]) for head in heads}) == 1
