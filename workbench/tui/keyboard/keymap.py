@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key as key_name  # pyright: ignore[reportPrivateUsage] no public twin
+from textual.keys import key_to_character
 from textual.widget import Widget
 
 from workbench.tui.keyboard.keyboard_app import KeyboardApp
@@ -81,18 +82,16 @@ class Key(Struct, Generic[OwnerT], frozen=True, kw_only=True):
 
 
 _PRINTED: Final[Mapping[str, str]] = {
-    "escape": "esc", "question_mark": "?", "slash": "/", "colon": ":", "left_square_bracket": "[",
-    "right_square_bracket": "]", "left_curly_bracket": "{", "right_curly_bracket": "}", "vertical_line": "|",
-    "up": "↑", "down": "↓", "left": "←", "right": "→", "plus": "+", "minus": "-", "semicolon": ";",
-    "asterisk": "*",
+    "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→",
 }  # fmt: skip
 _INDISTINCT_KEYS: Final = frozenset({"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket"})
 """Keys that do not exist in plain terminals."""
 
 
 def printed_key(key: str) -> str:
-    """Return a key as people read it."""
-    return _PRINTED.get(key, key)
+    """Return a key as people read it: the character that it types, where that can be seen."""
+    character = key_to_character(key) or ""
+    return _PRINTED.get(key) or (character if character.isprintable() and character.strip() else key)
 
 
 def printed_keys(key: Key[Any], users: Mapping[str, str]) -> str:
