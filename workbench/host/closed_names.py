@@ -117,13 +117,13 @@ class WorkspaceIndex:
     def __init__(
         self, folders: FolderIndex, reader: "_WorkspaceReader", named: Set[str], before: Mapping[str, str]
     ) -> None:
-        self._folders, self._reader, self._named = folders, reader, named
+        self._folders, self._reader = folders, reader
+        self.named: Final = named
+        """What settings of git and links close, whether it is there or not."""
         self.before: Final = before
         """What was found when the index was made, as `found`."""
         self.closes_all: Final = reader.workspace in named
         """Whether git takes what it runs from the workspace itself."""
-        self.rules: Final = (reader.denials.key, *sorted(named))
-        """Equal, as text in any process too, where the same denials and settings of git close paths."""
 
     @property
     def folders(self) -> Container[str]:
@@ -134,10 +134,10 @@ class WorkspaceIndex:
         """Return what is found now, as `FolderIndex.found`. Raises TooManyNames."""
         try:
             return _with_named(
-                _without_links(self._folders.found(let_in)), self._named, self._reader.workspace
+                _without_links(self._folders.found(let_in)), self.named, self._reader.workspace
             )
         except TooManyNames as error:
-            found = _with_named(_without_links(error.found), self._named, self._reader.workspace)
+            found = _with_named(_without_links(error.found), self.named, self._reader.workspace)
             raise TooManyNames(str(error), found) from None
 
     def found_in_hidden(self, folder: str, let_in: LetIn) -> dict[str, str]:
@@ -148,6 +148,11 @@ class WorkspaceIndex:
         """Return whether its name closes a path, in every box."""
         return self._reader.closes_by_name(path)
 
+    def denies_change(self, path: str) -> bool:
+        """Return whether a denial forbids to change a path."""
+        writes = self._reader.denials.writes
+        return writes is not None and writes(path)
+
     def other_names(
         self, paths: Container[str], numbers: Set[int], *, of_closed_folders: bool = False
     ) -> list[str]:
@@ -155,7 +160,7 @@ class WorkspaceIndex:
 
         `of_closed_folders`: also of those in folders that are closed as a whole. As of the last look.
         """
-        inner = frozenset(path for path in self._named if path in self._folders.folders)
+        inner = frozenset(path for path in self.named if path in self._folders.folders)
         entries = self._folders.names_with(numbers, inner if of_closed_folders else None)
         return [entry.path for entry in entries if entry.path not in paths and _is_hard_linked(entry)]
 

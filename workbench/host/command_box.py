@@ -58,6 +58,7 @@ from workbench.host.closed_names import (
 from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext
 from workbench.host.running_boxes import (
     BoxRecord,
+    Closing,
     RunningBox,
     is_abandoned,
     is_in,
@@ -143,7 +144,9 @@ class CommandBox(Struct, frozen=True, kw_only=True):
     """The workspace itself as it was."""
     hidden: Mapping[str, ClosedState]
     """Hidden folders of the workspace as they were."""
-    rules: str
+    named: frozenset[bytes]
+    """As in `BoxRecord`."""
+    denials: str
     """As in `BoxRecord`."""
     running: RunningBox | None
     """Its record for other boxes."""
@@ -223,9 +226,10 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     make_places(box)
     withheld = [f"{path} is not shown: something in it looks like a secret" for path in view.withheld]
     withheld += [f"{path} is hidden: it looks private" for path in private]
-    rules = sha256(repr((index.rules, sorted(places.closed))).encode("utf-8", "surrogatepass")).hexdigest()
+    named = frozenset(os.fsencode(path) for path in (*index.named, *places.closed))
+    denied = sha256(repr(denials.key).encode("utf-8", "surrogatepass")).hexdigest()
     planned = CommandBox(
-        box=box, places=places, index=index, before=there, hidden=folders, rules=rules, records=records,
+        box=box, places=places, index=index, before=there, hidden=folders, named=named, denials=denied, records=records,
         abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
         workspace=_state(places.workspace), folders=index.folders,
     )  # fmt: skip
@@ -249,12 +253,15 @@ def _before_all_boxes(planned: CommandBox, found: Mapping[str, str]) -> dict[str
 
 def _is_new(planned: CommandBox, path: str, found: Mapping[str, str]) -> bool:
     """Return whether a path may be of the command of another box that has not ended."""
-
-    def closes_by_name(path: str) -> bool:
-        is_part = found.get(path) in (REPOSITORY, REPOSITORY_PART)
-        return is_part or planned.index.closes_by_name(path)
-
-    return any(record.has_new(path, planned.rules, closes_by_name) for record in planned.records.values())
+    if not planned.records:
+        return False
+    is_part = found.get(path) in (REPOSITORY, REPOSITORY_PART)
+    why = Closing(
+        by_name=is_part or planned.index.closes_by_name(path),
+        by_settings=is_in(os.fsencode(path), planned.named, os.fsencode(planned.places.workspace)),
+        denials=planned.denials if planned.index.denies_change(path) else "",
+    )  # fmt: skip
+    return any(record.has_new(path, why) for record in planned.records.values())
 
 
 def _record(planned: CommandBox) -> RunningBox | None:
@@ -262,7 +269,7 @@ def _record(planned: CommandBox) -> RunningBox | None:
     data = planned.places.data
     known = {**planned.hidden, **planned.before}
     record = BoxRecord(
-        workspace=os.fsencode(planned.places.workspace), rules=planned.rules,
+        workspace=os.fsencode(planned.places.workspace), named=planned.named, denials=planned.denials,
         before={os.fsencode(path): os.fsencode(state.target) for path, state in known.items()},
     )  # fmt: skip
     with suppress(OSError, FileRefused):

@@ -8,7 +8,7 @@ record of a box stays until all that its command left has been dealt with.
 import os
 import secrets
 import weakref
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import AnyStr
@@ -22,27 +22,49 @@ from workbench.effects.path_files import private_folder, read_bounded, write_at_
 from workbench.policy.paths import is_below
 
 
+class Closing(Struct, frozen=True, kw_only=True):
+    """Why a box closes one path; none of these for what follows from other paths, such as bytecode."""
+
+    by_name: bool = False
+    by_settings: bool = False
+    """Whether settings, links or hooks name it."""
+    denials: str = ""
+    """As in `BoxRecord`; empty where none of them covers it."""
+
+
 class BoxRecord(Struct, frozen=True, kw_only=True):
     """A box that has not ended; paths are bytes, for names may be anything."""
 
     workspace: bytes
-    rules: str = ""
-    """What closes paths besides their names; boxes where it is equal close the same paths."""
+    named: frozenset[bytes] = frozenset()
+    """Paths that settings, links and hooks close, whether they are there or not."""
+    denials: str = ""
+    """What is denied of files; boxes where it is equal deny the same."""
     before: Mapping[bytes, bytes]
     """Closed and hidden paths as the box found them, with the targets of links; nothing for other files."""
     left: frozenset[bytes] | None = None
     """What could not be moved out; then no other path counts as new."""
 
-    def has_new(self, path: str, rules: str, closes_by_name: Callable[[str], bool]) -> bool:
+    def has_new(self, path: str, why: "Closing") -> bool:
         """Return whether a path was not there before this box, and may be of its command.
 
-        `rules` close the path, if not its name: where they are not those of this box, it may have been there.
+        Where another box closes it for a reason that this one may not have, it may have been there.
         """
         if not is_below(path, os.fsdecode(self.workspace)) or self.knows(path):
             return False
         if self.left is not None:
             return is_in(os.fsencode(path), self.left, self.workspace)
-        return rules == self.rules or closes_by_name(path)
+        if why.by_name or self._names(path):
+            return True
+        return why.denials == self.denials if why.denials else not why.by_settings
+
+    def _names(self, path: str) -> bool:
+        """Return whether this box closes a path, or a link on the way to one, whatever its name is."""
+        own = os.fsencode(path)
+        if is_in(own, self.named, self.workspace):
+            return True
+        is_link = os.path.islink(path)  # noqa: PTH114 -- text
+        return is_link and any(name.startswith(own + b"/") for name in self.named)
 
     def knows(self, path: str) -> bool:
         """Return whether a path was there before this box, or lies where its command could not write."""

@@ -219,6 +219,64 @@ def test_what_only_this_box_closes_was_there_before_others(base, workspace, deni
     forget_box(first)
 
 
+NAMES_A_FILE = '[diff "x"]\ntextconv = sh tools/conv.sh\n'
+
+
+def repository(folder, settings):
+    for name in ("objects", "refs"):
+        (folder / ".git" / name).mkdir(parents=True)
+    (folder / ".git/HEAD").write_text("ref: refs/heads/main")
+    (folder / ".git/config").write_text(settings)
+
+
+def other_denials(base, workspace):
+    return boxes.plan(base, denials=closing("b"))
+
+
+def other_settings(base, workspace):
+    put(workspace / "new/.git/config", "[core]\npager = ./p.sh\n")
+    return boxes.plan(base)
+
+
+def other_workspace(base, workspace):
+    return boxes.plan(base, workspace=workspace / "tools")
+
+
+@pytest.mark.parametrize("plan_other", [other_denials, other_settings, other_workspace])
+def test_what_settings_name_and_a_running_box_makes_is_not_of_before_in_any_other_box(
+    base, workspace, plan_other
+):
+    repository(workspace, NAMES_A_FILE)
+    (workspace / "tools").mkdir()
+    first = boxes.plan(base)
+    put(workspace / "tools/conv.sh")
+    second = plan_other(base, workspace)
+    assert "tools/conv.sh" in moved(first)
+    put(workspace / "tools/conv.sh")
+    quarantine_new_closed(second)
+    assert not (workspace / "tools/conv.sh").exists()
+
+
+def test_a_link_that_a_running_box_puts_on_the_way_to_what_settings_name_is_not_put_back(base, workspace):
+    repository(workspace, NAMES_A_FILE)
+    first = boxes.plan(base)
+    put(workspace / "evil/conv.sh")
+    (workspace / "tools").symlink_to("evil")
+    second = boxes.plan(base)
+    assert moved(first) == ["tools"]
+    quarantine_new_closed(second)
+    assert not os.path.lexists(workspace / "tools")
+
+
+def test_what_settings_name_only_in_a_later_box_was_there_before_others(base, workspace):
+    repository(workspace, "")
+    put(workspace / "tools/conv.sh")
+    first = boxes.plan(base)
+    (workspace / ".git/config").write_text(NAMES_A_FILE)
+    second = boxes.plan(base)
+    assert (moved(first), moved(second)) == ([], [])
+
+
 def test_a_box_of_a_folder_ends_what_is_of_it_in_a_record_of_one_above(base, workspace):
     (workspace / "sub").mkdir()
     crashed = boxes.plan(base)
