@@ -3,7 +3,6 @@
 import os
 import stat
 import threading
-import time
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from functools import partial
@@ -11,9 +10,9 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from workbench.effects.settled_times import is_settled
+
 MOST_NAMES: Final = 1_000_000
-_SETTLED_NANOSECONDS: Final = 50_000_000
-"""After so long the clock of the file system has moved on, and another change shows."""
 
 
 class TooManyNames(Exception):
@@ -165,14 +164,14 @@ class FolderIndex:
             return self._unread(folder, is_inner=is_inner)
         if not stat.S_ISDIR(status.st_mode):
             return None
-        is_settled = time.time_ns() - status.st_ctime_ns > _SETTLED_NANOSECONDS
         try:
             numbers, findings = _tried(partial(self._read_folder, is_inner=is_inner), folder, let_in)
         except OSError:
             return self._unread(folder, is_inner=is_inner)
         inner = ((path, True) for path in findings.inner)
+        stamp = (status.st_ctime_ns, status.st_ino, status.st_dev)
         return _KnownFolder(
-            stamp=(status.st_ctime_ns, status.st_ino, status.st_dev) if is_settled else (),
+            stamp=stamp if is_settled(status.st_ctime_ns) else (),
             is_inner=is_inner, size=len(numbers), numbers=numbers, found=findings.found,
             below=[*((path, is_inner) for path in findings.enter), *inner],
         )  # fmt: skip

@@ -229,8 +229,8 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     named = frozenset(os.fsencode(path) for path in (*index.named, *places.closed))
     denied = sha256(repr(denials.key).encode("utf-8", "surrogatepass")).hexdigest()
     planned = CommandBox(
-        box=box, places=places, index=index, before=there, hidden=folders, named=named, denials=denied, records=records,
-        abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
+        box=box, places=places, index=index, before=there, hidden=folders, named=named,
+        denials=denied, records=records, abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
         workspace=_state(places.workspace), folders=index.folders,
     )  # fmt: skip
     planned = replace(planned, before=_before_all_boxes(planned, found))

@@ -6,7 +6,6 @@ Git is not started. Conditions of `includeIf` are not evaluated: what may be inc
 import os
 import re
 import shlex
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -17,12 +16,11 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.effects.search_path import link_chain
+from workbench.effects.settled_times import is_settled
 from workbench.policy.paths import git_config_folders, is_bare_repository, read_short_text
 
 _MAX_CONFIG_BYTES: Final = 262_144
 _MOST_FILES: Final = 50
-_SETTLED_NANOSECONDS: Final = 50_000_000
-"""After so long another change of a file shows in its times."""
 _TOKEN: Final = re.compile(
     r"\s+|[#;][^\n]*"
     r'|\[\s*(?P<section>[a-z0-9.-]+)(?:\s+"(?P<middle>(?:[^"\\\n]|\\.)*)")?\s*\]'
@@ -112,7 +110,7 @@ def read_git_settings(file: str) -> tuple[GitSetting, ...]:
         status = os.stat(file)  # noqa: PTH116 -- text
     except (OSError, ValueError):
         return ()
-    if time.time_ns() - status.st_ctime_ns <= _SETTLED_NANOSECONDS:
+    if not is_settled(status.st_ctime_ns):
         return tuple(_parse_settings(file))
     stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size, status.st_ctime_ns)
     return _known_settings(file, stamp)

@@ -36,7 +36,7 @@ def reader():
 @pytest.fixture
 def index(tmp_path, reader, monkeypatch):
     """An index of folders that have not changed for a while."""
-    monkeypatch.setattr(folder_index, "_SETTLED_NANOSECONDS", -1)
+    monkeypatch.setattr(folder_index, "is_settled", lambda changed: True)
     for name in ("a/b", "closed/c"):
         (tmp_path / name).mkdir(parents=True)
     return FolderIndex(str(tmp_path), reader, "unreadable")

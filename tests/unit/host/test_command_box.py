@@ -129,7 +129,7 @@ def test_what_settings_of_git_name_is_closed(base, workspace, settings, paths):
 def test_what_settings_of_a_repository_below_name_anywhere_is_closed_when_they_change(
     base, workspace, repository, monkeypatch
 ):
-    monkeypatch.setattr(folder_index, "_SETTLED_NANOSECONDS", -1)
+    monkeypatch.setattr(folder_index, "is_settled", lambda changed: True)
     make(
         workspace,
         f"{repository}/HEAD",

@@ -176,7 +176,7 @@ def test_settings_of_the_user_and_of_the_system_are_read(work, tmp_path, monkeyp
 
 
 def test_settings_that_changed_are_read_again(work, monkeypatch):
-    monkeypatch.setattr(git_settings, "_SETTLED_NANOSECONDS", -1)
+    monkeypatch.setattr(git_settings, "is_settled", lambda changed: True)
     file = work / ".git/config"
     file.touch()
     for name in ("fs", "gs", "hs"):
