@@ -230,8 +230,8 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     denied = sha256(repr(denials.key).encode("utf-8", "surrogatepass")).hexdigest()
     planned = CommandBox(
         box=box, places=places, index=index, before=there, hidden=folders, named=named,
-        denials=denied, records=records, abandoned=tuple(filter(is_abandoned, records)), running=None, notes=(*withheld, *whole),
-        workspace=_state(places.workspace), folders=index.folders,
+        denials=denied, records=records, abandoned=tuple(filter(is_abandoned, records)), running=None,
+        notes=(*withheld, *whole), workspace=_state(places.workspace), folders=index.folders,
     )  # fmt: skip
     planned = replace(planned, before=_before_all_boxes(planned, found))
     return replace(planned, running=_record(planned) if level == "workspace" else None)

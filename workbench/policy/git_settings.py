@@ -6,10 +6,10 @@ Git is not started. Conditions of `includeIf` are not evaluated: what may be inc
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Final
 
@@ -70,8 +70,18 @@ _RUNNING_ALIAS: Final = re.compile(
 )
 """What an alias begins with that runs a command: a shell command, or git with options that name one."""
 _WORD_ENDS: Final = re.compile(r"[\s;&|()<>\"'`$!={}]+")
-_MODULE_WORD: Final = re.compile(r"\s-[A-Za-z]*?m\s*([A-Za-z_][\w.]*)")
+_MODULE_WORD: Final = re.compile(r"\s-[A-Za-z]*?m[\s'\"]*([A-Za-z_][\w.]*)")
 """The option of Python that runs a module."""
+_QUOTED_PARTS: Final = (re.compile(r'"([^"]+)"'), re.compile(r"'([^']+)'"))
+_FOLDER_WORD: Final = re.compile(
+    r"(?:(?<![\w.-])(?:cd|pushd|-C)|--directory|--cwd|--chdir|PYTHONPATH)[\s='\"]+([^\s;&|'\"]+)"
+)
+"""The folder from which the rest of a command is looked for, or folders with a colon between them."""
+_STARTED_FILES: Final = (
+    (re.compile(r"(python|pypy)[\w.]*"), ("/__main__.py",)),
+    (re.compile(r"node|nodejs|bun|deno|tsx|ts-node"), (".js", ".ts", "/index.js", "/index.ts")),
+)
+"""What interpreters add to the name that they are given."""
 _SCRIPT_NAME: Final = re.compile(r"[\w.-]+\.(py|sh|bash|zsh|pl|rb|php|lua|[cm]?js|ts|bat|cmd|ps1)")
 """What is a file also where it is missing now, such as a script of another branch."""
 _SYSTEM_FILES: Final = ("/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig")
@@ -210,9 +220,12 @@ def _files_of_setting(setting: GitSetting, top: str) -> Iterator[str]:
         yield _joined(top, setting.value)
         return
     command = _command_of(setting)
-    yield from _files_in_command(command, top)
-    for module in _MODULE_WORD.findall(command):
-        yield from (_joined(top, path) for path in _files_of_module(module))
+    named = _FOLDER_WORD.findall(command)
+    folders = (top, *(_joined(top, folder) for word in named for folder in word.split(":")))
+    for folder in folders:
+        yield from _files_in_command(command, folder, is_start=folder == top)
+        for module in _MODULE_WORD.findall(command):
+            yield from (_joined(folder, path) for path in _files_of_module(module))
 
 
 def _files_of_module(module: str) -> Iterator[str]:
@@ -236,15 +249,41 @@ def _command_of(setting: GitSetting) -> str:
     return setting.value if is_command else ""
 
 
-def _files_in_command(command: str, top: str) -> Iterator[str]:
-    for word in filter(None, _WORD_ENDS.split(command)):
-        path = _joined(top, word)
+def _files_in_command(command: str, folder: str, *, is_start: bool) -> Iterator[str]:
+    """Yield the files that the words of a command name in a folder.
+
+    `is_start`: whether it starts there; only then what is missing counts.
+    """
+    words = tuple(dict.fromkeys(_words(command)))
+    endings = _endings(words)
+    for word in words:
+        path = _joined(folder, word)
         is_file = os.path.isfile(path)  # noqa: PTH113 -- text
-        is_path = "/" in word or _SCRIPT_NAME.fullmatch(word) is not None
-        if is_file or (is_path and not os.path.isdir(path)):  # noqa: PTH112 -- text
+        is_path = ("/" in word and " " not in word) or _SCRIPT_NAME.fullmatch(word) is not None
+        if is_file or (is_start and is_path and not os.path.isdir(path)):  # noqa: PTH112 -- text
             yield path
-        if not is_file and "$" in command:
-            yield from _files_below(top, word)
+        if not is_file:
+            yield from filter(os.path.isfile, (f"{path}{ending}" for ending in endings))
+            if "$" in command or "`" in command:
+                yield from _files_below(folder, word)
+
+
+def _words(command: str) -> Iterator[str]:
+    """Yield the words of a command, and those in which quotes keep spaces; it may be one path as a whole."""
+    yield from filter(None, _WORD_ENDS.split(command))
+    quoted = [part for pattern in _QUOTED_PARTS for part in pattern.findall(command)]
+    with suppress(ValueError):  # quotes that do not end
+        quoted += shlex.split(command)
+    yield from (word for word in (command, *quoted) if " " in word)
+
+
+def _endings(words: Iterable[str]) -> tuple[str, ...]:
+    """Return what the interpreters in a command add to names."""
+    programs = {word.rpartition("/")[2] for word in words}
+    added = (
+        endings for pattern, endings in _STARTED_FILES if any(pattern.fullmatch(name) for name in programs)
+    )
+    return tuple(chain.from_iterable(added))
 
 
 def _files_below(top: str, word: str) -> Iterator[str]:

@@ -90,6 +90,37 @@ def test_what_settings_name(work, settings, paths):
     assert named(work) == paths
 
 
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("`git rev-parse --show-toplevel`/tools/fs", "tools/fs"),
+        ("cd tools && ./fs", "tools/fs"),
+        ("env -C tools fs", "tools/fs"),
+        ("python3 -m 'page'", "page.py"),
+        ("PYTHONPATH=src:tools python3 -m page", "tools/page.py"),
+        ("python3 pack", "pack/__main__.py"),
+        ("node tools/page", "tools/page.js"),
+        ("bun pack", "pack/index.ts"),
+        ("'my tools/a b' %f", "my tools/a b"),
+        ("my\\\\ tools/a\\\\ b %f", "my tools/a b"),
+        ("sh -c 'exec \\\"my tools/a b\\\"'", "my tools/a b"),
+        ("my tools/a b", "my tools/a b"),
+    ],
+)
+def test_how_commands_name_files(work, command, path):
+    for name in ("tools/page.js", "pack/__main__.py", "pack/index.ts", "my tools/a b"):
+        (work / name).parent.mkdir(exist_ok=True)
+        (work / name).touch()
+    (work / ".git/config").write_text(f'[filter "x"]\n\tclean = "{command}"\n')
+    assert path in named(work)
+
+
+@pytest.mark.parametrize("command", ["cd src && make conv", "less src", "node src", "cd src; cat x.y"])
+def test_other_words_of_commands_name_no_files(work, command):
+    (work / ".git/config").write_text(f"[core]\n\tpager = {command}\n")
+    assert named(work) == []
+
+
 def test_settings_of_variables_name_files_too(work, monkeypatch):
     for variable, value in {
         "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "Core.hooksPath", "GIT_CONFIG_VALUE_0": "ours",
