@@ -10,6 +10,7 @@ import ctypes
 import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -17,6 +18,7 @@ import sys
 import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+REMOVE = 0
 NEW_USER, NEW_MOUNTS = 0x10000000, 0x20000
 BIND, RECURSIVELY_PRIVATE, DETACH, EXCHANGE, PTRACE_ATTACH = 4096, 0x44000, 2, 2, 16
 HOOK = "#!/bin/sh\necho escaped\n"
@@ -130,6 +132,16 @@ def ptrace(s):
 
 def kill(s):
     os.kill(s["victim"], signal.SIGKILL)
+
+
+def limit(s):
+    """Allow a process no second of a processor; an old limit of more is returned."""
+    was = resource.prlimit(s["victim"], resource.RLIMIT_CPU)
+    resource.prlimit(s["victim"], resource.RLIMIT_CPU, (0, was[1]))
+
+
+def remove_memory(s):
+    check(LIBC.shmctl(s["memory"], REMOVE, None))
 
 
 def set_namespace(s):

@@ -89,6 +89,10 @@ def has_escaped(name, scene, code, output):
     match name:
         case "kill":
             return scene.is_victim_gone()
+        case "limit":
+            return scene.is_victim_limited()
+        case "remove_memory":
+            return scene.is_memory_gone()
         case "setuid":
             return output.strip() == b"0"
         case "set_user_bit":

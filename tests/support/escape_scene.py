@@ -1,9 +1,11 @@
 """A workspace with a world around it that a command could harm, and what tells whether it did."""
 
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -12,6 +14,8 @@ import sys
 import uuid
 from pathlib import Path
 
+LIBC = ctypes.CDLL(None)
+REMOVE, LOOK = 0, 2
 SECRET = "fabricated-0123456789-secret"
 KEPT = "kept as it was\n"
 VICTIM_FILE = 3
@@ -53,10 +57,13 @@ class Scene:
         self._opened.callback(self.victim.stdin.close)
         self._opened.callback(self._let_go)
         assert self.victim.stdout.readline() == b"ready\n"
+        self._memory = LIBC.shmget(0, 4096, 0o600)
+        assert self._memory >= 0
         return self
 
     def __exit__(self, *_):
         self._opened.close()
+        LIBC.shmctl(self._memory, REMOVE, None)
         self.end_what_stays()
         shutil.rmtree(self.base)
 
@@ -65,7 +72,7 @@ class Scene:
         ports = {name: self._listeners[name].getsockname()[1] for name in ("tcp", "udp")}
         return ports | {
             "outside": str(self.outside), "home": str(self.home), "data": str(self.data), "abstract": self.abstract,
-            "victim": self.victim.pid, "victim_file": VICTIM_FILE,
+            "victim": self.victim.pid, "victim_file": VICTIM_FILE, "memory": self._memory,
         }  # fmt: skip
 
     def make_files(self):
@@ -145,6 +152,13 @@ class Scene:
 
     def is_victim_gone(self):
         return self.victim.poll() is not None
+
+    def is_victim_limited(self):
+        return resource.prlimit(self.victim.pid, resource.RLIMIT_CPU)[0] == 0
+
+    def is_memory_gone(self):
+        state = ctypes.create_string_buffer(256)
+        return LIBC.shmctl(self._memory, LOOK, state) != 0
 
     def stays(self):
         """Return whether a process that the attempt left is still there: it holds a lock."""

@@ -42,6 +42,8 @@ ESCAPES = (
     Escape("proc_environ", "read the environment of a process outside", landlock=True),
     Escape("ptrace", "attach to a process outside (ptrace)", landlock=True, needs="kernel"),
     Escape("kill", "signal a process outside", landlock=True),
+    Escape("limit", "set a limit of a process outside", landlock=True),
+    Escape("remove_memory", "remove shared memory of a process outside", landlock=True),
     Escape("set_namespace", "enter the namespaces of a process outside", only="root", landlock=True),
     Escape("stay", "leave a process running (two forks and a session of its own)", landlock=True),
     # Sockets and the network.

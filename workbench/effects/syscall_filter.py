@@ -16,7 +16,7 @@
 # Landlock makes no namespaces. There a command gets no sockets by which it reaches others: Landlock itself
 # refuses TCP alone, and a Unix socket by its path leads to programs such as Docker or tmux that act outside.
 # Pairs of sockets stay, except those that can be sent elsewhere; so do pipes. What System V and POSIX queues
-# and shared memory belong to is not known either.
+# and shared memory belong to is not known either. A limit of another process of the user can end it.
 
 import errno
 import platform
@@ -78,8 +78,10 @@ _NO_SOCKETS: Final = (
         for numbers in (
             (30, 196), (65, 193), (220, 192),  # shmat, semop, semtimedop
             (69, 189), (70, 188), (240, 180),  # msgsnd, msgrcv, mq_open
+            (31, 195), (66, 191), (71, 187), (241, 181),  # shmctl, semctl, msgctl, mq_unlink
         )
     ),
+    _Refusal(numbers=(302, 261), error=errno.EPERM, argument=0, unlike=(0,)),  # prlimit64 of another process
 )  # fmt: skip
 _ALWAYS: Final = (
     _Refusal(numbers=(425, 425), error=errno.ENOSYS),  # io_uring_setup

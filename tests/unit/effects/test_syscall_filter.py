@@ -151,6 +151,8 @@ LANDLOCK_CALLS = [
         for kind in (2, 2 | CLOSE_ON_EXEC, 2 | NO_WAITING, 2 | CLOSE_ON_EXEC | NO_WAITING)
     ),
     *((x86, other, (), errno.ENOSYS) for x86, other in ((30, 196), (65, 193), (69, 189), (240, 180))),
+    *((x86, other, (), errno.ENOSYS) for x86, other in ((31, 195), (66, 191), (71, 187), (241, 181))),
+    *((302, 261, (process, 7), errno.EPERM if process else ALLOWED) for process in (0, 1, 4000)),  # prlimit64
     (272, 97, (0x10000000,), errno.EPERM),  # unshare
     (16, 29, (0, 0x5412), errno.EPERM),  # TIOCSTI
     (90, 52, (1, 0o4755), errno.EPERM),  # chmod, fchmod
