@@ -160,7 +160,7 @@ def _box_lines(status: SandboxStatus) -> Iterator[str]:
     if status.strength == "files":
         yield "They can read all that you can."
         yield "They can write .git and files that run automatically."
-        yield "They can change times, owners and permissions of your files elsewhere."
+        yield "They can change times, owners, permissions and attributes of your files elsewhere."
         return
     if status.closed:
         yield from _list_lines("In it they cannot change what controls the workspace", status.closed)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, StepChanged
 from workbench.domain.rows import run_title
 from workbench.domain.step_messages import StepId, StepOutcome, StepSpec
-from workbench.domain.values import Json, RunLink, SandboxLevel
+from workbench.domain.values import Json, RunLink
 from workbench.effects.fault_points import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
@@ -128,11 +128,6 @@ class Attempt:
     @property
     def _title(self) -> str:
         return f"{run_title(self.context.row)} · {self.step_run.id}"
-
-    def _level(self) -> SandboxLevel | None:
-        """Return what the programs of the step may touch, those of its contracts included."""
-        named = replace(self.step, persona=self.values.persona_name(self.step.persona))
-        return named.level(self.context.manifest)
 
     def _spec(self, plan: WorkspacePlan, spent_ms: int) -> StepSpec:
         step, values = self.step, self.values
@@ -268,7 +263,7 @@ class Attempt:
         spec = StepSpec(
             id=self.id.with_part(part), kind="command", title=f"{self.step_run.id} contract", source=source,
             workspace=folder, environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS,
-            sandbox=self._level(), in_project=in_root or self.plan.in_project,
+            sandbox=self.values.level(), in_project=in_root or self.plan.in_project,
         )  # fmt: skip
         outcome = await self.context.executor.run(spec, on_event)
         if outcome.state == "lost":  # a check runs again, as after the death of a driver; its step does not

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, ProcessStarted
 from workbench.domain.step_messages import StepEvent, StepId, StepOutcome, StepSpec
-from workbench.domain.values import Decision, Json, JsonObject, RunLink, StepKind
+from workbench.domain.values import Decision, Json, JsonObject, RunLink, SandboxLevel, StepKind
 from workbench.pipelines.model import (
     ArtifactSpec,
     Contract,
@@ -53,6 +53,8 @@ class Requirement(Struct, frozen=True, kw_only=True):
     """Of a command: what a shell runs."""
     variables: JsonObject = field(default_factory=dict[str, Json])
     """Of a command: the values in it."""
+    sandbox: SandboxLevel | None = None
+    """Of a command: what it may touch, as the programs of its step; None is outside."""
 
 
 class MountSubset(Struct, frozen=True, kw_only=True):

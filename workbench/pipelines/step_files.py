@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
 from workbench.domain.step_messages import StepOutcome, StepSpec
-from workbench.effects.child_processes import ProcessNotStarted, run_hook
+from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import put_file
 from workbench.effects.git import GitFailed
@@ -38,6 +38,17 @@ MOST_REVIEWED: Final = 50_000
 """Characters of the file that is reviewed."""
 
 
+RequirementRunner = Callable[[Requirement, str, Mapping[str, str]], HookExit]
+"""Runs the command of a requirement in a folder. Raises AttemptNotReady and ProcessNotStarted."""
+
+
+def run_requirement_outside(
+    requirement: Requirement, folder: str, environment: Mapping[str, str]
+) -> HookExit:
+    """Run such a command as the user, with no program of a workspace that only PATH finds."""
+    return run_hook(requirement.source, b"", folder, own_environment(environment), MOST_REQUIREMENT_SECONDS)
+
+
 class StepFiles(Struct, kw_only=True):
     """The workspaces of one run on one machine."""
 
@@ -46,6 +57,7 @@ class StepFiles(Struct, kw_only=True):
     files: ProjectFiles
     """What the run was started with: schemas and criteria, never the project as it is now."""
     run_own: contracts.OwnProgramRunner = contracts.run_own_program
+    run_requirement: RequirementRunner = run_requirement_outside
 
     async def prepare(self, plan: WorkspacePlan) -> tuple[str, ...]:
         has_files = plan.spec.mounts or plan.spec.is_worktree or plan.project_files or plan.placed
@@ -95,9 +107,8 @@ class StepFiles(Struct, kw_only=True):
         return "" if is_met else f"{rule.target} is not there"
 
     def _unmet_command(self, plan: WorkspacePlan, requirement: Requirement) -> str:
-        own = own_environment(self.workspaces.environment)
-        environment = {**own, **cast("dict[str, str]", requirement.variables)}
-        done = run_hook(requirement.source, b"", plan.path, environment, MOST_REQUIREMENT_SECONDS)
+        variables = cast("dict[str, str]", requirement.variables)
+        done = self.run_requirement(requirement, plan.path, {**self.workspaces.environment, **variables})
         if done.code == 0:
             return ""
         how = "took too long" if done.timed_out else f"ended with {done.code}"

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.values import Json
+from workbench.domain.values import Json, SandboxLevel
 from workbench.pipelines import artifacts, templates
 from workbench.pipelines.code_hosts import CODE_HOST_MEMBERS, persona_name
 from workbench.pipelines.executor import AttemptNotReady
@@ -50,6 +50,11 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         if self._is_of_later_step(name):
             return ""
         raise templates.UnresolvedTemplate(name)
+
+    def level(self) -> SandboxLevel | None:
+        """Return what programs of the step may touch, those of its contracts and requirements too."""
+        named = replace(self.step, persona=self.persona_name(self.step.persona))
+        return named.level(self.run.manifest)
 
     def condition_operand(self, name: str) -> str:
         """Return the value that a condition compares; a missing field is empty. Raises UnresolvedTemplate."""

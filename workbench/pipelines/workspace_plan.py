@@ -79,8 +79,9 @@ def _requirements(values: TemplateValues) -> Iterator[Requirement]:
         if rule.type == "command":
             source, variables = templates.shell_command(rule.target, values.of, values.own_text)
             yield Requirement(
-                rule=rule, part=f"requirement-{number}", source=source, variables=dict(variables)
-            )
+                rule=rule, part=f"requirement-{number}", source=source, variables=dict(variables),
+                sandbox=values.level(),
+            )  # fmt: skip
         else:
             yield Requirement(rule=replace(rule, target=values.fill(rule.target)))
 

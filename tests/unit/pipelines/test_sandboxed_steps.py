@@ -67,6 +67,26 @@ def test_a_level_of_the_pipeline_holds_for_steps_that_name_none(runs, tmp_path):
 
 
 @pytest.mark.usefixtures("sandbox")
+@pytest.mark.parametrize(
+    ("level", "line", "is_left", "state", "message"),
+    [
+        ("outside", "touch {elsewhere}", True, "completed", ""),
+        ("workspace", "touch {elsewhere}; touch made.txt", False, "completed", ""),
+        ("workspace", "touch .envrc", False, "failed", ".envrc"),
+        ("read-only", "touch made.txt", False, "failed", "ended with 1"),
+    ],
+)
+def test_a_requirement_runs_at_the_level_of_its_step(runs, tmp_path, level, line, is_left, state, message):
+    here, elsewhere = runs(), tmp_path / "elsewhere.txt"
+    requirement = {"type": "command", "target": line.format(elsewhere=elsewhere)}
+    run = here.request(here.pipeline(command("a", "true", sandbox=level, validation=[requirement])))
+    here.drive(run)
+    step = here.step(run, "a")
+    assert (elsewhere.exists(), step.state) == (is_left, state)
+    assert message in (step.error_message or "")
+
+
+@pytest.mark.usefixtures("sandbox")
 def test_a_file_that_controls_the_workspace_fails_the_step_that_left_it(runs):
     here = runs()
     run = here.request(here.pipeline(command("a", "touch .envrc", sandbox="workspace")))

@@ -25,8 +25,14 @@ from workbench.host.command_box import BoxUnavailable, forget_box, quarantine_ne
 from workbench.host.driver_context import DriverContext
 from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.contracts import COMPILE_SECONDS, OwnProgramRunner, run_own_program
-from workbench.pipelines.executor import AttemptNotReady
+from workbench.pipelines.executor import AttemptNotReady, Requirement
+from workbench.pipelines.step_files import (
+    MOST_REQUIREMENT_SECONDS,
+    RequirementRunner,
+    run_requirement_outside,
+)
 from workbench.pipelines.step_process import OnBytes, ProcessEnd, ProcessLost, StepJob, StepProcess
+from workbench.views.sandbox import refusals_text
 
 UNBOUNDED_BYTES = 1 << 50
 """Bytes a step may print: what is kept is bounded, what is printed is its own affair."""
@@ -139,6 +145,40 @@ def own_program_runner(context: DriverContext, run_id: str) -> OwnProgramRunner:
         return run_hook(boxed.argv, b"", folder, boxed.environment, COMPILE_SECONDS, is_boxed=True)
 
     return run
+
+
+def requirement_runner(context: DriverContext, run_id: str) -> RequirementRunner:
+    """Return what runs the requirements of steps, each at the level of its step."""
+
+    def run(requirement: Requirement, folder: str, environment: Mapping[str, str]) -> HookExit:
+        level = requirement.sandbox
+        if level in (None, "outside"):
+            return run_requirement_outside(requirement, folder, environment)
+        try:
+            return _run_requirement(context, run_id, requirement, level, folder, environment)
+        except BoxUnavailable as error:
+            raise AttemptNotReady(str(error)) from None
+
+    return run
+
+
+def _run_requirement(
+    context: DriverContext,
+    run_id: str,
+    requirement: Requirement,
+    level: SandboxLevel,
+    folder: str,
+    environment: Mapping[str, str],
+) -> HookExit:
+    box = _BoxNote(run=run_id, level=level, folder=folder, can_nest=False)
+    boxed = _box(context, box, ("/bin/sh", "-c", requirement.source), environment)
+    try:
+        end = run_hook(boxed.argv, b"", folder, boxed.environment, MOST_REQUIREMENT_SECONDS, is_boxed=True)
+    finally:
+        changes = quarantine_new_closed(boxed.planned)
+    if refusals := closed_refusals(changes, boxed.planned.places):
+        raise AttemptNotReady(f"validation: the sandbox refused {refusals_text(refusals)}")
+    return end
 
 
 class LocalProcess(Struct, frozen=True, kw_only=True):

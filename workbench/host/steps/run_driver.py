@@ -43,7 +43,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, ho
 from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, session_log_name, set_on_change
 from workbench.host.steps.audit_trace import AuditTrace
-from workbench.host.steps.local_processes import LocalProcesses, own_program_runner
+from workbench.host.steps.local_processes import LocalProcesses, own_program_runner, requirement_runner
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -218,6 +218,7 @@ def _make_executor(
     files = StepFiles(
         blobs=writer, files=definition.files(), workspaces=workspaces,
         run_own=own_program_runner(context, writer.run_id),
+        run_requirement=requirement_runner(context, writer.run_id),
     )  # fmt: skip
     here = StepMachine(workspaces=files, processes=processes)
     return EmbeddedExecutor(
