@@ -220,7 +220,7 @@ def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_D
     closed, whole = _within_limit(set(_mountable(there, places.workspace)), places.workspace)
     box = BoxDescription(
         level=level, workspace=places.workspace, folder=places.folder, visible=shown, shown_as=view.shown_as,
-        closed=tuple(sorted(closed)), hidden=tuple(sorted(hidden)),
+        closed=tuple(sorted(closed)), hidden=tuple(sorted(_ends(hidden, places.workspace))),
         home=places.home, temporary=temporary_folder(places.storage), caches=places.caches,
     )  # fmt: skip
     make_places(box)
@@ -488,6 +488,20 @@ def _hidden_in(shown: Iterable[str], workspace: str, denials: PathDenials) -> It
     if denials.reads is not None:
         for folder in shown:
             yield from (folder,) if denials.reads(folder) else shown_index(folder, workspace, denials).found()
+
+
+def _ends(hidden: Iterable[str], workspace: str) -> set[str]:
+    """Return hidden paths without links: of these what they lead to, unless it is of the system."""
+    ends = {path: os.path.realpath(path) if os.path.islink(path) else path for path in hidden}  # noqa: PTH114
+    return {
+        end
+        for path, end in ends.items()
+        if end == path or not (is_below(workspace, end) or _is_of_system(end) or _state(end) is None)
+    }
+
+
+def _is_of_system(path: str) -> bool:
+    return any(is_below(path, folder) or is_below(folder, path) for folder in SYSTEM_FOLDERS)
 
 
 # --- what is closed -------------------------------------------------------------------------------

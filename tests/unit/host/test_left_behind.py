@@ -122,6 +122,20 @@ def test_a_pipe_under_a_closed_name_is_closed_and_cannot_be_written(base, worksp
     forget_box(planned)
 
 
+@pytest.mark.parametrize(
+    ("target", "is_hidden"),
+    [("real.env", True), ("folder", True), ("gone", False), ("/usr/bin/env", False), (".", False)],
+)
+def test_what_a_hidden_link_leads_to_is_hidden(base, workspace, target, is_hidden):
+    put(workspace / "real.env", "secret")
+    put(workspace / "folder/file", "secret")
+    (workspace / ".env").symlink_to(target)
+    planned = boxes.plan(base, denials=hiding(".env"))
+    assert (str(workspace / target) in planned.box.hidden) == is_hidden
+    assert "secret" not in boxes.run(planned, f"cat .env .env/file {target} {target}/file")[1]
+    assert boxes.says(planned, "echo ran") == "ran\n"
+
+
 def test_further_names_of_a_hidden_file_are_hidden(base, workspace):
     put(workspace / "key")
     (workspace / "copy").hardlink_to(workspace / "key")
