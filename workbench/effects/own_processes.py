@@ -61,6 +61,13 @@ def bare_interpreter() -> tuple[str, str]:
     return os.path.realpath(sys.executable), os.path.realpath(sys.base_prefix)
 
 
+def own_installation() -> tuple[str, ...]:
+    """Return what this program's processes are started from: its Python and its environment, as named."""
+    parts = ("bin", "lib", "lib64", "pyvenv.cfg")
+    prefixes = dict.fromkeys((sys.prefix, sys.base_prefix))
+    return (sys.executable, *prefixes, *(f"{prefix}/{part}" for prefix in prefixes for part in parts))
+
+
 def workbench_command_line(
     words: Sequence[str], env: Mapping[str, str] = os.environ, module: str = "workbench"
 ) -> list[str]:

@@ -29,6 +29,7 @@ from workbench.effects.folder_index import LetIn, TooManyNames
 from workbench.effects.folders import make_link, open_to_owner
 from workbench.effects.home_view import home_view
 from workbench.effects.moved_aside import move_aside
+from workbench.effects.own_processes import own_installation
 from workbench.effects.sandbox import SYSTEM_FOLDERS, BoxDescription, make_places
 from workbench.effects.search_path import link_chain
 from workbench.effects.unix_sockets import bound_socket_paths
@@ -189,6 +190,7 @@ def command_box(
 def plan_box(places: BoxPlaces, level: SandboxLevel, denials: PathDenials = NO_DENIALS) -> CommandBox:
     """Describe a box and make its folders. Raises BoxUnavailable, and FileRefused for the data folder."""
     _require_boxable(places)
+    places = replace(places, closed=(*places.closed, *_own_installation(places.workspace)))
     view = home_view(places.home, places.search_path, places.workspace)
     own = tuple(_user_paths(places))
     shown = (*view.visible, *own, *_repository_paths(places))
@@ -512,6 +514,13 @@ def _closed(found: Mapping[str, str], places: BoxPlaces) -> dict[str, None]:
     named = (path for path in places.closed if is_below(path, places.workspace) and os.path.lexists(path))
     closed = dict.fromkeys((*(path for path, kind in found.items() if is_closed(kind)), *named))
     return {**closed, **dict.fromkeys(itertools.chain.from_iterable(map(bytecode_of, closed)))}
+
+
+def _own_installation(workspace: str) -> Iterator[str]:
+    """Yield what is in a workspace of the environment that workbench runs from: it starts each command."""
+    for place in itertools.chain.from_iterable(map(link_chain, own_installation())):
+        if place != workspace and is_below(place, workspace):
+            yield place
 
 
 def _linked_numbers(states: Mapping[str, ClosedState]) -> frozenset[int]:

@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,32 @@ def test_what_settings_of_git_name_is_closed(base, workspace, settings, paths):
     (workspace / "outer.inc").write_text("[core]\n\tfsmonitor = tools/fs\n")
     (workspace / ".git/config").write_text(settings)
     assert closed(base) == [".git", *paths]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "paths"),
+    [
+        (".venv", [".venv"]),
+        ("linked", ["linked", "tools/env"]),
+        ("", ["bin", "lib", "pyvenv.cfg"]),
+        ("../elsewhere", ["made"]),
+    ],
+)
+def test_the_environment_that_workbench_runs_from_is_closed(base, workspace, monkeypatch, prefix, paths):
+    folder = workspace / prefix
+    if prefix == "linked":
+        (workspace / "tools/env").mkdir(parents=True)
+        folder.symlink_to("tools/env")
+    for name in ("bin", "lib"):
+        (folder / name).mkdir(parents=True)
+    (folder / "pyvenv.cfg").touch()
+    (workspace / "made").touch()
+    (folder / "bin/python").symlink_to(workspace / "made" if ".." in prefix else "/usr/bin/python3")
+    monkeypatch.setattr(sys, "prefix", str(folder))
+    monkeypatch.setattr(sys, "executable", f"{folder}/bin/python")
+    found = boxes.plan(base)
+    top = {path for path in found.before if not any(f"{path}".startswith(f"{up}/") for up in found.before)}
+    assert sorted(os.path.relpath(path, workspace) for path in top) == paths
 
 
 @pytest.mark.parametrize("repository", ["sub/.git", "deep/er/.git", "bare"])
