@@ -21,11 +21,11 @@ from workbench.effects.files import workspace_path
 from workbench.host import session_requests
 from workbench.host.instruction_files import SessionInstructions, session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
+from workbench.host.session_tools import ToolNotOffered, named_tools, tool_words
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
 from workbench.providers.recording import Recording, RecordingBroken, load_recording
 from workbench.text.json_nodes import node_of_value
-from workbench.text.nearest import nearest_name
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
 from workbench.views.supervised import why_not_asked
@@ -186,17 +186,15 @@ def positive_number(kind: type[int] | type[float]) -> Callable[[str], float]:
 
 
 def tool_names(text: str) -> tuple[str, ...]:
-    """Read the tools that are to be active, by id or wire name; raises ArgumentTypeError for others."""
-    ids_by_name = {name: tool.id for tool in tool_descriptors() for name in (tool.id, tool.wire_name)}
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in ids_by_name:
-            near = nearest_name(name, ids_by_name)
-            hint = f"; did you mean {near}?" if near else "; workbench tools list names them"
-            raise ArgumentTypeError(f"there is no tool {one_line(name, 60)}{hint}")
-    if not names:
-        raise ArgumentTypeError("it names no tool; workbench tools list names them")
-    return tuple(dict.fromkeys(ids_by_name[name] for name in names))
+    """Return the tools that a text names, as `/tools` reads it; empty for all. Raises ArgumentTypeError."""
+    words = tool_words(text)
+    try:
+        return () if words == ["all"] else named_tools(words, tool_descriptors())
+    except ToolNotOffered as error:
+        hint = f"did you mean {error.near}?" if error.near else "workbench tools list names them"
+        shown = one_line(error.word, 60)
+        what = f"there is no tool {shown}" if shown else "it names no tool"
+        raise ArgumentTypeError(f"{what}; {hint}") from None
 
 
 def with_limits(plan: SessionPlan, options: Namespace) -> SessionPlan:

@@ -31,7 +31,7 @@ def narrow_tools(journal: Journal, config: Config, session: Session, text: str, 
     if words == ["list"]:
         return f"This session has {_tools_text(session.active_tools, offered)}."
     require_changeable_session(journal, session, _UNCHANGED)
-    tools = started_with if words == ["all"] else named_tools(words, offered)
+    tools = started_with if words == ["all"] else _selected_tools(words, offered)
     journal.append([journal.event(SessionChanged(active_tools=tools), session.id, actor)])
     start = "After this turn" if session.open_turn is not None else "From its next turn on"
     return f"{start} this session has {_tools_text(tools, offered)}."
@@ -41,7 +41,7 @@ def tools_of_next_session(config: Config, provider: str, text: str) -> tuple[tup
     """Return the tools that the next session is started with, and what to say. Raises SessionRefused."""
     offered = offered_tools(config, provider, ())
     words = _words(text)
-    tools = () if words in (["all"], ["list"]) else named_tools(words, offered)
+    tools = () if words in (["all"], ["list"]) else _selected_tools(words, offered)
     return tools, f"The next session has {_tools_text(tools, offered)}."
 
 
@@ -51,33 +51,52 @@ def offered_tools(config: Config, provider: str, started_with: Sequence[str]) ->
     return tool_registry().visible(provider, started_with, kind, config.tools)
 
 
+class ToolNotOffered(ValueError):
+    """A word names none of the tools that are offered, or there is no word."""
+
+    def __init__(self, word: str, near: str) -> None:
+        super().__init__(word)
+        self.word = word
+        """Empty where nothing is named."""
+        self.near = near
+        """The name that is most like it; empty if none is."""
+
+
+def tool_words(text: str) -> list[str]:
+    """Return the words of a list of tools, which commas or spaces separate."""
+    return text.replace(",", " ").split()
+
+
 def named_tools(words: Sequence[str], offered: Sequence[ToolDescriptor]) -> tuple[str, ...]:
-    """Return the ids of the tools that are named, each once, in the order in which they are offered."""
+    """Return the ids of the tools that words name, each once, in the order in which they are offered.
+
+    A word is an id, the name that models use, or a group such as `reads`. Raises ToolNotOffered.
+    """
     ids_by_name = {name: tool.id for tool in offered for name in (tool.id, tool.wire_name)}
     named: set[str] = set()
     for word in words:
         group = TOOL_GROUPS.get(word)
-        if group is not None:
-            named |= group & set(ids_by_name.values())
-        elif word in ids_by_name:
-            named.add(ids_by_name[word])
-        else:
-            raise SessionRefused(_UNCHANGED, f"This session can have no tool {one_line(word, 60)}.",
-                                 _remedy(word, ids_by_name))  # fmt: skip
+        if group is None and word not in ids_by_name:
+            raise ToolNotOffered(word, nearest_name(word, (*ids_by_name, *TOOL_GROUPS)) or "")
+        named |= (group or {ids_by_name[word]}) & set(ids_by_name.values())
     if not named:
-        raise SessionRefused(_UNCHANGED, "No tool is named.", _remedy("", ids_by_name))
+        raise ToolNotOffered("", "")
     return tuple(tool.id for tool in offered if tool.id in named)
 
 
-def _remedy(word: str, ids_by_name: dict[str, str]) -> str:
-    near = nearest_name(word, ids_by_name) if word else ""
-    return (
-        f"Did you mean {near}?" if near else f"Name some of {', '.join(sorted(set(ids_by_name.values())))}."
-    )
+def _selected_tools(words: Sequence[str], offered: Sequence[ToolDescriptor]) -> tuple[str, ...]:
+    try:
+        return named_tools(words, offered)
+    except ToolNotOffered as error:
+        shown = one_line(error.word, 60)
+        what = f"This session can have no tool {shown}." if shown else "No tool is named."
+        names = ", ".join(sorted(tool.id for tool in offered))
+        remedy = f"Did you mean {error.near}?" if error.near else f"Name some of {names}."
+        raise SessionRefused(_UNCHANGED, what, remedy) from None
 
 
 def _words(text: str) -> list[str]:
-    return text.replace(",", " ").split() or ["list"]
+    return tool_words(text) or ["list"]
 
 
 def _tools_at_start(journal: Journal, session: Session) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from rows_cli import HOSTILE, RAW
 from workbench.cli.console import Console
 from workbench.cli.headless_run import MessagePrinter
 from workbench.cli.journal_access import open_journal
+from workbench.cli.run_session import tool_names
 from workbench.domain.events import LeaseTaken
+from workbench.domain.tools import BuiltInTool
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.host.host_locks import driver_identity
 from workbench.journal.home import Home
@@ -356,11 +358,11 @@ def test_an_agent_has_the_tools_that_were_named_and_a_call_to_another_is_refused
     assert (result["exit"], result["reply"], result["actions"]) == (0, "Hello.", [])
     (session,) = sessions(shell)
     shown = shell.json("sessions", "show", session["id"], "--json")
-    assert shown["active_tools"] == ["read_file", "context.read"]
+    assert {*shown["active_tools"]} == {"read_file", "context.read"}
     (call,) = shown["calls"]
     assert (call["tool"], call["state"]) == ("create_file", "rejected")
     shell("sessions", "show", session["id"])
-    assert "  tools: read_file, context.read\n" in shell.out
+    assert "  tools: context.read, read_file\n" in shell.out
     assert not (shell.workspace / "new.txt").exists()
 
 
@@ -369,6 +371,7 @@ def test_an_agent_has_the_tools_that_were_named_and_a_call_to_another_is_refused
     [
         (("-p", "x", "--tools", "read_fil"), "there is no tool read_fil; did you mean read_file?"),
         (("-p", "x", "--tools", " , "), "it names no tool"),
+        (("-p", "x", "--tools", "red"), "there is no tool red; did you mean reads?"),
         (("--continue", "--tools", "read_file"), "so --tools has no place here"),
     ],
 )
@@ -376,6 +379,13 @@ def test_tools_that_are_none_start_nothing(shell, words, said):
     assert shell("run", *words) == 2
     assert said in shell.err
     assert shell.json("sessions", "list", "--json") == []
+
+
+def test_tools_are_named_as_in_a_session_by_id_wire_name_and_group():
+    reads = {tool.id for tool in BuiltInTool if tool.verb == "read"}
+    assert {*tool_names("reads")} == reads
+    assert {*tool_names("reads, create_file context_read")} == {*reads, "create_file"}
+    assert tool_names("all") == ()
 
 
 @pytest.mark.spec(193, 195)
