@@ -655,6 +655,14 @@ def _new_item(event: Event, body: e.StepChanged, look: RowLookup) -> StepState |
     )  # fmt: skip
 
 
+def _started_at(step: StepState, event: Event, body: e.StepChanged) -> int | None:
+    """Return when the attempt of a step started; None where it ends in this round without a start."""
+    if body.state != "running":
+        return None if step.state == "pending" else step.started_at
+    is_same_attempt = body.attempt == step.attempt and step.started_at is not None
+    return step.started_at if is_same_attempt else event.at
+
+
 def _moved_step(step: StepState, event: Event, body: e.StepChanged) -> StepState:
     is_new_attempt = body.state == "running" and body.attempt != step.attempt
     is_failure = body.state in ("failed", "retrying", "skipped", "cancelled") or body.is_warned
@@ -665,7 +673,7 @@ def _moved_step(step: StepState, event: Event, body: e.StepChanged) -> StepState
         step, state=body.state, attempt=body.attempt, moved_at=event.at, duration_ms=body.duration_ms,
         retry_count=step.retry_count + (body.state == "retrying"), is_warned=body.is_warned,
         contract=None if is_new_attempt else step.contract,
-        started_at=event.at if is_new_attempt or step.started_at is None else step.started_at,
+        started_at=_started_at(step, event, body),
         completed_at=event.at if body.state in ENDED_STEP_STATES else None,
         workspace_path=body.workspace or step.workspace_path, session_id=body.session_id or step.session_id,
         action_id=event.action_id if body.state == "waiting" else step.action_id,

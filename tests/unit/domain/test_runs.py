@@ -89,6 +89,19 @@ def test_a_step_has_its_times_its_place_and_why_it_failed():
     run(StepChanged(state="skipped", detail="plan failed"), step="tests")
     row = run.row("tests")
     assert (row.state, row.error_message, row.completed_at) == ("skipped", "plan failed", 10_000_000)
+    assert row.started_at is None
+
+
+@pytest.mark.parametrize("end", ["skipped", "cancelled"])
+def test_a_step_that_worked_in_an_earlier_round_has_not_started_in_one_that_ended_before_it(end):
+    run = Run()
+    run(StepChanged(state="running"), step="tests")
+    run(StepChanged(state="failed", duration_ms=900), step="tests")
+    assert run.row("tests").started_at == 4_000_000
+    run(RunChanged(status="failed"))
+    run(RunStarted(pipeline="nightly", steps=PLANS, round=2, reset=("tests",)))
+    run(StepChanged(state=end), step="tests")
+    assert (run.row("tests").started_at, run.row("tests").duration_ms) == (None, 0)
 
 
 @pytest.mark.spec(121)
