@@ -1,5 +1,7 @@
 """Tasks of a Taskfile as steps, what does not map, and sub-agents as personas."""
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,6 +49,22 @@ def test_a_task_that_is_called_runs_between_the_commands_each_time():
 
 def test_only_what_a_task_needs_is_imported():
     assert [*steps("build: go build\nclean: rm -r out\n", "build")] == ["build"]
+
+
+@pytest.mark.parametrize(
+    "text", ["echo a \\", "echo a \\\n", "echo a \\\\", "echo a # b \\", "echo a", "(echo a) \\\n"]
+)
+@pytest.mark.parametrize("form", [
+    "cmds: [{0}, echo b]", "cmds: [{{cmd: {0}, ignore_error: true}}, echo b]",
+    "env: {{V: {{sh: {0}}}}}, cmds: [echo $V, echo b]",
+    "vars: {{V: {{sh: {0}}}}}, cmds: ['echo {{{{.V}}}}', echo b]",
+])  # fmt: skip
+def test_a_command_that_ends_in_a_backslash_prints_what_it_prints_alone(text, form):
+    def printed(source):
+        return subprocess.run(["/bin/sh", "-c", source], capture_output=True, text=True, check=True).stdout
+
+    source = steps(f"default: {{{form.format(json.dumps(text))}}}\n")["default"][1]
+    assert printed(source).split() == [*printed(text).split(), "b"]
 
 
 def test_each_command_has_a_shell_of_its_own_and_the_first_failure_ends_the_step():

@@ -56,6 +56,25 @@ def _value(node: LocatedNode) -> Value:
     return Value(text=scalar(node), line=node.line)
 
 
+def subshell(command: str) -> str:
+    """Return a command in a shell of its own, as Task runs each one."""
+    command = _without_open_escape(command).strip("\n")
+    if "\n" in command or "#" in command:
+        return f"(\n{command}\n)"
+    return f"( {command} )" if command.startswith("(") else f"({command})"
+
+
+def _without_open_escape(command: str) -> str:
+    """Return a command whose last backslash does not reach behind it.
+
+    One before the end of the last line joins it with nothing; at the very end a shell reads it as itself.
+    """
+    text = command.rstrip("\n")
+    if (len(text) - len(text.rstrip("\\"))) % 2 == 0:
+        return command
+    return text + "\\" if text == command else text[:-1]
+
+
 class TaskValues:
     """Fills templates; what cannot be filled is reported."""
 
@@ -105,4 +124,4 @@ class TaskValues:
             self._report(
                 line, f"{{{{{one_line(template, 80)}}}}} is what a command prints, inside single quotes"
             )
-        return f"$({filled})" if value.is_command else filled
+        return f"${subshell(filled)}" if value.is_command else filled

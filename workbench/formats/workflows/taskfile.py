@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.formats.workflows.task_values import INPUT, TaskValues, Value, read_values, scalar
+from workbench.formats.workflows.task_values import INPUT, TaskValues, Value, read_values, scalar, subshell
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.safe import one_line
 from workbench.text.unused_names import unused_name
@@ -197,7 +197,7 @@ class _Expansion:
         is_lenient = scalar(members.get("ignore_error")) == "true"
         if before or len(texts) > 1 or is_lenient or commands[0].ignores_error:
             lines = [
-                _wrapped(text) + (" || true" if is_lenient or command.ignores_error else "")
+                subshell(text) + (" || true" if is_lenient or command.ignores_error else "")
                 for text, command in zip(texts, commands, strict=True)
             ]
             source = "\n".join(["set -e", *before, *lines]) + "\n"
@@ -246,7 +246,7 @@ class _Expansion:
             if value.problem or not re.fullmatch(r"[A-Za-z_]\w*", name):
                 self._add_problem(value.line, f"env {one_line(name, 60)} {value.problem or 'is not a name'}")
             elif value.is_command:
-                yield f'export {name}="$({filled})"'
+                yield f'export {name}="${subshell(filled)}"'
             else:
                 yield f"export {name}={shlex.quote(filled)}"
 
@@ -259,7 +259,7 @@ class _Expansion:
             filled = self._values.fill(test, scope, item.line)
             why = self._values.fill(message, scope, item.line) or f"a precondition does not hold: {filled}"
             said = shlex.quote(why)
-            yield f"{_wrapped(filled)} || {{ echo {said} >&2; exit 1; }}"
+            yield f"{subshell(filled)} || {{ echo {said} >&2; exit 1; }}"
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -309,14 +309,6 @@ def _commands(task: LocatedNode) -> tuple[LocatedNode, ...]:
     if members is None:
         return _items(task)
     return (*_items(members.get("cmds")), *_items(members.get("cmd")))
-
-
-def _wrapped(command: str) -> str:
-    """Return a command in a shell of its own, as Task runs each one."""
-    command = command.strip("\n")
-    if "\n" in command or "#" in command:
-        return f"(\n{command}\n)"
-    return f"( {command} )" if command.startswith("(") else f"({command})"
 
 
 def _step_name(name: str) -> str:
