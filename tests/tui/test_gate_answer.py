@@ -117,13 +117,24 @@ def test_the_keys_of_a_gate_are_free_where_no_other_key_has_them(scopes, users, 
     assert letters == {key: key for key in free}
     shown = shown_choice_keys(gate, "y", letters)
     assert {key: shown[key] for key in ("b", "y", "n", "a")} == {
-        "b": "b" if "b" in free else "",
+        "b": "b" if "b" in free else "h×4 a",
         "y": "a",
         "n": "l a",
         "a": "l l a",
     }
     assert choice_of_letters(replace(gate, is_pending=False), scopes, users) == {}
     assert choice_of_letters(replace(gate, kind="question"), scopes, users) == {}
+
+
+def test_each_answer_of_any_number_shows_its_key():
+    choices = tuple(Choice(key=f"c{n}", label=f"L{n}") for n in range(12))
+    gate = made(action(kind="gate", target="x?"), proposal(prompt="x?", choices=choices))
+    for at, chosen in enumerate(choices):
+        for n, (key, shown) in enumerate(shown_choice_keys(gate, chosen.key, {}).items()):
+            *moves, last = shown.replace("×", " ").split()
+            count = int(moves[1]) if moves[1:] and moves[1].isdigit() else len(moves)
+            assert (key, last, count) == (f"c{n}", "a", abs(n - at))
+            assert not moves or moves[0] == ("l" if n > at else "h")
 
 
 def own_keys(journal, workspace):

@@ -12,7 +12,8 @@ _DOUBLED_BEGINNINGS: Final = frozenset("cfoswCDFILOSUWX")
 """Letters with which words begin twice (cc, ffmpeg, oops, ssh, LLM, www): pressed twice they may be text."""
 _LETTERS: Final = tuple(letter for letter in string.ascii_letters if letter not in _DOUBLED_BEGINNINGS)
 _KEY_OF_REJECTION: Final = {"reject": "r"}
-_MOST_MOVES: Final = 3
+_MOST_SPELLED: Final = 3
+"""Presses of one key that are written one by one."""
 _SCOPE: Final = "choice"
 
 
@@ -64,13 +65,16 @@ def label_of_letter(detail: ActionDetail, letter: str) -> str:
     return next((choice.label for choice in detail.choices if choice.key == letter), letter).lower()
 
 
+def _moves(count: int) -> str:
+    """Return the keys that choose another answer: forwards with `l`, for a negative count back with `h`."""
+    key, count = ("l", count) if count > 0 else ("h", -count)
+    return f"{key} " * count if count <= _MOST_SPELLED else f"{key}×{count} "
+
+
 def shown_choice_keys(detail: ActionDetail, chosen: str | None, letters: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys that give each answer: its own letter, else `a` after a few moves; no long ways."""
+    """Return the keys that give each answer: its own letter, else `a` after moves (`l l a`, `l×5 a`)."""
     keys = [choice.key for choice in detail.choices]
     at = keys.index(chosen) if chosen in keys else 0
-    ways = {
-        key: f"{'l ' * (n - at)}{'h ' * (at - n)}a" if abs(n - at) <= _MOST_MOVES else ""
-        for n, key in enumerate(keys)
-    }
+    ways = {key: f"{_moves(n - at)}a" for n, key in enumerate(keys)}
     own = {key: letter for letter, key in letters.items()}
     return {key: own.get(key) or _KEY_OF_REJECTION.get(key, way) for key, way in ways.items()}
