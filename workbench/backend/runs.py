@@ -186,6 +186,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
             require_runnable_pipeline,
         )
         from workbench.host.workspace_trust import is_trusted
+        from workbench.pipelines.repository_checks import with_personas
 
         loaded = load_requested_pipeline(self._workspace, RunRequest(name=file))
         why_not = ""
@@ -195,7 +196,7 @@ class LocalRuns(LocalWorkspace, RunBackend):
             why_not = self._first(loaded) or one_line(error.why, 600)
         if not is_trusted(self._journal, self._workspace):
             why_not = "this workspace is not trusted: answer its question, or run workbench trust"
-        return self._planned(loaded, why_not)
+        return self._planned(with_personas(loaded, os.environ), why_not)
 
     def _planned(self, loaded: "LoadedPipeline", why_not: str) -> LaunchPlan:
         from workbench.host.steps.run_requests import steps_missing_input

@@ -184,7 +184,7 @@ class _LinePrinter:
                 again = f": {named_steps(body.reset)} again" if body.reset else ""
                 again = f", round {body.round}{again}" if body.round > 1 else ""
                 name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
-                return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
+                return f"{name}: {counted(len(body.steps), 'step')}{again}"
             case StepChanged() as body:
                 return self._step(body, step, self._refused(event, body))
             case ContractChecked(outcome="failed" | "warned" | "not_checked") as body:

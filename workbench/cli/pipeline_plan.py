@@ -11,12 +11,13 @@ from workbench.cli.errors import EXIT_FAILED, EXIT_OK
 from workbench.cli.pipeline_output import code_host_json, problem_json
 from workbench.cli.row_json import JsonFields
 from workbench.pipelines import load
-from workbench.pipelines.code_hosts import CodeHost
-from workbench.pipelines.granted_patterns import granted_patterns, patterns_of_steps, still_asked
+from workbench.pipelines.code_hosts import CodeHost, names_code_host
+from workbench.pipelines.granted_patterns import patterns_of_steps, still_asked
 from workbench.pipelines.model import Manifest, Pipeline, Step
-from workbench.pipelines.repository_checks import check_repository
+from workbench.pipelines.repository_checks import check_repository, with_personas_of_host
 from workbench.pipelines.step_notes import step_notes, wait_text
 from workbench.pipelines.step_order import parallel_waves
+from workbench.text.human import counted
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 class DryRunResult(Struct, frozen=True, kw_only=True):
     """What a run with these words would come to."""
 
+    pipeline: Pipeline | None
+    """With the personas that the code host gives its steps."""
     is_able: bool
     wrong_input: str = ""
     host: CodeHost | None = None
@@ -40,7 +43,7 @@ def _try_run(loaded: load.LoadedPipeline, request: "RunRequest") -> DryRunResult
 
     pipeline = loaded.pipeline
     if pipeline is None:
-        return DryRunResult(is_able=False)
+        return DryRunResult(pipeline=None, is_able=False)
     host = check_repository(loaded, os.environ)
     input_problem = ""
     try:
@@ -50,15 +53,17 @@ def _try_run(loaded: load.LoadedPipeline, request: "RunRequest") -> DryRunResult
     is_able = loaded.report.for_running().is_ok and not any(s.unrunnable for s in pipeline.steps)
     kept = kept_steps(pipeline, request.from_step) if request.from_step else ()
     return DryRunResult(
-        is_able=is_able and not input_problem, wrong_input=input_problem, kept=frozenset(kept), host=host
-    )
+        pipeline=with_personas_of_host(pipeline, loaded.manifest, host), kept=frozenset(kept), host=host,
+        is_able=is_able and not input_problem, wrong_input=input_problem,
+    )  # fmt: skip
 
 
 def print_plan(
     loaded: load.LoadedPipeline, request: "RunRequest", options: Namespace, console: Console
 ) -> int:
     """Tell the plan; 1 if a run could not begin."""
-    result, pipeline = _try_run(loaded, request), loaded.pipeline
+    result = _try_run(loaded, request)
+    pipeline = result.pipeline
     if options.output_format in ("json", "stream-json", "s2"):
         console.json(_plan_json(loaded, result))
         return EXIT_OK if result.is_able else EXIT_FAILED
@@ -80,13 +85,15 @@ def print_plan(
 def _print_steps(
     pipeline: Pipeline, manifest: Manifest | None, result: DryRunResult, console: Console
 ) -> None:
-    count = f"{len(pipeline.steps)} step{'' if len(pipeline.steps) == 1 else 's'}"
-    console.say(f"{pipeline.name}: {count}, nothing is run")
+    console.say(f"{pipeline.name}: {counted(len(pipeline.steps), 'step')}, nothing is run")
     for number, names in enumerate(parallel_waves({s.id: s.needs for s in pipeline.steps}), 1):
         for name in names:
             kept_note = "  taken from an earlier run" if name in result.kept else ""
             console.say(f"  {number}  {_step_line(pipeline.step(name), manifest)}{kept_note}")
-    grants = patterns_of_steps((step for step in pipeline.steps if step.id not in result.kept), manifest)
+    running = [step for step in pipeline.steps if step.id not in result.kept]
+    grants = patterns_of_steps(running, manifest)
+    for name in dict.fromkeys(step.persona for step in running if names_code_host(step.persona)):
+        console.say(f"{one_line(name, 60)}: its calls are listed when the code host is known")
     if grants:
         console.say("Would ask for every call, or be granted for this run with --grant-personas:")
         for pattern in grants:
@@ -106,7 +113,8 @@ def _step_line(step: Step, manifest: Manifest | None) -> str:
 
 
 def _plan_json(loaded: load.LoadedPipeline, result: DryRunResult) -> JsonFields:
-    pipeline, report = loaded.pipeline, loaded.report.for_running()
+    pipeline, report = result.pipeline, loaded.report.for_running()
+    grants = patterns_of_steps(pipeline.steps if pipeline else (), loaded.manifest)
     return {
         "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": result.is_able,
         "input_problem": result.wrong_input or None, **code_host_json(result.host),
@@ -114,7 +122,7 @@ def _plan_json(loaded: load.LoadedPipeline, result: DryRunResult) -> JsonFields:
             {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in result.kept}
             for step in _steps_in_order(pipeline)
         ],
-        "grants": list(granted_patterns(loaded)), "still_asks": list(still_asked(granted_patterns(loaded))),
+        "grants": list(grants), "still_asks": list(still_asked(grants)),
         "errors": [problem_json(problem) for problem in report.errors],
         "warnings": [problem_json(problem) for problem in report.warnings],
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """`workbench pipeline run, resume, status, cancel`: begin or follow a run, show its state, end it."""
 
+import os
 from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
@@ -201,8 +202,9 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
     )  # fmt: skip
     if options.grant_personas:
         from workbench.pipelines.granted_patterns import granted_patterns
+        from workbench.pipelines.repository_checks import with_personas
 
-        loaded = load_requested_pipeline(workspace, request)
+        loaded = with_personas(load_requested_pipeline(workspace, request), os.environ)
         granted = (*request.grants, *granted_patterns(loaded))
         return replace(request, grants=tuple(dict.fromkeys(granted)))
     return request

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.effects.git import GitFailed, run_git
 from workbench.pipelines.checks import template_texts
@@ -120,14 +121,11 @@ class RepositoryChecks(Struct, frozen=True, kw_only=True):
         for text, member in _personas_of(step):
             if not names_code_host(text):
                 continue
-            name = persona_name(text, self.host.kind, self._filled, self.manifest.personas)
+            name = _persona_of_host(text, self.host, self.manifest)
             if name not in self.manifest.personas:
                 message = f"unknown persona {one_line(name, 60)}; code host: {self.host.summary()}"
                 yield self._problem(step, member, "unknown_persona", message, is_fatal=is_fatal)
 
-    def _filled(self, text: str) -> str:
-        facts = self.host.facts
-        return fill_templates(text, lambda name: facts.get(name.removeprefix("forge."), ""))
 
     def _base_problems(self, step: Step, *, is_fatal: bool) -> Iterator[Problem]:
         """Yield the base of a step's worktree that is neither known to git nor a branch of another step."""
@@ -149,6 +147,40 @@ class RepositoryChecks(Struct, frozen=True, kw_only=True):
         except GitFailed:
             return False
         return True
+
+
+def _persona_of_host(text: str, host: CodeHost, manifest: Manifest | None) -> str:
+    """Return the persona that a text names in a project with this code host."""
+
+    def filled(text: str) -> str:
+        return fill_templates(text, lambda name: host.facts.get(name.removeprefix("forge."), ""))
+
+    return persona_name(text, host.kind, filled, manifest.personas if manifest else ())
+
+
+def with_personas_of_host(pipeline: Pipeline, manifest: Manifest | None, host: CodeHost | None) -> Pipeline:
+    """Return a pipeline whose steps name the personas that they have with this code host.
+
+    Where its kind is not known, the names stay as they are written, and so name no persona.
+    """
+    if host is None or not host.kind:
+        return pipeline
+    steps = tuple(
+        replace(step, persona=_persona_of_host(step.persona, host, manifest))
+        if names_code_host(step.persona)
+        else step
+        for step in pipeline.steps
+    )
+    return replace(pipeline, steps=steps)
+
+
+def with_personas(loaded: LoadedPipeline, environment: Mapping[str, str]) -> LoadedPipeline:
+    """Return a pipeline that was loaded with its personas by the code host of the project; blocking."""
+    pipeline = loaded.pipeline
+    if pipeline is None or not any(names_code_host(step.persona) for step in pipeline.steps):
+        return loaded
+    host = read_code_host(loaded.manifest, loaded.root, environment)
+    return replace(loaded, pipeline=with_personas_of_host(pipeline, loaded.manifest, host))
 
 
 def check_repository(loaded: LoadedPipeline, environment: Mapping[str, str]) -> CodeHost | None:

@@ -313,6 +313,31 @@ def test_nothing_is_offered_to_be_granted_to_personas_of_another_program(place):
     assert "Would still ask" not in out
 
 
+@pytest.mark.parametrize(
+    ("forge", "shown", "grants"),
+    [("codeberg", "agent gitea-builder", ["Read", "Write"]), ("", "agent {{ forge.type }}-builder", [])],
+)
+def test_personas_of_the_code_host_are_named_as_the_run_will_have_them(place, forge, shown, grants):
+    manifest = MANIFEST.replace("  builder:", "  gitea-builder:")
+    if forge:
+        manifest = manifest.replace("name: shop", f"name: shop\n  forge: {forge}")
+    project(
+        place,
+        "- {id: a, persona: '{{ forge.type }}-builder', exec: {type: prompt, source: x}}\n",
+        manifest=manifest,
+    )
+    said(place, "trust", "--yes")
+    _, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run")
+    assert shown in out
+    assert ("its calls are listed when the code host is known" in out) is (not forge)
+    _, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--json")
+    assert json.loads(out)["grants"] == grants
+    options = Namespace(
+        recording=None, name="p.yaml", input="", manifest=None, grant=[], from_step="", grant_personas=True
+    )
+    assert [*pipeline_run._run_options(options, str(place)).grants] == grants
+
+
 # --- an input that is used and missing ------------------------------------------------------------
 
 
