@@ -4,16 +4,18 @@ Reports every problem and never stops at the first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
 
 from workbench.pipelines import code_hosts, conditions, templates
 from workbench.pipelines.contracts import check_contract_definitions
-from workbench.pipelines.documents import ProjectFiles, check_path_inside, reporting_outside
+from workbench.pipelines.documents import OutsideRoot, ProjectFiles, check_path_inside, reporting_outside
 from workbench.pipelines.inner_code import FAILURE_NAME
 from workbench.pipelines.manifest_values import own_text_of
 from workbench.pipelines.model import Adapter, Manifest, Pipeline, Review, Step
+from workbench.pipelines.prompt_words import is_text_of_prompt, known_template_names
 from workbench.pipelines.skills import check_skills
 from workbench.pipelines.step_notes import no_network_text
 from workbench.pipelines.step_order import (
@@ -346,11 +348,34 @@ def _uses_input(text: str) -> bool:
 def _check_templates(check: CheckContext, step: Step) -> None:
     if step.unrunnable:
         return  # named as a whole; what its templates mean is known elsewhere
-    for path, text in template_texts(step):
-        _check_template_names(check, step, _text_place(check, step, path), templates.template_names(text))
+    for path, text in (*template_texts(step), *_prompt_file_texts(check, step)):
+        place, names = _text_place(check, step, path), templates.template_names(text)
+        if step.kind == "prompt" and path[0] == "exec":
+            names = _names_in_prompt(check, step, place, names)
+        _check_template_names(check, step, place, names)
         for text_of_it in templates.unfilled_expressions(text):
             message = f"{{{{ {one_line(text_of_it, 80)} }}}} is not a name, so it stays as it is"
-            _text_place(check, step, path).warn("not_run", message)
+            place.warn("not_run", message)
+
+
+def _prompt_file_texts(check: CheckContext, step: Step) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the prompt of a step that is a file, with the place that names the file."""
+    if step.kind == "prompt" and step.source_path and not step.source:
+        with suppress(OutsideRoot):
+            yield ("exec", "source_path"), check.files.text(step.source_path) or ""
+
+
+def _names_in_prompt(
+    check: CheckContext, step: Step, place: DocumentPlace, names: Iterable[str]
+) -> Iterator[str]:
+    """Yield the names of a prompt that refer to something; warn of those that stay as text."""
+    for name in dict.fromkeys(names):
+        if is_text_of_prompt(name, step, check.steps):
+            place.warn(
+                "not_run", f"{{{{ {name} }}}} names nothing here, so it stays in the prompt as it is written"
+            )
+        else:
+            yield name
 
 
 def _check_inner_code(check: CheckContext, step: Step) -> None:
@@ -376,13 +401,6 @@ def _text_place(check: CheckContext, step: Step, path: tuple[str | int, ...]) ->
         return check.within(step, "handover", "contract", path[-1])
     place = check.within(step, *path)
     return place.with_warnings_only() if path[0] == "outcomes" else place
-
-
-def known_template_names(step: Step) -> frozenset[str]:
-    """Return the template names that a step has besides `step/artifact`."""
-    injected = {injection.name for injection in step.injections}
-    named = {f"artifacts.{name}" for name in injected}
-    return templates.ALWAYS_KNOWN | injected | named | {f"{name}.path" for name in named}
 
 
 def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozenset[str]) -> str:
@@ -613,5 +631,20 @@ def _check_condition(check: CheckContext, step: Step, place: DocumentPlace, text
     except conditions.BadCondition as error:
         place.error("bad_condition", str(error))
         return
-    named = (name for name in condition.names() if name != "outcome" and not name.startswith("context."))
-    _check_template_names(check, step, place, named)
+    names = [name for name in condition.names() if name != "outcome" and not name.startswith("context.")]
+    _check_template_names(check, step, place, names)
+    for name in dict.fromkeys(names):
+        _check_hidden_field(check, place, name)
+
+
+def _check_hidden_field(check: CheckContext, place: DocumentPlace, name: str) -> None:
+    """Warn of a condition about all of a JSON artifact, which may hide the field of that name."""
+    other, _, field = templates.canonical_name(name).partition(".output.")
+    outputs = check.steps[other].outputs if other in check.steps else ()
+    output = next((output for output in outputs if output.name == field), None)
+    if output is not None and (output.type == "json" or output.path.endswith(".json")):
+        place.warn(
+            "hidden_field",
+            f"{{{{ {name} }}}} is all of the artifact {one_line(field, 60)}, which comes before a field of "
+            f"that name; a field of an artifact is {other}.output.{one_line(field, 60)}.FIELD",
+        )

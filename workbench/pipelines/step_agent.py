@@ -118,7 +118,7 @@ def step_prompt(values: TemplateValues, mount_notes: Sequence[str]) -> str:
     paths = [artifacts.injected_path(injection.name) for injection in step.injections]
     outputs = [output.path for output in step.outputs if output.kind != "stdout"]
     skills = skill_names(values.run.manifest, values.run.pipeline, step, values.fill)
-    thread, prompt = _thread_words(values), templates.fill_prose(values.source_text(), values.of)
+    thread, prompt = _thread_words(values), templates.fill_prose(values.source_text(), values.in_prompt)
     additions = [
         f"In your folder, from earlier steps: {', '.join(paths)}." if paths else "",
         *(f"{note}." for note in mount_notes),

@@ -18,6 +18,7 @@ from workbench.pipelines.code_hosts import CODE_HOST_MEMBERS, persona_name
 from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.manifest_values import MANIFEST_NAMES, own_text_of
 from workbench.pipelines.model import Aggregate, ArtifactInjection, Step
+from workbench.pipelines.prompt_words import is_text_of_prompt
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import StepRun
 from workbench.text.human import iso_time
@@ -55,6 +56,15 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         """Return what programs of the step may touch, those of its contracts and requirements too."""
         named = replace(self.step, persona=self.persona_name(self.step.persona))
         return named.level(self.run.manifest)
+
+    def in_prompt(self, name: str) -> str | None:
+        """Return the value of a template in a prompt; None for a word of its text. Raises as `of` does."""
+        try:
+            return self.of(name)
+        except templates.UnresolvedTemplate:
+            if is_text_of_prompt(name, self.step, self.run.state.steps):
+                return None
+            raise
 
     def condition_operand(self, name: str) -> str:
         """Return the value that a condition compares; a missing field is empty. Raises UnresolvedTemplate."""

@@ -67,12 +67,16 @@ def fill_templates(text: str, value: Callable[[str], str]) -> str:
     return _TEMPLATE.sub(lambda match: value(match[1]), text)
 
 
-def fill_prose(text: str, value: Callable[[str], str]) -> str:
-    """Fill the templates of a sentence: where a value is empty, the blank before it goes with it."""
+def fill_prose(text: str, value: Callable[[str], str | None]) -> str:
+    """Fill the templates of a sentence; those whose value is None stay as they are written.
+
+    Where a value is empty, the space before it goes with it.
+    """
     pieces: list[str] = []
     position = 0
     for match in _TEMPLATE.finditer(text):
-        before, filled = text[position : match.start()], value(match[1])
+        before, found = text[position : match.start()], value(match[1])
+        filled = match[0] if found is None else found
         pieces += [before if filled else before.removesuffix(" "), filled]
         position = match.end()
     return "".join([*pieces, text[position:]])

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.tables import each_row
 from workbench.pipelines import conditions
+from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.state import fold_run
 
 
@@ -107,6 +108,36 @@ LOOP = """
         - {id: check, workspace: {root: ./}, exec: {type: command, source: "test $(wc -l < tries) -ge 3 || { echo try $(wc -l < tries); exit 1; }"}}
   - {id: end, dependencies: [refine], workspace: {root: ./}, exec: {type: command, source: "touch ended"}}
 """
+
+
+HIDDEN = """
+  - id: s
+    exec: {type: command, source: "echo ok > a; echo '{\\"status\\": \\"late\\", \\"n\\": \\"2\\"}' > status.json"}
+    output_artifacts: [{name: %s, path: status.json}, {name: %s, path: a}]
+  - {id: r, type: conditional, dependencies: [s], edges: [{target: good, condition: "{{ %s }}"}, {target: _complete}]}
+  - {id: good, dependencies: [r], exec: {type: command, source: "true"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "condition", "holds", "warns"),
+    [
+        (("report", "status"), "s.output.status == 'ok'", True, False),
+        (("report", "status"), "s.output.report.status == 'late'", True, False),
+        (("report", "other"), "s.output.status == 'late'", True, False),
+        (("status", "other"), "s.output.status == 'late'", False, True),
+        (("status", "other"), "s.output.status.status == 'late'", True, False),
+        (("status", "other"), "s.output.n == '2'", True, False),
+    ],
+)
+def test_in_a_condition_the_name_of_an_artifact_comes_before_a_field(runs, names, condition, holds, warns):
+    here = runs()
+    path = here.pipeline(HIDDEN % (*names, condition))
+    found = {problem.code for problem in load_pipeline(str(here.root / path)).report.warnings}
+    assert ("hidden_field" in found) is warns
+    row = here.drive(here.request(path))
+    assert row.status == "completed", row.error_message
+    assert here.states(row.pipeline_id)["good"] == ("completed" if holds else "skipped")
 
 
 @pytest.mark.parametrize(("most", "tries"), [(5, 3), (2, 2)])

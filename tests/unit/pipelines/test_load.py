@@ -327,6 +327,24 @@ STEPS = [
 ]  # fmt: skip
 
 
+PROMPTS_WITH_NAMES = [
+    ("Explain {{ variable }} and {{base_branch}}.", set(), {"not_run"}),
+    ("Do {{ inptu }}.", {"unresolved_template"}, set()), ("Do {{ task }}.", {"unresolved_template"}, set()),
+    ("Read {{ b/x }}.", {"unresolved_template"}, set()), ("Read {{ b.output }}.", {"unresolved_template"}, set()),
+    ("Read {{ other_step }}.", {"unresolved_template"}, set()), ("Do {{ input }}.", set(), set()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "errors", "warned"), PROMPTS_WITH_NAMES)
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_word_of_a_prompt_stays_and_a_reference_has_to_be_there(tmp_path, text, errors, warned, is_file):
+    source = "source_path: prompts/p.md" if is_file else f"source: {json.dumps(text)}"
+    steps = command("other_step") + f"- {{id: a, persona: builder, exec: {{type: prompt, {source}}}}}\n"
+    loaded = load_pipeline(project(tmp_path, steps, files={"prompts/p.md": text}))
+    assert codes(loaded) == errors
+    assert codes(loaded, "warning") & {"not_run"} == warned
+
+
 @pytest.mark.spec(107)
 @pytest.mark.parametrize(
     ("step", "found"),

@@ -117,6 +117,15 @@ def test_how_much_of_a_thread_is_still_named_as_not_run(tmp_path):
     assert (problem.code, "fidelity" in problem.message) == ("not_run", True)
 
 
+def test_a_word_in_braces_that_names_nothing_stays_in_the_prompt(runs):
+    here = runs()
+    here.record("a", said("Done."))
+    here.pipeline(step("a").replace("Do a.", '"Explain {{variable}} to {{ input }}."'))
+    row = here.drive(here.request(input="me"))
+    (told,) = prompts(here, row.pipeline_id)
+    assert "Explain {{variable}} to me." in told
+
+
 # --- skills -------------------------------------------------------------------------------------------
 
 SKILL = "---\nname: go\ndescription: Go.\n---\nUse table tests.\n"
