@@ -59,6 +59,8 @@ class CommandExit(Struct, frozen=True, kw_only=True):
     """Processes that outlived the command itself and were ended."""
     duration: float
     """Seconds since it was let go."""
+    is_stalled: bool = False
+    """Whether it was ended because it printed nothing for too long."""
 
 
 NEVER_RAN: Final = CommandExit(
@@ -85,12 +87,18 @@ class OutputPipe:
         self.is_flooded = False
         self.over = asyncio.Event()
         """Set when the command has to end: it printed too much, or nobody can take what it prints."""
+        self._last_read = time.monotonic()
+        self._is_held = False
+        """Whether it is not read now, so that its silence says nothing."""
 
     async def pump(self) -> None:
         """Hand on what comes until the pipe ends; to be cancelled when nothing more is wanted."""
         while True:
             if self._has_room is not None:
+                self._is_held = True
                 await self._has_room.wait()
+                self._is_held = False
+            self._last_read = time.monotonic()
             await wait_readable(self._file)
             chunk = self._read()
             if chunk == b"":
@@ -102,6 +110,10 @@ class OutputPipe:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and (chunk := self._read()):
             self._accept(chunk)
+
+    def silent_since(self) -> float:
+        """Return the monotonic time since which nothing came."""
+        return time.monotonic() if self._is_held else self._last_read
 
     def raise_failure(self) -> None:
         """Raise what the receiver raised, if it did."""
@@ -147,6 +159,11 @@ class CommandOutputs:
     async def pump(self) -> None:
         await asyncio.gather(*(part.pump() for part in self._parts))
 
+    async def silence(self, seconds: float) -> None:
+        """Wait until nothing came for some seconds."""
+        while (left := max(part.silent_since() for part in self._parts) + seconds - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+
     def drain(self, seconds: float) -> None:
         for part in self._parts:
             part.drain(seconds)
@@ -189,6 +206,7 @@ class Command:
         grace: float = GRACE_SECONDS,
         on_stdout: Callable[[bytes], None] | None = None,
         room: asyncio.Event | None = None,
+        stall_seconds: float = 0.0,
     ) -> CommandExit:
         """Let the command go and follow it to its end and that of everything it left.
 
@@ -198,6 +216,7 @@ class Command:
         SIGTERM and SIGKILL. `on_stdout`: given standard output of a command prepared with two pipes;
         `on_output` then gets standard error, and the order between the two is that in which they were read.
         `room`: nothing is read while it is not set, and the command waits as soon as its pipe is full.
+        `stall_seconds`: A command that prints nothing for so long is ended; 0 sets no limit.
         Raises RuntimeError if it was let go or abandoned before, ProcessNotStarted where its box was not
         made as described, and what `on_output` raised after it was ended.
         """
@@ -217,7 +236,7 @@ class Command:
             )
         )
         try:
-            reason, grace_left = await self._run(output, timeout, stop, grace)
+            reason, grace_left = await self._run(output, timeout, stop, grace, stall_seconds)
             leftovers = await self._end_rest(output, grace_left)
         finally:
             self._close()
@@ -257,12 +276,15 @@ class Command:
         return b""
 
     async def _run(
-        self, output: CommandOutputs, timeout: float | None, stop: asyncio.Event | None, grace: float
-    ) -> tuple[str, float]:
+        self, output: CommandOutputs, timeout: float | None, stop: asyncio.Event | None, grace: float,
+        stall_seconds: float,
+    ) -> tuple[str, float]:  # fmt: skip
         pump, ended = asyncio.create_task(output.pump()), asyncio.create_task(self._ended())
         waits = {ended: "exited", asyncio.create_task(output.over.wait()): "over"}
         if stop is not None:
             waits[asyncio.create_task(stop.wait())] = "stopped"
+        if stall_seconds > 0:
+            waits[asyncio.create_task(output.silence(stall_seconds))] = "stalled"
         try:
             self._release()
             finished, _ = await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
@@ -353,6 +375,7 @@ def _command_exit(status: int | None, reason: str, leftovers: int, duration: flo
         flooded=reason == "flooded",
         leftovers=leftovers,
         duration=duration,
+        is_stalled=reason == "stalled",
     )
 
 

@@ -67,6 +67,7 @@ class Release(Struct, frozen=True, kw_only=True):
     timeout: float | None
     limit_bytes: int
     grace: float
+    stall_seconds: float
 
 
 class StartFailure(Struct, frozen=True, kw_only=True):

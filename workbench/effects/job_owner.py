@@ -179,7 +179,7 @@ class _Job:
         following = self._following = asyncio.create_task(
             command.go(
                 on_output, release.timeout, self._stop, release.limit_bytes, grace=release.grace,
-                on_stdout=on_stdout, room=channel.room,
+                on_stdout=on_stdout, room=channel.room, stall_seconds=release.stall_seconds,
             )
         )  # fmt: skip
         try:

@@ -221,6 +221,7 @@ class OwnedCommand:
         grace: float = GRACE_SECONDS,
         on_stdout: Callable[[bytes], None] | None = None,
         is_left: Callable[[], bool] = bool,
+        stall_seconds: float = 0.0,
     ) -> CommandExit:
         """Let the command go and follow it to its end and that of everything it left.
 
@@ -234,7 +235,10 @@ class OwnedCommand:
             self.abandon()
             return NEVER_RAN
         self._is_used = True
-        self._channel.send(GO, encode(Release(timeout=timeout, limit_bytes=limit_bytes, grace=grace)))
+        release = Release(
+            timeout=timeout, limit_bytes=limit_bytes, grace=grace, stall_seconds=stall_seconds
+        )  # fmt: skip
+        self._channel.send(GO, encode(release))
         stopping = None if stop is None else asyncio.create_task(self._pass_on_stop(stop))
         try:
             end = await self._follow(on_output, on_stdout or on_output)

@@ -40,6 +40,8 @@ class StepJob(Struct, frozen=True, kw_only=True):
     """Whether it may make sandboxes of its own in its sandbox."""
     timeout_seconds: float | None = None
     """How long it may run, also while no driver follows it."""
+    stall_seconds: float = 0.0
+    """How long it may print nothing, also while no driver follows it; 0 sets no limit."""
     outlives: bool = False
     """Whether it continues when its driver dies or ends, instead of being ended."""
 
@@ -51,6 +53,8 @@ class ProcessEnd(Struct, frozen=True, kw_only=True):
     """Its exit code; None where a signal ended it, or it never ran."""
     signal: int | None = None
     timed_out: bool = False
+    stalled: bool = False
+    """Whether it was ended because it printed nothing for too long."""
     stopped: bool = False
     boxed_folder: str = ""
     """Real path of the folder that its sandbox was made for; empty without a sandbox."""

@@ -5,9 +5,11 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.waits import until
 from tests.unit.pipelines.projects import MANIFEST
 from tests.unit.pipelines.test_adapter_session import working
 from workbench.domain.step_messages import StepOutcome
+from workbench.effects.process_table import ProcessIdentity, is_running
 from workbench.host.steps.stall_watch import StallWatch
 
 
@@ -82,6 +84,21 @@ def test_the_program_of_an_agent_that_says_nothing_is_ended_and_tried_again(runs
     assert "it produced nothing for 300 ms and was ended (runtime.stall_timeout)" in row.error_message
     sessions = here.journal.sessions(parent_id=row.pipeline_id, kinds=("step",))
     assert [session.status for session in sessions] == ["terminated"] * 2
+
+
+def test_the_program_of_an_agent_that_its_driver_left_is_ended_too(runs, tmp_path):
+    here = working(runs, tmp_path, [{"type": "WAIT"}], "program")
+    (here.root / "wave.yaml").write_text(stalling((here.root / "wave.yaml").read_text()))
+    here.trust()
+    run = here.request(here.pipeline((STEP % "outside").replace("max_attempts: 2", "max_attempts: 1")))
+    here.drive(run, until=lambda _: here.bodies(run, "process.started"), seconds=20)
+    (body,) = [body for _, body in here.bodies(run, "process.started")]
+    program = ProcessIdentity(pid=body.pid, group=body.group, start_time=body.start_time)
+    until(lambda: not is_running(program))
+    row = here.resume(run)
+    assert row.status == "failed"
+    assert "it produced nothing for 300 ms and was ended (runtime.stall_timeout)" in row.error_message
+    here.check()
 
 
 def test_the_agent_of_this_program_whose_command_hangs_is_ended(runs, tmp_path):

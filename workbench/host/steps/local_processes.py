@@ -202,7 +202,7 @@ class LocalProcess(Struct, frozen=True, kw_only=True):
         try:
             end = await self.command.go(
                 on_output, self.job.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout,
-                is_left=self.is_left,
+                is_left=self.is_left, stall_seconds=self.job.stall_seconds,
             )  # fmt: skip
         except ProcessNotStarted as error:
             _forget(self.boxed)
@@ -285,7 +285,10 @@ class LostProcess:
 
 
 def _plain_end(end: CommandExit) -> ProcessEnd:
-    return ProcessEnd(code=end.code, signal=end.signal, timed_out=end.timed_out, stopped=end.stopped)
+    return ProcessEnd(
+        code=end.code, signal=end.signal, timed_out=end.timed_out, stalled=end.is_stalled,
+        stopped=end.stopped,
+    )  # fmt: skip
 
 
 def _gap(size: int) -> bytes:

@@ -1,4 +1,6 @@
-"""The end of an agent's step that produces no event for too long (`runtime.stall_timeout` of a manifest)."""
+"""The end of an agent of this program that produces no event for too long (`runtime.stall_timeout`)."""
+
+# A program of a step is held by the process that owns it, also while no driver follows it.
 
 import asyncio
 from collections.abc import Callable
@@ -55,6 +57,9 @@ class StallWatch:
         """Return how the step ended: one that was stopped here has failed and may be tried again."""
         if not self._is_stalled or outcome.state != "cancelled":
             return outcome
-        quiet = duration_text(self._seconds)
-        reason = f"it produced nothing for {quiet} and was ended (runtime.stall_timeout)"
-        return replace(outcome, state="failed", reason=reason, is_retryable=True)
+        return replace(outcome, state="failed", reason=stall_reason(self._seconds), is_retryable=True)
+
+
+def stall_reason(seconds: float) -> str:
+    """Return why a step was ended that produced nothing for some seconds."""
+    return f"it produced nothing for {duration_text(seconds)} and was ended (runtime.stall_timeout)"

@@ -123,13 +123,11 @@ class EmbeddedExecutor(Struct, kw_only=True):
             outcome = await self.nested.run(spec)
             is_cancelled = stop.is_set() and outcome.state != "completed"
             return replace(outcome, state="cancelled") if is_cancelled else outcome
-        with StallWatch(spec.stall_seconds, lambda: self._stop_now(stop)) as watch:
-            if spec.adapter:
-                async with self.trace.command_files(spec, self.machine.workspaces):
-                    outcome = await self._run_adapter(self._follower(spec, on_event, stop), watch)
-            else:
-                outcome = await self._run_agent(spec, stop, watch)
-        outcome = watch.outcome(outcome)
+        if spec.adapter:
+            async with self.trace.command_files(spec, self.machine.workspaces):
+                outcome = await self._run_adapter(self._follower(spec, on_event, stop))
+        else:
+            outcome = await self._run_agent(spec, stop)
         outcome = replace(outcome, usage=_with_cost(self.context, spec.session_id, outcome.usage))
         if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
             is_done = outcome.state == "completed" or outcome.is_full
@@ -149,21 +147,23 @@ class EmbeddedExecutor(Struct, kw_only=True):
         stop.set()
         self.context.journal.notifier.wake()
 
-    async def _run_agent(self, spec: StepSpec, stop: asyncio.Event, watch: StallWatch) -> StepOutcome:
-        def see(events: Sequence[Event]) -> None:
-            watch.note()
-            self.on_events(events)
-
+    async def _run_agent(self, spec: StepSpec, stop: asyncio.Event) -> StepOutcome:
         try:
             spec = self._local_spec(spec)
             if spec.sandbox not in (None, "outside"):
                 await asyncio.to_thread(require_full_sandbox, self.context, spec.sandbox)
         except (AttemptNotReady, BoxUnavailable) as error:
             return StepOutcome(state="failed", reason=str(error), is_retryable=False)
-        return await agent_step.run_agent_step(self.context, self.driver, spec, see, stop)
+        with StallWatch(spec.stall_seconds, lambda: self._stop_now(stop)) as watch:
 
-    async def _run_adapter(self, follower: ProgramFollower, watch: StallWatch) -> StepOutcome:
-        follower.on_bytes = watch.note
+            def see(events: Sequence[Event]) -> None:
+                watch.note()
+                self.on_events(events)
+
+            outcome = await agent_step.run_agent_step(self.context, self.driver, spec, see, stop)
+        return watch.outcome(outcome)
+
+    async def _run_adapter(self, follower: ProgramFollower) -> StepOutcome:
         if follower.spec.session_id is None:
             return await run_adapter_step(follower)
         is_new = follower.found is None

@@ -4,7 +4,7 @@ A machine hands up exact bytes. Nothing of them is recorded, shown or given as a
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext
 from workbench.host.redaction import redact_text
 from workbench.host.steps.adapter_session import AdapterSession
+from workbench.host.steps.stall_watch import stall_reason
 from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.executor import AttemptNotReady, OnStepEvent
 from workbench.pipelines.step_process import (
@@ -54,12 +55,8 @@ def program_job(spec: StepSpec, argv: Sequence[str]) -> StepJob:
         is_apart=spec.keeps_output,
         environment=cast("dict[str, str]", spec.environment), sandbox=spec.sandbox,
         can_nest=spec.adapter.get("nested_sandbox") is True, timeout_seconds=spec.timeout_seconds,
-        outlives=not spec.id.part,
+        stall_seconds=spec.stall_seconds, outlives=not spec.id.part,
     )  # fmt: skip
-
-
-def nothing() -> None:
-    """Do nothing."""
 
 
 class ProgramFollower(Struct, kw_only=True):
@@ -76,8 +73,6 @@ class ProgramFollower(Struct, kw_only=True):
     """Characters of its output that an earlier driver streamed."""
     session: AdapterSession | None = None
     """Reads what the program prints while it works."""
-    on_bytes: Callable[[], None] = nothing
-    """Called whenever the program prints something."""
 
     async def run(self, job: StepJob) -> ProgramRun:
         """Run a program to its end, or follow the one that was found, and return how it ended."""
@@ -98,12 +93,7 @@ class ProgramFollower(Struct, kw_only=True):
         events, stdout_buffer = _OrderedEvents(self.on_event), _WholeStdout()
         output = CommandOutput(events.write, self.context.clock.monotonic, streamed=self.streamed)
 
-        def on_output(data: bytes) -> None:
-            self.on_bytes()
-            output.feed(data)
-
         def on_stdout(data: bytes) -> None:
-            self.on_bytes()
             stdout_buffer.feed(data)
             if self.session is None:
                 output.feed(data)
@@ -111,7 +101,7 @@ class ProgramFollower(Struct, kw_only=True):
                 self.session.feed(data, output.feed)
 
         try:
-            end = await _end_of(process, on_output, on_stdout if job.is_apart else None, self.stop)
+            end = await _end_of(process, output.feed, on_stdout if job.is_apart else None, self.stop)
             if self.session is not None:
                 await self.session.written()
         finally:
@@ -202,6 +192,8 @@ def _failure_reason(end: ProcessEnd, spec: StepSpec, clean: str) -> str:
         return "it was stopped while it ran; what it did until then stays"
     if end.timed_out:
         return f"it worked longer than {(spec.timeout_seconds or 0) / 60:g} min and was ended"
+    if end.stalled:
+        return stall_reason(spec.stall_seconds)
     if end.signal is not None:
         return f"it was ended by signal {end.signal}{_last_lines(clean)}"
     return "" if end.code == 0 else f"it ended with exit code {end.code}{_last_lines(clean)}"
