@@ -15,6 +15,7 @@ import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import msgpack
@@ -47,6 +48,8 @@ from workbench.effects.job_channel import (
     encode,
 )
 from workbench.effects.job_files import (
+    HowEnded,
+    JobEnd,
     JobFolder,
     JobPlace,
     JobRecord,
@@ -79,19 +82,53 @@ def _own_identity() -> ProcessIdentity:
     return process_identity(os.getpid())
 
 
+_RETRY_SECONDS: Final = 2.0
+"""Between two attempts to write an end for which the disk had no room."""
+_MOST_RETRIES: Final = 43_200
+"""Attempts in all: a day of them."""
+
+
 async def _own_command(connection: int, request_file: int, *held: int) -> None:
     """Own one command; an unexpected error ends that command and is logged."""
-    channel = JobChannel(socket.socket(fileno=connection))
+    channel, late = JobChannel(socket.socket(fileno=connection)), None
     try:
         with os.fdopen(request_file, "rb") as file:
             request = msgpack.decode(file.read(), type=JobRequest)
-        await _Job(request, channel).run()
+        late = await _Job(request, channel).run()
     except Exception:  # noqa: BLE001 -- the other commands of the driver continue
         traceback.print_exc()
     finally:
         for file in held:
             os.close(file)
         channel.close()
+    if late is not None:
+        await late.write()
+
+
+class _LateEnd:
+    """The end of a command that could not be written: it is kept here, and written once there is room.
+
+    A later driver sees that the job is still owned, and waits for it.
+    """
+
+    def __init__(self, folder: JobFolder, how: HowEnded, ended: CommandExit) -> None:
+        self._folder, self._how, self._ended = folder, how, ended
+
+    async def write(self) -> None:
+        """Try again until it is written, its driver has recorded it and removed the folder, or a day is over."""
+        try:
+            for _ in range(_MOST_RETRIES):
+                await asyncio.sleep(_RETRY_SECONDS)
+                with suppress(OSError):
+                    self._write()
+                    return
+        finally:
+            self._folder.close()
+
+    def _write(self) -> None:
+        # What was kept of the output may have been removed to make room.
+        with suppress(FileNotFoundError):
+            self._folder.write_end(self._folder.end(self._how, self._ended), is_durable=True)
 
 
 class _Job:
@@ -105,29 +142,32 @@ class _Job:
         self._is_driver_lost = False
         """Whether the command is ended because its driver is gone or goes."""
 
-    async def run(self) -> None:
+    async def run(self) -> _LateEnd | None:
+        """Own the command to its end; return that where it could not be written."""
         try:
             command, folder = self._prepare()
         except ProcessNotStarted as error:
             await self._fail(error)
-            return
+            return None
+        late = None
         try:
-            await self._own(command, folder)
+            late = await self._own(command, folder)
         finally:
             command.abandon()
-            folder.close()
+            if late is None:
+                folder.close()
+        return late
 
-    async def _own(self, command: Command, folder: JobFolder) -> None:
+    async def _own(self, command: Command, folder: JobFolder) -> _LateEnd | None:
         fault_point("job.written")
         self._channel.send(READY, encode(command.identity))
         release = await self._await_release()
         if release is None:
             command.abandon()
-            folder.write_end(folder.end("never ran", NEVER_RAN), is_durable=True)
-            return
+            return self._write_end(folder, folder.end("never ran", NEVER_RAN))
         folder.mark_released()
         fault_point("job.released")
-        await self._follow(command, folder, release)
+        return await self._follow(command, folder, release)
 
     def _prepare(self) -> tuple[Command, JobFolder]:
         request = self._request
@@ -162,7 +202,7 @@ class _Job:
                 return decode(frame[1], Release)
         return None
 
-    async def _follow(self, command: Command, folder: JobFolder, release: Release) -> None:
+    async def _follow(self, command: Command, folder: JobFolder, release: Release) -> _LateEnd | None:
         listening = asyncio.create_task(self._listen())
         stdout = folder.output("out", self._request.kept_first)
         errors = folder.output("err", 0) if self._request.is_apart else stdout
@@ -185,25 +225,28 @@ class _Job:
         try:
             ended = await following
         except ProcessNotStarted as error:
-            await self._fail(error, folder)
-            return
+            return await self._fail(error, folder)
         except asyncio.CancelledError:
             self._is_driver_lost, ended = True, NEVER_RAN
         finally:
             listening.cancel()
-        await self._end(folder, ended)
+        return await self._end(folder, ended)
 
-    async def _end(self, folder: JobFolder, ended: CommandExit) -> None:
+    async def _end(self, folder: JobFolder, ended: CommandExit) -> _LateEnd | None:
         end = folder.end("driver lost" if self._is_driver_lost and ended.stopped else "ended", ended)
         fault_point("job.before_end")
-        try:
-            folder.write_end(end, is_durable=self._channel.is_gone)
-        except OSError:
-            if self._channel.is_gone:
-                raise
+        late = self._write_end(folder, end)
         fault_point("job.ended")
         self._channel.send(ENDED, msgspec.json.encode(end))
         await self._channel.flush()
+        return late
+
+    def _write_end(self, folder: JobFolder, end: JobEnd) -> _LateEnd | None:
+        try:
+            folder.write_end(end, is_durable=self._channel.is_gone)
+        except OSError:
+            return _LateEnd(folder, end.how, end.ended)
+        return None
 
     async def _listen(self) -> None:
         """Do what the driver says, until it is gone."""
@@ -218,12 +261,14 @@ class _Job:
             self._is_driver_lost = True
             self._stop.set()
 
-    async def _fail(self, error: ProcessNotStarted, folder: JobFolder | None = None) -> None:
+    async def _fail(self, error: ProcessNotStarted, folder: JobFolder | None = None) -> _LateEnd | None:
+        late = None
         if folder is not None:
-            folder.write_end(folder.end("never ran", NEVER_RAN), is_durable=self._channel.is_gone)
+            late = self._write_end(folder, folder.end("never ran", NEVER_RAN))
         failure = StartFailure(what=error.what, why=error.why, remedy=error.remedy)
         self._channel.send(FAILED, encode(failure))
         await self._channel.flush()
+        return late
 
 
 if __name__ == "__main__":

@@ -14,15 +14,35 @@ import uuid
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import msgpack
 
 from tests.support.sizes import size
 from tests.support.waits import PATIENCE, until
-from workbench.effects import job_files, own_processes
-from workbench.effects.child_processes import ProcessNotStarted
-from workbench.effects.command_execution import CommandExit
-from workbench.effects.found_job import JobLost
-from workbench.effects.job_channel import OUTPUT, JobChannel
-from workbench.effects.job_files import SEGMENT_BYTES, JobFolder, JobPlace, JobReader, JobUnreadable, job_key
+from workbench.effects import command_execution, job_files, job_owner, own_processes
+from workbench.effects.child_processes import ProcessNotStarted, unnamed_file
+from workbench.effects.command_execution import CommandExit, CommandOutputs, OutputPipe
+from workbench.effects.found_job import JobLost, find_job
+from workbench.effects.job_channel import (
+    GO,
+    OUTPUT,
+    READY,
+    JobChannel,
+    JobRequest,
+    Release,
+    decode,
+    encode,
+)
+from workbench.effects.job_files import (
+    SEGMENT_BYTES,
+    JobEnd,
+    JobFolder,
+    JobPlace,
+    JobReader,
+    JobUnreadable,
+    job_key,
+)
 from workbench.effects.owned_command import Jobs, OwnedCommand
 from workbench.effects.process_table import ProcessIdentity, is_running
 
@@ -64,15 +84,16 @@ async def prepared(jobs: Jobs, script: str, mark: str, life="outlives", **option
     return await jobs.prepare(SESSION, ["sh", "-c", script], cwd, ENV, mark, life=life, **options)
 
 
-def run(jobs: Jobs, script: str, *, mark="", timeout=None, limit=LIMIT, **options):
+def run(jobs: Jobs, script: str, *, mark="", timeout=None, limit=LIMIT, stall=0.0, **options):
     """Run a command to its end; return how it ended, what it printed, and its identity."""
     printed = Printed()
 
     async def work() -> tuple[CommandExit, ProcessIdentity]:
         command = await prepared(jobs, script, mark or new_mark(), **options)
         end = await command.go(
-            printed.err.extend, timeout, None, limit, grace=0.1, on_stdout=printed.out.extend
-        )
+            printed.err.extend, timeout, None, limit, grace=0.1, on_stdout=printed.out.extend,
+            stall_seconds=stall,
+        )  # fmt: skip
         return end, command.identity
 
     end, identity = asyncio.run(work())
@@ -112,6 +133,7 @@ def test_the_command_gets_no_descriptor_of_its_owner(jobs) -> None:
         ("kill -USR1 $$", {}, {"code": None, "signal": signal.SIGUSR1}),
         ("exec sleep 600", {"timeout": 0.2}, {"timed_out": True, "signal": signal.SIGTERM}),
         ("exec yes", {"limit": 100_000}, {"flooded": True}),
+        ("echo; exec sleep 600", {"stall": 0.2}, {"is_stalled": True, "stopped": False}),
         ("setsid sleep 600 &", {}, {"code": 0, "leftovers": 1}),
     ],
 )
@@ -119,6 +141,51 @@ def test_ends(jobs, script, options, expected) -> None:
     end, printed, _ = run(jobs, script, **options)
     assert {name: getattr(end, name) for name in expected} == expected
     assert len(printed.err) <= options.get("limit", LIMIT)
+
+
+class Silences:
+    """Two outputs that are read, or held, at given times of a clock that is moved by hand."""
+
+    def __init__(self, moments) -> None:
+        self.now, self.moments = 0.0, list(moments)
+        self.parts = [OutputPipe(-1, bytes, 1) for _ in range(2)]
+        self.outputs = CommandOutputs(*self.parts)
+        for part in self.parts:
+            part._last_read = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.now + seconds
+        while self.moments and self.moments[0][0] <= until:
+            self.now, number, is_held = self.moments.pop(0)
+            self.parts[number]._is_held, self.parts[number]._last_read = is_held, self.now
+        self.now = until
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 1), st.booleans()), max_size=12), st.integers(1, 20)
+)
+def test_silence_is_that_of_all_outputs_while_they_are_read(pauses, seconds) -> None:
+    moments, now = [], 0
+    for pause, number, is_held in pauses:
+        now += pause
+        moments.append((now, number, is_held))
+    moments += [(now + 1, 0, False), (now + 2, 1, False)]
+    expected, held, last = None, {0: False, 1: False}, 0
+    for at, number, is_held in moments:
+        if not any(held.values()) and at > last + seconds:
+            break
+        last, held[number] = at, is_held
+    expected = last + seconds
+    clock = Silences(moments)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command_execution, "time", clock)
+        patch.setattr(command_execution.asyncio, "sleep", clock.sleep)
+        asyncio.run(clock.outputs.silence(seconds))
+    # Where an output was held, the silence is noticed at most one look later.
+    assert expected <= clock.now <= expected + (seconds if any(h for *_, h in moments) else 0)
 
 
 def test_stop_ends_it_and_a_stop_before_runs_nothing(jobs, tmp_path: Path) -> None:
@@ -262,21 +329,24 @@ from pathlib import Path
 from msgspec import json
 from workbench.effects.owned_command import Jobs
 
-async def main(data, mark, script, life):
+async def main(data, mark, script, life, stall):
     jobs = Jobs(data, b"k" * 32, data / "owner.log")
     command = await jobs.prepare("01SESSION", ["sh", "-c", script], "/", {"PATH": "/usr/bin:/bin"}, mark, life=life)
     print(json.encode(command.identity).decode(), flush=True)
     if life != "prepared":
-        await command.go(lambda chunk: print(chunk.decode(), end="", flush=True), None, None, 1 << 40)
+        await command.go(
+            lambda chunk: print(chunk.decode(), end="", flush=True), None, None, 1 << 40,
+            stall_seconds=float(stall),
+        )
 
-data, mark, script, life = sys.argv[1:]
-asyncio.run(main(Path(data), mark, script, life))
+data, mark, script, life, stall = sys.argv[1:]
+asyncio.run(main(Path(data), mark, script, life, stall))
 """
 
 
-def killed_driver(data: Path, mark: str, script: str, life: str) -> ProcessIdentity:
+def killed_driver(data: Path, mark: str, script: str, life: str, stall: float = 0) -> ProcessIdentity:
     """Start a driver, kill it when its command has printed a line, and return the identity of the command."""
-    words = [sys.executable, "-c", _DRIVER, str(data), mark, script, life]
+    words = [sys.executable, "-c", _DRIVER, str(data), mark, script, life, str(stall)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None
         identity = json.loads(driver.stdout.readline())
@@ -301,6 +371,15 @@ def test_a_command_outlives_its_driver_and_is_followed_to_its_end(jobs, data, tm
     end = asyncio.run(job.follow(let_go))
     assert end.code == 6
     assert bytes(printed.err) == b"begun\nwent on\n"
+
+
+def test_a_command_that_its_driver_left_is_ended_when_it_prints_nothing_for_too_long(jobs, data) -> None:
+    mark = new_mark()
+    identity = killed_driver(data, mark, "echo begun; exec sleep 600", "outlives", stall=0.5)
+    end, _, job = found(jobs, mark, identity)
+    assert end.is_stalled and not end.stopped
+    assert job.end is not None and job.end.how == "ended"
+    assert not is_running(identity)
 
 
 def test_the_next_driver_stops_it(jobs, data) -> None:
@@ -574,6 +653,70 @@ def _making_room(folder: JobFolder, room: list[int]):
         return write(*arguments, **options)
 
     return work
+
+
+async def _own_and_leave(place: JobPlace, script: str) -> tuple[asyncio.Task[None], ProcessIdentity]:
+    """Own a command as an owner does, let it go as its driver, and lose that driver."""
+    request = JobRequest(
+        root=str(place.root), session=SESSION, mark=place.mark, key=place.key, argv=("sh", "-c", script),
+        cwd="/", environment=ENV, stdin=b"", is_apart=False, is_boxed=False, life="outlives", kept_first=0,
+        note="",
+    )  # fmt: skip
+    ours, theirs = socket.socketpair()
+    with unnamed_file(msgpack.encode(request)) as file:
+        assert file is not None
+        owner = asyncio.create_task(job_owner._own_command(theirs.detach(), os.dup(file)))
+        channel = JobChannel(ours)
+        kind, content = await channel.receive() or (b"", b"")
+        assert kind == READY
+    channel.send(GO, encode(Release(timeout=None, limit_bytes=LIMIT, grace=0.1, stall_seconds=0.0)))
+    await channel.flush()
+    channel.close()
+    return owner, decode(content, ProcessIdentity)
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
+def test_an_end_that_cannot_be_written_is_written_once_there_is_room(place, monkeypatch, error) -> None:
+    write, failures = JobFolder._write, []
+    monkeypatch.setattr(job_owner, "_RETRY_SECONDS", 0.01)
+
+    def fail(folder: JobFolder, name: str, data: bytes, **options) -> int:
+        if name == "end.json" and len(failures) < 5:
+            failures.append(name)
+            raise OSError(error, "no")
+        return write(folder, name, data, **options)
+
+    monkeypatch.setattr(JobFolder, "_write", fail)
+
+    async def work() -> CommandExit:
+        owner, identity = await _own_and_leave(place, "echo printed; exit 6")
+        ended, _ = await asyncio.gather(find_job(place, identity).follow(lambda _: None), owner)
+        return ended
+
+    assert asyncio.run(work()).code == 6
+    assert len(failures) == 5
+
+
+def test_an_end_is_not_written_where_its_driver_has_removed_the_folder(place, monkeypatch) -> None:
+    monkeypatch.setattr(job_owner, "_RETRY_SECONDS", 0.01)
+    failed = asyncio.Event()
+
+    def fail(folder: JobFolder, end: JobEnd, *, is_durable: bool) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise OSError(errno.ENOSPC, "full")
+        write(folder, end, is_durable=is_durable)
+
+    async def work() -> None:
+        owner, _ = await _own_and_leave(place, "exit 0")
+        await failed.wait()
+        job_files.remove_job(place.root, SESSION, place.mark)
+        await owner
+
+    write = JobFolder.write_end
+    monkeypatch.setattr(JobFolder, "write_end", fail)
+    asyncio.run(work())
+    assert not (place.root / SESSION / place.mark).exists()
 
 
 def test_a_record_that_cannot_be_written_runs_nothing(jobs, data, tmp_path: Path) -> None:
