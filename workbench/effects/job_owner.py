@@ -112,7 +112,8 @@ class _LateEnd:
     """
 
     def __init__(self, folder: JobFolder, how: HowEnded, ended: CommandExit) -> None:
-        self._folder, self._how, self._ended = folder, how, ended
+        self._folder, self._ended = folder, ended
+        self._how: HowEnded = how
 
     async def write(self) -> None:
         """Try again until it is written, its driver has recorded it and removed the folder, or a day is over."""
