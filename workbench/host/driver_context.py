@@ -55,6 +55,7 @@ from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import LeaseGuard
+from workbench.journal.place_queue import PlaceQueues
 from workbench.journal.prompt_queue_guard import PromptQueueGuard
 from workbench.journal.session_queries import pending_action_ids
 from workbench.pipelines.run_journal import EVENT_PAGE_SIZE
@@ -105,6 +106,8 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     clock: Clock
     jobs: Jobs
     """Starts commands whose end is known even if this driver dies."""
+    places: PlaceQueues
+    """The queues in which runs wait for places."""
     workspace: str
     root: Root
     settings: WorkspaceSettings
@@ -186,7 +189,8 @@ def open_driver_context(
     environment = agent_environment(os.environ, workspace, withheld)
     context = DriverContext(
         home=home, journal=journal, clock=journal.clock,
-        jobs=Jobs(home.path, home.key, home.logs / "commands.log"), workspace=workspace, root=Root(workspace),
+        jobs=Jobs(home.path, home.key, home.logs / "commands.log"), places=PlaceQueues(home),
+        workspace=workspace, root=Root(workspace),
         settings=settings, reader=SettingsReader(journal, settings, workspace),
         tools=tools or tool_registry(), provider=provider, environment=environment, pipelines=pipelines,
         can_ask=can_ask, sleep=sleep,

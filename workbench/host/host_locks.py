@@ -24,7 +24,7 @@ from workbench.journal.errors import as_journal_error
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
-from workbench.journal.place_queue import HOME_QUEUE, PLACES_FOLDER, PlaceQueue
+from workbench.journal.place_queue import HOME_QUEUE, Place, PlaceQueues
 
 _PROVIDER_VARIABLE_ENDINGS = ("_API_KEY", "_BASE_URL")
 
@@ -134,32 +134,32 @@ class _HeldPlaces(Struct):
 class SharedPlaces:
     """The places of one topmost run and the runs below it, as one driver takes them."""
 
-    def __init__(self, home: Home, workspace: str, settings: PipelineSettings, lent: int = 0) -> None:
+    def __init__(
+        self, queues: PlaceQueues, workspace: str, settings: PipelineSettings, lent: int = 0
+    ) -> None:
         """`lent`: places of a step that waits for this run, which it need not take."""
-        folder = home.run / PLACES_FOLDER
-        self._queues = (
-            PlaceQueue(folder / workspace_hash(workspace), settings.max_workspace_steps),
-            PlaceQueue(folder / HOME_QUEUE, settings.max_home_steps),
-        )
-        self._workspace_places: dict[str, FileLock] = {}
+        self._workspace, self._home = queues.queue(workspace_hash(workspace)), queues.queue(HOME_QUEUE)
+        self._settings = settings
+        self._workspace_places: dict[str, Place] = {}
         """Places of the workspace of runs that wait for one of the home."""
         self._lent = lent
 
-    def take(self, run_id: str) -> _HeldPlaces | None:
+    def take(self, run_id: str, wake: Callable[[], None]) -> _HeldPlaces | None:
         if self._lent:
             self._lent -= 1
             return _HeldPlaces((self._give_back_lent,))
         try:
-            return self._take(run_id)
+            return self._take(run_id, wake)
         except OSError as error:
             raise as_journal_error(error) or error from None
 
-    def _take(self, run_id: str) -> _HeldPlaces | None:
-        workspace, home = self._queues
-        workspace_place = self._workspace_places.get(run_id) or workspace.take(run_id)
+    def _take(self, run_id: str, wake: Callable[[], None]) -> _HeldPlaces | None:
+        workspace_place = self._workspace_places.get(run_id) or self._workspace.take(
+            run_id, self._settings.max_workspace_steps, wake
+        )
         if workspace_place is None:
             return None
-        home_place = home.take(run_id)
+        home_place = self._home.take(run_id, self._settings.max_home_steps, wake)
         if home_place is None:
             self._workspace_places[run_id] = workspace_place
             return None
@@ -167,14 +167,18 @@ class SharedPlaces:
         return _HeldPlaces((workspace_place.release, home_place.release))
 
     def withdraw(self, run_id: str) -> None:
-        for queue in self._queues:
+        for queue in (self._workspace, self._home):
             queue.withdraw(run_id)
         workspace_place = self._workspace_places.pop(run_id, None)
         if workspace_place is not None:
             workspace_place.release()
 
     def before(self, run_id: str) -> int | None:
-        return next((before for queue in self._queues if (before := queue.before(run_id)) is not None), None)
+        counts = (queue.before(run_id) for queue in (self._workspace, self._home))
+        return next((before for before in counts if before is not None), None)
+
+    def is_next(self, run_id: str) -> bool:
+        return self._workspace.is_next(run_id) or self._home.is_next(run_id)
 
     def _give_back_lent(self) -> None:
         self._lent += 1

@@ -4,8 +4,12 @@ A place is a locked file, and so is a ticket of the queue: both are free when th
 ended it. What runs is never more than the limit; who is first in the queue is next. Anybody may look.
 """
 
+# Of the runs that wait in one process only the first looks for a place: at once when a place of this process
+# is given back, and from time to time for those of other processes. When it has one, it wakes the next.
+
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,49 +27,101 @@ _PLACE: Final = "place-"
 _TICKET: Final = "ticket-"
 
 
+class _Ticket(Struct):
+    """A run of this process that is queued."""
+
+    lock: FileLock
+    wake: Callable[[], None]
+
+
+class Place(Struct):
+    """A place that a step has."""
+
+    queue: "PlaceQueue"
+    lock: FileLock
+
+    def release(self) -> None:
+        """Give it back, and have the first run of this process look. Twice is harmless."""
+        if self.lock.is_mine:
+            self.lock.release()
+            self.queue.wake_next()
+
+
 class PlaceQueue:
-    """The places of one limit, and the queue before them."""
+    """The places of one limit, and the queue before them, as one process takes them."""
 
-    def __init__(self, folder: Path, limit: int) -> None:
-        self.folder, self.limit = folder, limit
-        self._tickets: dict[str, FileLock] = {}
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._tickets: dict[str, _Ticket] = {}
+        """By the ids of runs, in the order of the queue."""
 
-    def take(self, run_id: str) -> FileLock | None:
-        """Take a place; else stand in the queue for one."""
-        private_folder(self.folder)
-        ticket = self._tickets.get(run_id)
-        if next(self._earlier(ticket), None) is None and (place := self._free_place()) is not None:
-            try:
-                fault_point("place.taken")
-                self.withdraw(run_id)
-            except BaseException:
-                place.release()
-                raise
-            return place
-        if ticket is None:
-            self._tickets[run_id] = self._new_ticket(run_id)
+    def take(self, run_id: str, limit: int, wake: Callable[[], None]) -> Place | None:
+        """Take a place; else queue for one. `wake` is then called when it is worth trying again."""
+        is_queued = run_id in self._tickets
+        if self.is_next(run_id) or not self._tickets:
+            place = self._free_place(run_id, limit)
+            if place is not None:
+                try:
+                    fault_point("place.taken")
+                    self.withdraw(run_id)
+                except BaseException:
+                    place.release()
+                    raise
+                return place
+        if not is_queued:
+            self._add(run_id, _Ticket(lock=self._new_ticket(run_id), wake=wake))
             fault_point("place.waits")
         return None
 
-    def _free_place(self) -> FileLock | None:
-        for number in range(self.limit):
-            place = FileLock(self.folder / f"{_PLACE}{number}")
-            if place.try_acquire():
-                return place
+    def is_next(self, run_id: str) -> bool:
+        """Return whether a run is the first of this process: it looks for places, the others are woken."""
+        return run_id == next(iter(self._tickets), None)
+
+    def wake_next(self) -> None:
+        """Have the first run of this process look for a place."""
+        for ticket in self._tickets.values():
+            ticket.wake()
+            return
+
+    def _free_place(self, run_id: str, limit: int) -> Place | None:
+        """Take a place where more are free than runs of other processes wait before this one."""
+        paths = [self.folder / f"{_PLACE}{number}" for number in range(limit)]
+        if earlier := sum(1 for _ in self._earlier(run_id)):
+            # The lowest are left to them: they may be of drivers with a lower limit.
+            paths = [path for path in reversed(paths) if not is_lock_held(path)]
+            paths = paths if len(paths) > earlier else []
+        for path in paths:
+            lock = FileLock(path)
+            if self._try_acquire(lock):
+                return Place(self, lock)
         return None
+
+    def _try_acquire(self, lock: FileLock) -> bool:
+        try:
+            return lock.try_acquire()
+        except FileNotFoundError:
+            private_folder(self.folder)
+            return lock.try_acquire()
 
     def _new_ticket(self, run_id: str) -> FileLock:
         # Names sort by the time; of two at once the smaller id is first.
         ticket = FileLock(self.folder / f"{_TICKET}{time.time_ns():020d}-{run_id}")
-        if not ticket.try_acquire():
+        if not self._try_acquire(ticket):
             raise OSError(f"{ticket.path} is held by another process")
         return ticket
 
-    def _earlier(self, ticket: FileLock | None) -> Iterator[Path]:
-        """Yield the tickets before one, or all, whose owners live; those of dead ones are removed."""
-        for path in sorted(self.folder.glob(f"{_TICKET}*")):
-            if ticket is not None and path.name >= ticket.path.name:
+    def _add(self, run_id: str, ticket: _Ticket) -> None:
+        # Sorted as other processes sort them: a clock may have been set back meanwhile.
+        tickets = sorted({**self._tickets, run_id: ticket}.items(), key=lambda item: item[1].lock.path.name)
+        self._tickets = dict(tickets)
+
+    def _earlier(self, run_id: str) -> Iterator[Path]:
+        """Yield the tickets before that of a run, or all, whose owners live; those of dead ones are removed."""
+        own = self._tickets.get(run_id)
+        for name in _ticket_names(self.folder):
+            if own is not None and name >= own.lock.path.name:
                 return
+            path = self.folder / name
             if is_lock_held(path):
                 yield path
             else:
@@ -73,14 +129,34 @@ class PlaceQueue:
 
     def before(self, run_id: str) -> int | None:
         """Return how many stand before a run; None where it has no ticket."""
-        ticket = self._tickets.get(run_id)
-        return None if ticket is None else sum(1 for _ in self._earlier(ticket))
+        return sum(1 for _ in self._earlier(run_id)) if run_id in self._tickets else None
 
     def withdraw(self, run_id: str) -> None:
+        """Leave the queue; nothing happens where a run is not in it."""
         ticket = self._tickets.pop(run_id, None)
         if ticket is not None:
-            ticket.path.unlink(missing_ok=True)
-            ticket.release()
+            ticket.lock.path.unlink(missing_ok=True)
+            ticket.lock.release()
+            self.wake_next()
+
+
+class PlaceQueues:
+    """The queues of a home, as one driver takes places."""
+
+    def __init__(self, home: Home) -> None:
+        self._folder = home.run / PLACES_FOLDER
+        self._queues: dict[str, PlaceQueue] = {}
+
+    def queue(self, name: str) -> PlaceQueue:
+        """Return the queue of a workspace, or of the home."""
+        return self._queues.setdefault(name, PlaceQueue(self._folder / name))
+
+
+def _ticket_names(folder: Path) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(_TICKET))  # noqa: PTH208 -- each step
+    except FileNotFoundError:
+        return []
 
 
 class PlaceWait(Struct, frozen=True, kw_only=True):
@@ -103,7 +179,7 @@ def waiting_runs(home: Home) -> dict[str, PlaceWait]:
     waits: dict[str, PlaceWait] = {}
     folder = home.run / PLACES_FOLDER
     for queue in sorted(folder.iterdir()) if folder.is_dir() else ():
-        live = [path.name for path in sorted(queue.glob(f"{_TICKET}*")) if is_lock_held(path)]
+        live = [name for name in _ticket_names(queue) if is_lock_held(queue / name)]
         for before, name in enumerate(live):
             since, _, run_id = name.removeprefix(_TICKET).partition("-")
             waits[run_id] = PlaceWait(

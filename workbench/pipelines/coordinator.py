@@ -71,6 +71,8 @@ class Coordinator:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._waited_retries: set[tuple[str, int]] = set()
         """Attempts after which the time until the next one is over."""
+        self._is_due = True
+        """Whether to look though nothing is new in the journal."""
         self._place_wait: tuple[str, float] | None = None
         """The step that waits for a place, and since when; never again once that was said."""
         self._parked: dict[str, tuple[str, ...]] = {}
@@ -89,14 +91,18 @@ class Coordinator:
         try:
             while self.failure is None:
                 self.context.wake.clear()
-                self.context.catch_up()
+                event_count = self.context.catch_up()
                 if self.is_ended:
                     return
-                await self._look()
-                event_count = self.context.catch_up()
+                # Each commit of the journal wakes each run: without news of its own it has nothing to look at.
+                if event_count or self._is_due or self.state.waiting:
+                    self._is_due = False
+                    await self._look()
+                    event_count = self.context.catch_up()
+                    self._is_due = bool(event_count) or await self._fails_for_want_of_progress()
                 if self.is_ended or until(self):
                     return
-                if not event_count and not await self._fails_for_want_of_progress():
+                if not self._is_due:
                     await self._wait()
             raise self.failure
         finally:
@@ -106,9 +112,16 @@ class Coordinator:
     async def _wait(self) -> None:
         """Wait until the journal changes; while the run waits for a place, also look from time to time."""
         seconds = self._slots.seconds_to_next_look(self._journal.run_id)
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(seconds):
                 await self.context.wake.wait()
+        except TimeoutError:
+            self._is_due = True
+
+    def _look_again(self) -> None:
+        """Have the loop look though the journal may have no news of this run."""
+        self._is_due = True
+        self.context.wake.set()
 
     async def _fails_for_want_of_progress(self) -> bool:
         """Fail a step of a run in which nothing runs, waits, is delayed or can start: it would never end.
@@ -220,7 +233,7 @@ class Coordinator:
                 continue
             if step_run.state == "retrying" and self._is_delayed(step, step_run):
                 continue
-            if step.kind != "pipeline" and not self._slots.take(self._journal.run_id):
+            if step.kind != "pipeline" and not self._slots.take(self._journal.run_id, self._look_again):
                 self._note_place(step_run)
                 return
             self._start_step(step, step_run)
@@ -228,15 +241,15 @@ class Coordinator:
 
     def _note_place(self, step_run: StepRun) -> None:
         """Record once that a step waits for a place, after `NOTED_WAIT_SECONDS`."""
-        before = self._slots.before(self._journal.run_id)
-        if before is None:
+        if not self._slots.is_waiting(self._journal.run_id):
             return
         now = self._journal.monotonic()
         if self._place_wait is None or self._place_wait[0] != step_run.id:
             self._place_wait = (step_run.id, now)
         elif now - self._place_wait[1] >= NOTED_WAIT_SECONDS:
             self._place_wait = (step_run.id, math.inf)
-            body = ProgressReported(message=place_wait_text(before))
+            before = self._slots.before(self._journal.run_id)
+            body = ProgressReported(message=place_wait_text(before or 0))
             self._journal.stream(self._journal.event(body, step=step_run.id))
 
     def _start_step(self, step: Step, step_run: StepRun) -> None:
@@ -269,11 +282,11 @@ class Coordinator:
             return False
 
         async def begin() -> None:
-            if step.kind == "pipeline" or self._slots.take(self._journal.run_id):
+            if step.kind == "pipeline" or self._slots.take(self._journal.run_id, self._look_again):
                 self._start_step(step, step_run)
             else:
                 self._waited_retries.add(attempt)
-            self.context.wake.set()
+            self._look_again()
 
         self.context.timers.start(step_run.id, seconds, begin)
         return True
@@ -289,7 +302,7 @@ class Coordinator:
             if step.kind != "pipeline":
                 self._slots.release()
             self._tasks.pop(step_run.id, None)
-            self.context.wake.set()
+            self._look_again()
 
     async def _defect(self, step_run: StepRun, error: Exception) -> None:
         """Record a defect of the program and fail the step; without a journal, stop driving the run."""

@@ -4,12 +4,13 @@ Each slot also takes a place among all runs. A run without a place waits in a qu
 however many of its steps are ready.
 """
 
+from collections.abc import Callable
 from typing import Final, Protocol
 
-NEXT_LOOK_SECONDS: Final = 0.05
-"""Seconds until the next step in the queue looks for a place again: other processes report no ended step."""
-LATER_LOOK_SECONDS: Final = 0.25
-"""Seconds until anybody else in the queue does."""
+NEXT_LOOK_SECONDS: Final = 0.03
+"""Seconds until the next run in the queue looks for a place again: other processes report no ended step."""
+LATER_LOOK_SECONDS: Final = 1.0
+"""Seconds until any other run in the queue looks, which is woken when it is next."""
 
 
 class StepPlace(Protocol):
@@ -21,8 +22,11 @@ class StepPlace(Protocol):
 class StepPlaces(Protocol):
     """The places that all runs of a workspace and of a home share."""
 
-    def take(self, run_id: str) -> StepPlace | None:
-        """Take a place; None if there is none: the run is then queued until it has one or withdraws."""
+    def take(self, run_id: str, wake: Callable[[], None]) -> StepPlace | None:
+        """Take a place; None if there is none: the run is then queued until it has one or withdraws.
+
+        `wake` is called when it is worth trying again.
+        """
         ...
 
     def withdraw(self, run_id: str) -> None:
@@ -31,6 +35,10 @@ class StepPlaces(Protocol):
 
     def before(self, run_id: str) -> int | None:
         """Return how many runs are queued before a run; None if it does not wait."""
+        ...
+
+    def is_next(self, run_id: str) -> bool:
+        """Return whether a run that waits has to look for places that other processes give back."""
         ...
 
 
@@ -47,11 +55,14 @@ class StepSlots:
         """Return whether a step runs, or waits for a place."""
         return bool(self._held or self._waiting)
 
-    def take(self, run_id: str) -> bool:
-        """Take a slot for a step of a run; False if there is none, or the run waits for a place."""
+    def take(self, run_id: str, wake: Callable[[], None]) -> bool:
+        """Take a slot for a step of a run; False if there is none, or the run waits for a place.
+
+        `wake` is called when a run that waits has to try again.
+        """
         if len(self._held) + len(self._waiting - {run_id}) >= self.limit:
             return False
-        place = self._places.take(run_id)
+        place = self._places.take(run_id, wake)
         if place is None:
             self._waiting.add(run_id)
             return False
@@ -71,7 +82,12 @@ class StepSlots:
         """Return how many runs wait for a place before a run; None if it does not wait."""
         return self._places.before(run_id) if run_id in self._waiting else None
 
+    def is_waiting(self, run_id: str) -> bool:
+        """Return whether a run waits for a place."""
+        return run_id in self._waiting
+
     def seconds_to_next_look(self, run_id: str) -> float | None:
         """Return when a run that waits looks again; None where it does not wait."""
-        before = self.before(run_id)
-        return None if before is None else LATER_LOOK_SECONDS if before else NEXT_LOOK_SECONDS
+        if not self.is_waiting(run_id):
+            return None
+        return NEXT_LOOK_SECONDS if self._places.is_next(run_id) else LATER_LOOK_SECONDS

@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
 
 from tests.support.waits import PATIENCE
 from tests.unit.pipelines.projects import write
@@ -30,7 +33,14 @@ def home(tmp_path):
 
 def places(home, workspace="/w", of_workspace=2, of_home=3, lent=0):
     settings = PipelineSettings(max_workspace_steps=of_workspace, max_home_steps=of_home)
-    return host_locks.SharedPlaces(home, workspace, settings, lent)
+    return OtherDriver(place_queue.PlaceQueues(home), workspace, settings, lent)
+
+
+class OtherDriver(host_locks.SharedPlaces):
+    """The places of a driver of its own, which nothing wakes."""
+
+    def take(self, run_id, wake=lambda: None):
+        return super().take(run_id, wake)
 
 
 def test_never_more_than_the_limit_of_a_workspace_and_of_the_home(home):
@@ -75,6 +85,50 @@ def test_the_queue_is_fair_and_nobody_passes_it(home):
     assert order == ["b", "c", "d"]
 
 
+def test_the_first_of_a_driver_is_woken_and_each_wakes_the_next(home):
+    queues, woken = place_queue.PlaceQueues(home), []
+    settings = PipelineSettings(max_workspace_steps=1, max_home_steps=9)
+    runs = {name: host_locks.SharedPlaces(queues, "/w", settings) for name in "abcd"}
+    held = runs["a"].take("a", lambda: woken.append("a"))
+    assert not any(runs[name].take(name, lambda name=name: woken.append(name)) for name in "bcd")
+    assert [runs[name].is_next(name) for name in "bcd"] == [True, False, False]
+    runs["c"].withdraw("c")
+    held.release()
+    assert set(woken) == {"b"}
+    assert runs["d"].take("d", lambda: None) is None  # it is not next
+    woken.clear()
+    held = runs["b"].take("b", lambda: None)
+    assert held and woken == ["d"]
+    held.release()
+    assert runs["d"].take("d", lambda: None)
+
+
+@examples(max_examples=15)
+@given(order=st.permutations(range(5)), released=st.sets(st.integers(0, 5)), lower=st.integers(1, 6))
+def test_whoever_looks_first_leaves_a_place_to_each_before_it(tmp_path_factory, order, released, lower):
+    folder = tmp_path_factory.mktemp("places")
+    drivers = [place_queue.PlaceQueue(folder) for _ in order]
+    limits = [lower if number % 2 else 6 for number in range(5)]
+    held = [place_queue.PlaceQueue(folder).take(f"held-{number}", 6, print) for number in range(6)]
+    assert not any(
+        driver.take(f"r{number}", limits[number], print) for number, driver in enumerate(drivers)
+    )
+    free = set(released)
+    for number in released:
+        held[number].release()
+    waiting = set(order)
+    for number in order:
+        mine = {place for place in free if place < limits[number]}
+        before = sum(other < number for other in waiting)
+        place = drivers[number].take(f"r{number}", limits[number], print)
+        assert (place is not None) == (len(mine) > before)
+        if place is not None:
+            free.remove(int(place.lock.path.name.removeprefix("place-")))
+            waiting.remove(number)
+            assert len({other for other in free if other in mine}) >= before  # the lowest ones
+            assert all(other < int(place.lock.path.name[6:]) for other in mine & free) or not before
+
+
 def test_who_withdraws_keeps_nobody_waiting(home):
     one, two, three = (places(home, of_workspace=1) for _ in range(3))
     held = one.take("a")
@@ -105,9 +159,9 @@ from workbench.journal import place_queue
 from workbench.journal.home import Home
 settings = PipelineSettings(max_workspace_steps=1, max_home_steps=1)
 home = Home.open(Path(sys.argv[1]))
-first = host_locks.SharedPlaces(home, "/w", settings)
-assert first.take("dead") is not None
-assert host_locks.SharedPlaces(home, "/w", settings).take("waits") is None
+places = host_locks.SharedPlaces(place_queue.PlaceQueues(home), "/w", settings)
+assert places.take("dead", print) is not None
+assert places.take("waits", print) is None
 print("ready", flush=True)
 sys.stdin.read()
 """
@@ -202,7 +256,7 @@ def test_a_run_that_waits_for_a_place_says_so_and_goes_on_when_there_is_one(runs
     here = runs()
     write(here.root, {".workbench.json": json.dumps({"pipelines": {"max_workspace_steps": 1}})})
     run = here.request(here.pipeline("  - {id: a, exec: {type: command, source: 'true'}}\n"))
-    other = host_locks.SharedPlaces(here.home, str(here.root), PipelineSettings(max_workspace_steps=1))
+    other = places(here.home, str(here.root), of_workspace=1, of_home=9)
     held, looked = other.take("other"), []
 
     def until(coordinator):
@@ -230,7 +284,7 @@ def test_a_run_that_is_cancelled_while_it_waits_leaves_the_queue(runs):
     here = runs()
     write(here.root, {".workbench.json": json.dumps({"pipelines": {"max_workspace_steps": 1}})})
     run = here.request(here.pipeline("  - {id: a, exec: {type: command, source: 'true'}}\n"))
-    other = host_locks.SharedPlaces(here.home, str(here.root), PipelineSettings(max_workspace_steps=1))
+    other = places(here.home, str(here.root), of_workspace=1, of_home=9)
     held = other.take("other")
 
     def until(coordinator):
@@ -248,7 +302,7 @@ def test_a_driver_that_dies_at_a_place_leaves_a_run_that_goes_on(runs, point):
     here = runs()
     write(here.root, {".workbench.json": json.dumps({"pipelines": {"max_workspace_steps": 1}})})
     run = here.request(here.pipeline("  - {id: a, exec: {type: command, source: 'true'}}\n"))
-    other = host_locks.SharedPlaces(here.home, str(here.root), PipelineSettings(max_workspace_steps=1))
+    other = places(here.home, str(here.root), of_workspace=1, of_home=9)
     held = other.take("other")
     if point == "place.taken":
         held.release()

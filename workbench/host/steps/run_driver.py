@@ -258,7 +258,7 @@ def _new_slots(context: DriverContext, run_id: str, manifest: Manifest | None) -
     above = context.journal.session(session.parent_id) if session and session.parent_id else None
     settings = context.recall_settings().config.pipelines
     lent = 1 if above is not None and above.kind == "step" else 0
-    places = SharedPlaces(context.home, context.governing_workspace, settings, lent)
+    places = SharedPlaces(context.places, context.governing_workspace, settings, lent)
     return StepSlots(worker_limit(context, manifest), places)
 
 
