@@ -17,7 +17,7 @@ from workbench.config.types import PipelineSettings
 from workbench.domain.events import SecurityNoted
 from workbench.domain.rows import Host
 from workbench.domain.values import SYSTEM_SESSION, Actor, Refused
-from workbench.effects.file_locks import FileLock, is_lock_held, lock_holder
+from workbench.effects.file_locks import is_lock_held, lock_holder
 from workbench.effects.process_marks import AGENT_VARIABLE
 from workbench.effects.process_table import ancestor_pids
 from workbench.journal.errors import as_journal_error

@@ -116,7 +116,7 @@ class PlaceQueue:
         self._tickets = dict(tickets)
 
     def _earlier(self, run_id: str) -> Iterator[Path]:
-        """Yield the tickets before that of a run, or all, whose owners live; those of dead ones are removed."""
+        """Yield the tickets before that of a run, or all, of living owners; remove those of dead ones."""
         own = self._tickets.get(run_id)
         for name in _ticket_names(self.folder):
             if own is not None and name >= own.lock.path.name:

@@ -16,7 +16,6 @@
 # part B knows no move from pending to waiting, and a machine with exceptions is none.
 
 import asyncio
-import contextlib
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -94,7 +93,7 @@ class Coordinator:
                 event_count = self.context.catch_up()
                 if self.is_ended:
                     return
-                # Each commit of the journal wakes each run: without news of its own it has nothing to look at.
+                # Each commit of the journal wakes each run: without its own news it has nothing to look at.
                 if event_count or self._is_due or self.state.waiting:
                     self._is_due = False
                     await self._look()

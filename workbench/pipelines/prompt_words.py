@@ -1,4 +1,4 @@
-"""Words in double braces that a prompt may hold as text, such as `{{ variable }}` in a sentence about templates."""
+"""Words in double braces that are text of a prompt, such as `{{ variable }}` in a sentence on templates."""
 
 # A prompt is prose: it may explain the templates of another program. A command, a path or a condition is not,
 # and there such a word is an error. So is one in a prompt that refers to a step, or is a name misspelled.

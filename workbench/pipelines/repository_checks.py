@@ -126,7 +126,6 @@ class RepositoryChecks(Struct, frozen=True, kw_only=True):
                 message = f"unknown persona {one_line(name, 60)}; code host: {self.host.summary()}"
                 yield self._problem(step, member, "unknown_persona", message, is_fatal=is_fatal)
 
-
     def _base_problems(self, step: Step, *, is_fatal: bool) -> Iterator[Problem]:
         """Yield the base of a step's worktree that is neither known to git nor a branch of another step."""
         base, branch = step.workspace.base, step.workspace.branch

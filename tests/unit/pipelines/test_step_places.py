@@ -110,9 +110,7 @@ def test_whoever_looks_first_leaves_a_place_to_each_before_it(tmp_path_factory, 
     drivers = [place_queue.PlaceQueue(folder) for _ in order]
     limits = [lower if number % 2 else 6 for number in range(5)]
     held = [place_queue.PlaceQueue(folder).take(f"held-{number}", 6, print) for number in range(6)]
-    assert not any(
-        driver.take(f"r{number}", limits[number], print) for number, driver in enumerate(drivers)
-    )
+    assert not any(driver.take(f"r{number}", limits[number], print) for number, driver in enumerate(drivers))
     free = set(released)
     for number in released:
         held[number].release()
