@@ -116,7 +116,7 @@ class _LateEnd:
         self._how: HowEnded = how
 
     async def write(self) -> None:
-        """Retry until it is written, until its driver has recorded it and removed the folder, or for a day."""
+        """Retry until it is written, until its driver recorded it and removed the folder, or for a day."""
         try:
             for _ in range(_MOST_RETRIES):
                 await asyncio.sleep(_RETRY_SECONDS)
