@@ -1,10 +1,18 @@
-"""Folders of PATH that commands of agents can change: what runs as the user is not looked for in them."""
+"""Folders of PATH, and of Python's own search path, that commands of agents can change.
+
+What runs as the user is not looked for in them.
+"""
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+import workbench
+
+_PACKAGE: Final = str(Path(workbench.__file__).parents[1])
+"""The folder that this package is in."""
 _MOST_LINKS: Final = 40
 """As many as Linux follows."""
 _NOTED: Final[set[str]] = set()
@@ -12,10 +20,31 @@ _NOTED: Final[set[str]] = set()
 
 
 def note_workspace(folder: str) -> None:
-    """Remember that agents of this process work in a folder, unless it holds the whole home folder."""
+    """Remember that agents of this process work in a folder, unless it holds the whole home folder.
+
+    From then on it imports no module from there, as PYTHONPATH may have it.
+    """
     real = os.path.realpath(folder)
     if not _is_below(os.path.realpath(Path.home()), real):
         _NOTED.add(real)
+        sys.path[:] = import_path_outside(sys.path, real)
+
+
+def import_path_outside(path: Iterable[str], workspace: str) -> list[str]:
+    """Return an import path without folders of a workspace, but with our own environment, which is closed.
+
+    Where this package is in such a folder, that comes last: no file next to it is imported in the place of
+    another module.
+    """
+    prefixes = (sys.prefix, sys.base_prefix)
+    closed = [f"{prefix}/{name}" for prefix in prefixes for name in ("lib", "lib64")]
+    folders = [os.path.abspath(folder) for folder in path]  # noqa: PTH100 -- text; empty is this folder
+    kept = [
+        folder
+        for folder in folders
+        if any(_is_below(folder, own) for own in closed) or not leads_through(folder, workspace)
+    ]
+    return [*kept, _PACKAGE] if _PACKAGE in folders and _PACKAGE not in kept else kept
 
 
 def own_search_path(path: str) -> str:

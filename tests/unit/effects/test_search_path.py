@@ -1,6 +1,7 @@
 """Programs and folders of PATH that commands of agents can change: each line of the search changes a row."""
 
 import os
+import sys
 import types
 from pathlib import Path
 
@@ -118,3 +119,23 @@ def test_each_change_of_a_line_changes_a_row(base, monkeypatch, old, new):
     exec(compile(source.replace(old, new), "search_path.py", "exec"), vars(changed))
     is_equivalent = old in EQUIVALENT and new != "if not found:"
     assert any(differing_rows(changed, base)) != is_equivalent
+
+
+def test_modules_are_imported_from_no_workspace_but_from_our_closed_environment(tmp_path, monkeypatch):
+    work = tmp_path.resolve() / "work"
+    (tmp_path / "far").symlink_to(work / "src")
+    site, package = f"{work}/.venv/lib/python3/site-packages", search_path._PACKAGE
+    path = [f"{work}/src", "", str(tmp_path / "far"), str(work), package, site, "/usr/lib/python3"]
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setattr(sys, "prefix", f"{work}/.venv")
+    assert search_path.import_path_outside(path, str(work)) == [package, site, "/usr/lib/python3"]
+    monkeypatch.setattr(search_path, "_PACKAGE", f"{work}/src")
+    assert search_path.import_path_outside(path, str(work))[-2:] == ["/usr/lib/python3", f"{work}/src"]
+
+
+def test_the_noted_workspace_leaves_the_import_path(tmp_path, monkeypatch):
+    monkeypatch.setattr(search_path, "_NOTED", set())
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "src"), *sys.path])
+    search_path.note_workspace(str(tmp_path))
+    assert str(tmp_path / "src") not in sys.path
