@@ -231,11 +231,18 @@ def _identity_ticks(identity: ProcessIdentity) -> int:
     return int(ticks) if boot_id() and ticks.isdigit() else 0
 
 
+_RISING_SECONDS: Final = 1.0
+"""Seconds in which no system gives out all of its numbers for processes (32,768 at the least)."""
+
+
 class Terminator:
-    """Finds and ends what belongs to a call; what it has seen it knows again when its parent is gone."""
+    """Finds and ends what belongs to a call; what it has seen it knows again when its parent is gone.
+
+    Made as soon as the process of the call was started.
+    """
 
     def __init__(self, target: TerminationTarget) -> None:
-        self._target = target
+        self._target, self._begun = target, time.monotonic()
         self._known: set[ProcessKey] = set()
         self._asked: set[ProcessKey] = set()
         self._beyond: set[ProcessKey] = set()
@@ -243,13 +250,25 @@ class Terminator:
 
     def notice(self) -> list[ProcessRow]:
         """Return what belongs to the call now and can be ended."""
-        self._table = read_process_table(self._target.since)
+        first = self._target.leader if self._has_just_begun else None
+        self._table = read_process_table(self._target.since, first or 0)
         rows = self._belonging(self._table)
         if rows:  # mostly there are none, and asking for our parents costs as much as the rest
             spared = {os.getpid(), *ancestor_pids()}
             rows = [row for row in rows if row.pid not in spared]
         self._known |= {_process_key(row) for row in rows}
         return [row for row in rows if _process_key(row) not in self._beyond]
+
+    @property
+    def _has_just_begun(self) -> bool:
+        return self._target.leader is not None and time.monotonic() - self._begun < _RISING_SECONDS
+
+    def has_left_nothing(self) -> bool:
+        """Return whether nothing is left of a call that has just begun; False where looking would take long."""
+        if not self._has_just_begun or self.notice():
+            return False
+        CHILD_REGISTRY.reap(self._table)
+        return True
 
     def ask_inside(self) -> None:
         """Ask all but the leader to end: the leader of a box takes all with it before they could."""

@@ -331,6 +331,15 @@ class Command:
         signal_group(self.identity.group, signal.SIGCONT)
 
     async def _end_rest(self, output: CommandOutputs, grace: float) -> int:
+        if self._inside is None and self._terminator.has_left_nothing():
+            leftovers, self._is_settled = 0, True
+        else:
+            leftovers = await self._end_leftovers(output, grace)
+        output.drain(_DRAIN_SECONDS)
+        output.raise_failure()
+        return leftovers
+
+    async def _end_leftovers(self, output: CommandOutputs, grace: float) -> int:
         pump = asyncio.create_task(output.pump())
         try:
             if self._inside is not None and await _is_readable_within(self._inside.file, _KILL_WAIT_SECONDS):
@@ -340,8 +349,6 @@ class Command:
             self._is_settled = True
         finally:
             await _cancel_tasks(pump)
-        output.drain(_DRAIN_SECONDS)
-        output.raise_failure()
         return leftovers
 
     def _close(self) -> None:

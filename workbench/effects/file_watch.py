@@ -1,4 +1,4 @@
-"""Writes to files, noticed by inotify."""
+"""Touches of files, noticed by inotify."""
 
 # On Linux the journal's change notifier asks inotify itself: one thread and a page of code, where the
 # package that watches everywhere takes three threads and 0.7 MB in every screen and host. It stays for
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Final
 
-_MODIFIED, _TOUCHED, _TOO_MANY = 0x2, 0x4, 0x4000
+_TOUCHED, _TOO_MANY = 0x4, 0x4000
 _EVENT_HEAD: Final = struct.Struct("iIII")
 """Watch, what happened, cookie, length of the name that follows, filled up with zeros."""
 _MOST_EVENT_BYTES: Final = 64 * 1024
@@ -23,9 +23,9 @@ _MOST_EVENT_BYTES: Final = 64 * 1024
 def watch_files(
     folder: Path, names: Collection[str], ring: Callable[[], object]
 ) -> Callable[[], None] | None:
-    """Call `ring`, which must not raise, in another thread when a named file of a folder was changed.
+    """Call `ring`, which must not raise, in another thread when a named file of a folder was touched.
 
-    The files may come and go. Returns what ends it; None where this system has no inotify. watchfiles cannot
+    Writes do not ring: a commit is some twenty of them, and nothing can be read before the last. The files may come and go. Returns what ends it; None where this system has no inotify. watchfiles cannot
     stand in: it looks in steps, and 10 ms of them wake a resting program 90 times a second. Raises OSError.
     """
     if sys.platform != "linux":
@@ -56,7 +56,7 @@ def _open_inotify(folder: bytes) -> int:
     source = int(library.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
     if source < 0:
         raise _os_error(ctypes.get_errno())
-    if library.inotify_add_watch(source, ctypes.c_char_p(folder), _MODIFIED | _TOUCHED) < 0:
+    if library.inotify_add_watch(source, ctypes.c_char_p(folder), _TOUCHED) < 0:
         error = _os_error(ctypes.get_errno())
         os.close(source)
         raise error

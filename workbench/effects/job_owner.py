@@ -9,6 +9,7 @@ never runs; the process ends when its driver and all its commands have.
 
 import asyncio
 import functools
+import gc
 import os
 import socket
 import sys
@@ -274,4 +275,5 @@ class _Job:
 
 if __name__ == "__main__":
     become_subreaper()
+    gc.freeze()  # what was imported stays: no collection needs to look at it
     asyncio.run(serve(socket.socket(fileno=int(sys.argv[1]))))

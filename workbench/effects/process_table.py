@@ -64,12 +64,33 @@ class ProcessRow(Struct, frozen=True, kw_only=True):
 ProcessTable = dict[int, ProcessRow]
 
 
-def read_process_table(since: int = 0) -> ProcessTable:
-    """Read all processes but those from before a clock tick: every command's end looks at this table."""
+def read_process_table(since: int = 0, first: int = 0) -> ProcessTable:
+    """Read all processes but those from before a clock tick: every command's end looks at this table.
+
+    `first`: a process that began a moment ago, as `Terminator` knows; what began before it is left out.
+    """
     if not _IS_LINUX:
         return _by_pid(parse_ps(_run_ps()))
-    pids = (int(name) for name in os.listdir(_PROC) if name.isdigit())  # noqa: PTH208 -- no path objects, see `_row`
+    pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 -- no path objects, see `_row`
+    # Numbers rise, and begin again at the bottom when they run out, which the newest one shows.
+    if first and (newest := newest_pid()) >= first:
+        pids = [pid for pid in pids if first <= pid <= newest]
     return _by_pid(row for pid in pids if (row := _read_row(pid, since)) is not None)
+
+
+def newest_pid() -> int:
+    """Return the number that was given to a process last; 0 where the system does not say."""
+    try:
+        file = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        number = os.read(file, 4096).split()[-1:]
+    except OSError:
+        return 0
+    finally:
+        os.close(file)
+    return int(number[0]) if number and number[0].isdigit() else 0
 
 
 def variable_names(pid: int) -> frozenset[str] | None:

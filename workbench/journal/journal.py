@@ -1,6 +1,6 @@
 """An open journal: append events, read them back, wait for changes.
 
-The change notifier watches the WAL and polls SQLite's change counter every 250 ms; it says that something was
+The change notifier watches for touches of the WAL and polls SQLite's change counter every 250 ms; it says that something was
 committed, not what. The writing half is loaded with the first write.
 """
 
@@ -178,9 +178,9 @@ class Journal(JournalReader):
 
 
 POLL_SECONDS: Final = 0.25
-"""Interval of looks at the change counter where the system reports writes as well."""
+"""Interval of looks at the change counter where the system reports touches as well."""
 UNWATCHED_POLL_SECONDS: Final = 0.05
-"""The same where nothing reports writes, such as on macOS: one read of shared memory each."""
+"""The same where nothing reports touches, such as on macOS: one read of shared memory each."""
 _DATABASE_FILES: Final = (DATABASE_NAME, f"{DATABASE_NAME}-wal")
 _log: Final = logging.getLogger(__name__)
 
@@ -207,8 +207,7 @@ class ChangeNotifier:
     def announce(self) -> None:
         """Wake every process: called after a commit of this one.
 
-        The WAL was written before the commit could be seen, so watchers that woke at the write may have
-        looked too early; the touch wakes them once more.
+        Watchers wait for the touch: the WAL is written before the commit can be seen.
         """
         with contextlib.suppress(OSError):
             os.utime(self._wal)
@@ -297,7 +296,7 @@ def _data_version(database: journal_database.Database, last_version: int | None)
 
 
 def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None] | None:
-    """Call `ring` when the database was written. Returns what ends it; None where nothing reports writes."""
+    """Call `ring` when the database was touched. Returns what ends it; None where nothing reports that."""
     from workbench.effects import file_watch
 
     try:

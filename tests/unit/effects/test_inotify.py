@@ -1,4 +1,4 @@
-"""Writes to files of a folder: which of what the system tells is about them, and that it is told."""
+"""Touches of files of a folder: which of what the system tells is about them, and that it is told."""
 
 import os
 import struct
@@ -15,7 +15,7 @@ from workbench.journal.home import Home
 NAMES = frozenset({b"a.db", b"a.db-wal"})
 
 
-def told(name, what=2, fill=16):
+def told(name, what=4, fill=16):
     return struct.pack("iIII", 1, what, 0, fill) + name.ljust(fill, b"\0")
 
 
@@ -40,16 +40,23 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux"
 
 
 @linux
-def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
-    rung, before = threading.Event(), set(threading.enumerate())
-    stop = file_watch.watch_files(tmp_path, ("a.db",), rung.set)
+def test_a_touch_rings_in_one_thread_that_ends_and_a_write_does_not(tmp_path):
+    rung, rings, before = threading.Event(), [], set(threading.enumerate())
+
+    def ring():
+        rings.append(1)
+        rung.set()
+
+    stop = file_watch.watch_files(tmp_path, ("a.db",), ring)
     (listener,) = [one for one in set(threading.enumerate()) - before if one.name == "journal-watch"]
-    for act in (lambda: (tmp_path / "a.db").write_text("x"), lambda: os.utime(tmp_path / "a.db")):
-        rung.clear()
-        act()
-        assert rung.wait(PATIENCE)
+    with (tmp_path / "a.db").open("w") as file:
+        for _ in range(20):
+            file.write("x")
+            file.flush()
+    os.utime(tmp_path / "a.db")
+    assert rung.wait(PATIENCE)
     stop()
-    assert not listener.is_alive()
+    assert not listener.is_alive() and rings == [1]
 
 
 @linux

@@ -39,6 +39,8 @@ UNBOUNDED_BYTES = 1 << 50
 _WAITING_SECONDS = 10.0
 """Seconds that the owner of a process has to see that its driver is gone."""
 _LOOK_SECONDS = 0.02
+_MOST_STARTED = 32
+"""Processes after which the records of those are removed whose steps have ended, and at the end of a run."""
 
 
 class _BoxNote(Struct, frozen=True, kw_only=True):
@@ -60,7 +62,8 @@ class LocalProcesses(Struct):
 
     async def start(self, job: StepJob) -> "LocalProcess":
         context, boxed = self.context, None
-        await asyncio.to_thread(self.remove_recorded)
+        if len(self._started) >= _MOST_STARTED:
+            await asyncio.to_thread(self.remove_recorded)
         mark = context.clock.new_id()
         argv: tuple[str, ...] = job.argv
         variables: Mapping[str, str] = {**context.environment, **job.environment, "PWD": job.folder}
