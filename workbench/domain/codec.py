@@ -249,13 +249,18 @@ def validate_event(event: Event) -> Event:
 
     Raises MalformedEventError with the field that is wrong.
     """
-    if not isinstance(event.body, Unknown):
-        try:
-            text = body_json(event)
-        except (ValueError, TypeError) as error:
-            raise MalformedEventError(f"body: {error}") from None
-        _checked_body(event.kind, text)
+    try:
+        text = body_json(event)
+    except (ValueError, TypeError) as error:
+        raise MalformedEventError(f"body: {error}") from None
+    validate_body(event, text)
     return event
+
+
+def validate_body(event: Event, text: str) -> None:
+    """Check the stored text of an event's body. Raises MalformedEventError with the field that is wrong."""
+    if not isinstance(event.body, Unknown):
+        _checked_body(event.kind, text)
 
 
 class _Envelope(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import apsw
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from workbench.domain.codec import (
     BODY_BY_KIND,
@@ -511,7 +511,8 @@ def insert_row(database: Database, row: AnyRow) -> None:
 def update_row(database: Database, old: AnyRow, new: AnyRow) -> None:
     """Store what differs between two states of one row; nothing if nothing does."""
     cls = type(new)
-    changed = tuple(column for column in column_names(cls) if getattr(old, column) != getattr(new, column))
+    pairs = zip(column_names(cls), astuple(old), astuple(new), strict=True)
+    changed = tuple(column for column, before, after in pairs if before is not after and before != after)
     if changed:
         key = getattr(new, ROW_KEYS[cls])
         database.execute(

@@ -19,7 +19,7 @@ import apsw
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.codec import MalformedEventError, actor_json, blob_refs, body_json, validate_event
+from workbench.domain.codec import MalformedEventError, actor_json, blob_refs, body_json, validate_body
 from workbench.domain.events import CallFinished, Event, FileChanged, SessionStatusChanged, TurnEnded
 from workbench.domain.values import Body
 from workbench.effects import fault_points
@@ -333,13 +333,13 @@ def prepare_event(event: Event, *, is_validated: bool = False) -> PreparedEvent:
 
     Raises MalformedEventError: it cannot be stored as JSON text, or a field has a wrong type or value.
     """
-    if is_validated:
-        validate_event(event)
     try:
         body = body_json(event)
         body.encode()
     except (ValueError, TypeError) as error:
         raise MalformedEventError(f"{event.kind}: body cannot be stored: {error}") from None
+    if is_validated:
+        validate_body(event, body)
     return PreparedEvent(event=event, actor=_cached_actor_json(event.actor), body=body)
 
 
