@@ -11,7 +11,6 @@ from workbench.backend.session_export import (
     WRITERS,
     export_texts,
 )
-from workbench.backend.session_transcript import transcript_page
 from workbench.cli.console import Console
 from workbench.cli.context import SESSION_ID_HELP, find_session
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
@@ -117,6 +116,7 @@ def _export_transcript(options: Namespace, journal: Journal, session: Session, c
     if options.output is None and console.is_terminal:
         remedy = "name a file: --output session.html"
         raise UsageError("nothing was exported", "a page is not to be read on a terminal", remedy)
+    from workbench.backend.session_transcript import transcript_page
 
     parts = _with_status(transcript_page(journal, session), console)
     if options.output is None:

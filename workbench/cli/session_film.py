@@ -5,11 +5,11 @@
 # older than a pattern.
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence, Sized
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from msgspec import Struct
 from rich.color import Color
@@ -93,6 +93,15 @@ async def render_film(
         return sink
 
 
+class _UndrawnReplay(ReplayScreen, inherit_bindings=False):
+    """A replay whose frames are read: after the first one nothing is written for a terminal."""
+
+    def _compositor_refresh(self) -> None:
+        if not self.has_frame:
+            super()._compositor_refresh()
+        self._dirty_widgets.clear()
+
+
 class _HeadlessApp(ReplayApp, inherit_bindings=False):
     """The app around a replay that stands still."""
 
@@ -105,7 +114,7 @@ class _HeadlessApp(ReplayApp, inherit_bindings=False):
         )
         super().__init__(journal, session, ui=ui, home=home, glyphs=UNICODE_GLYPHS)
         feed = _SilentFeed(journal, lambda: None)
-        self.replay = ReplayScreen(source, session, feed, Backend(), home)
+        self.replay = _UndrawnReplay(source, session, feed, Backend(), home)
 
     def make_main(self) -> MainScreen:
         return self.replay
@@ -116,6 +125,8 @@ class HeadlessReplay:
 
     def __init__(self, app: _HeadlessApp, pilot: Pilot[int]) -> None:
         self._stage, self._screen, self._pilot = app, app.replay, pilot
+        self._strips: Sequence[Strip] = ()
+        self._rows: tuple[ScreenRow, ...] = ()
 
     @property
     def is_moving(self) -> bool:
@@ -139,20 +150,31 @@ class HeadlessReplay:
         await self._pilot.pause()
         await self._settle()
         self._screen.pose()
-        await self._pilot.pause()
         await self._settle()
 
     async def _settle(self) -> None:
+        """Wait until messages, workers, layouts and what they cause are done."""
+        workers = self._stage.workers
         for _ in range(_SETTLE_ROUNDS):
-            await self._stage.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
-            await self._pilot.pause(0)
+            await workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
+            await _until_handled()
+            self._screen._on_timer_update()  # pyright: ignore[reportPrivateUsage]
+            # What is shown of a row comes after its frame, which no clock of the film waits for.
+            has_detail = not self._screen.before_input("")
+            if has_detail and not _is_work_due() and all(worker.is_finished for worker in workers):
+                return
 
     def frame(self, at: int) -> FilmFrame:
         """Return what the screen shows, as a frame at microseconds of the film."""
         strips = self._stage.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
         paper, ink = self.colours
-        rows = tuple(frame_row(strip, self._stage.size.width, ink, paper) for strip in strips)
-        return FilmFrame(at=at, recorded=self._screen.player.now, rows=rows)
+        before = dict(enumerate(zip(self._strips, self._rows, strict=True)))
+        rows: list[ScreenRow] = []
+        for number, strip in enumerate(strips):
+            old, row = before.get(number, (None, ()))
+            rows.append(row if strip == old else frame_row(strip, self._stage.size.width, ink, paper))
+        self._strips, self._rows = strips, tuple(rows)
+        return FilmFrame(at=at, recorded=self._screen.player.now, rows=self._rows)
 
     @property
     def colours(self) -> tuple[str, str]:
@@ -267,9 +289,27 @@ def _thinning_note(plan: FramePlan, timeline: Timeline, most: int) -> str:
     return f"{words}. --frames takes more."
 
 
-_SETTLE_ROUNDS: Final = 3
-"""How often every widget is let finish what it was told: messages, what they cause, and its layout."""
+_SETTLE_ROUNDS: Final = 20
+"""Layouts that one step may cause, at most: the second or third is the last one."""
 T = TypeVar("T")
+
+
+async def _until_handled() -> None:
+    """Return when every message that was sent is handled: the loop has only timers and threads to wait for."""
+    while True:
+        await asyncio.sleep(0)
+        if not _is_work_due():
+            return
+
+
+def _is_work_due() -> bool:
+    # The pilot of the framework asks every widget with a message of its own: half of the time of a film.
+    return bool(cast("_LoopWithQueue", asyncio.get_running_loop())._ready)  # pyright: ignore[reportPrivateUsage]
+
+
+class _LoopWithQueue(Protocol):
+    _ready: Sized
+    """Callbacks to run at once."""
 
 
 class _SilentFeed(JournalFeed):

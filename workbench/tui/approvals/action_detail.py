@@ -69,6 +69,8 @@ class DetailViewState(Struct, frozen=True, kw_only=True):
     """Whether the diff has the whole screen."""
     find: str = ""
     has_focus: bool = False
+    is_past: bool = False
+    """Whether it is replayed: nobody has to see all of it before an answer."""
 
 
 class DetailView(LineView):
@@ -356,7 +358,7 @@ class DetailView(LineView):
             return None
         return MapSubject(
             self._drawing, self.size.height, len(self._above), self.line_count, self.visible_lines,
-            self.look.hunk,
+            self.look.hunk, shows_unseen=not self.look.is_past,
         )  # fmt: skip
 
     # --- moving ---------------------------------------------------------------------------------
@@ -517,6 +519,7 @@ class ActionDetailPane(Pane):
             is_full=self.is_full,
             find=self.find,
             has_focus=self.has_pane_focus,
+            is_past=self.is_past,
         )
 
     def show_titles(self) -> None:

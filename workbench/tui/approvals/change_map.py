@@ -39,6 +39,8 @@ class MapSubject(Struct, frozen=True):
     """The lines on the screen."""
     hunk: int | None
     """The one under the cursor."""
+    shows_unseen: bool = True
+    """Whether what was not on the screen yet has a sign of its own."""
 
 
 class ChangeMap:
@@ -92,7 +94,9 @@ def _mark(y: int, parts: Mapping[int, Collection[int]], subject: MapSubject) -> 
     is_shown = count > height and y * count // height in subject.shown
     if not parts:
         return MapMark("none", is_shown=is_shown)
-    is_unseen = any(subject.receipts.is_unseen(part, rows) for part, rows in parts.items())
+    is_unseen = subject.shows_unseen and any(
+        subject.receipts.is_unseen(part, rows) for part, rows in parts.items()
+    )
     return MapMark("unseen" if is_unseen else "seen", subject.hunk in parts, is_shown)
 
 
