@@ -20,7 +20,7 @@ from textual.strip import Strip
 from workbench.config.sections import NotifySettings
 from workbench.config.types import UiSettings
 from workbench.domain.rows import Session
-from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, ScreenRow, TextStyle, screen_row
+from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, FramePart, ScreenRow, TextStyle, screen_row
 from workbench.journal.journal import Journal
 from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.text.human import SECOND_MICROS, duration_text
@@ -174,7 +174,18 @@ class HeadlessReplay:
             old, row = before.get(number, (None, ()))
             rows.append(row if strip == old else frame_row(strip, self._stage.size.width, ink, paper))
         self._strips, self._rows = strips, tuple(rows)
-        return FilmFrame(at=at, recorded=self._screen.player.now, rows=self._rows)
+        return FilmFrame(
+            at=at, recorded=self._screen.player.now, rows=self._rows, part=self._part_to_read()
+        )
+
+    def _part_to_read(self) -> FramePart | None:
+        """Return what asks, else the conversation; None where neither is on the screen."""
+        screen = self._screen
+        for pane in (screen.approvals, screen.conversation) if screen.state.pending else (screen.conversation,):
+            place = pane.region
+            if pane.is_on_screen and place:
+                return FramePart(left=place.x, top=place.y, width=place.width, height=place.height)
+        return None
 
     @property
     def colours(self) -> tuple[str, str]:

@@ -284,8 +284,8 @@ def test_nothing_of_a_session_is_run_or_fetched():
 def test_frames_come_back_from_the_data_of_a_page():
     data = json.loads(Page(html_document(TWO, 500_000)).blocks[1][2])
     shown = [None] * TWO.height
-    for (at, recorded, changed), frame in zip(data["frames"], TWO.frames, strict=True):
-        assert (at, recorded) == (frame.at, frame.recorded)
+    for (at, recorded, changed, part), frame in zip(data["frames"], TWO.frames, strict=True):
+        assert (at, recorded, part) == (frame.at, frame.recorded, -1)
         for row, number in zip(changed[::2], changed[1::2], strict=True):
             cells_of = data["rows"][number]
             shown[row] = "".join(cells_of[3::4])

@@ -21,6 +21,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.domain.values import Json
+from workbench.formats.film.cell_shapes import ARMS, BLOCKS, ROUND_CORNERS
 from workbench.secrets.scrubber import scrub
 from workbench.text.human import SECOND_MICROS, iso_time
 from workbench.text.safe import one_line, safe_text
@@ -42,6 +43,15 @@ StyledText = tuple[str, TextStyle]
 ScreenRow = tuple[StyledText, ...]
 
 
+class FramePart(Struct, frozen=True, kw_only=True):
+    """A rectangle of cells."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+
 class FilmFrame(Struct, frozen=True, kw_only=True):
     """The screen at a moment."""
 
@@ -50,6 +60,8 @@ class FilmFrame(Struct, frozen=True, kw_only=True):
     recorded: int
     """When it was: microseconds since the epoch."""
     rows: tuple[ScreenRow, ...]
+    part: FramePart | None = None
+    """What a page shows that is too narrow for all columns; None for all."""
 
 
 class FilmMark(Struct, frozen=True, kw_only=True):
@@ -255,6 +267,8 @@ _ASSET_FOLDER: Final = Path(__file__).resolve().parent
 _PAGE_COLORS: Final = {
     "info": "#3e8ede", "waiting": "#d99a1c", "ok": "#46a758", "failed": "#e5484d", "rule": "#808080",
 }  # fmt: skip
+_DRAWN_ARMS: Final = {sign: arms for sign, arms in ARMS.items() if "3" not in arms}
+"""Lines that a page draws; double ones stay letters."""
 _STYLE_FLAGS: Final = ("bold", "italic", "underline", "strike")
 
 
@@ -265,6 +279,7 @@ class HtmlWriter:
         self._film, self._start = film, start
         self._looks = dict[TextStyle, int]()
         self._rows = dict[bytes, int]()
+        self._parts = dict[FramePart, int]()
         self._numbers: list[int] = []
         self._shown: FilmFrame | None = None
         self._frames: list[str] = []
@@ -277,7 +292,8 @@ class HtmlWriter:
         for index, number in enumerate(numbers):
             if not before or before[index] != number:
                 changed += [index, number]
-        self._frames.append(_compact_json([frame.at, frame.recorded, changed]))
+        part = -1 if frame.part is None else self._parts.setdefault(frame.part, len(self._parts))
+        self._frames.append(_compact_json([frame.at, frame.recorded, changed, part]))
         self._numbers = numbers
         if self._shown is None or frame.at <= self._start:
             self._shown = frame
@@ -321,6 +337,9 @@ class HtmlWriter:
         rest = _compact_json({
             "width": film.width, "height": film.height, "length": film.length, "start": self._start,
             "looks": [_style_data(look) for look in self._looks],
+            "parts": [[part.left, part.top, part.width, part.height] for part in self._parts],
+            "arms": dict(_DRAWN_ARMS), "blocks": {sign: list(edges) for sign, edges in BLOCKS.items()},
+            "rounds": {sign: list(sides) for sign, sides in ROUND_CORNERS.items()},
             "marks": [[mark.at, mark.kind, mark.sign, mark.glyph] for mark in film.marks],
             "gaps": [[gap.at, gap.saved] for gap in film.gaps],
         })  # fmt: skip

@@ -19,28 +19,96 @@
 
   const COLOUR = /^#[0-9a-f]{6}$/;
   const dress = (span, look) => {
-    const [ink, paper, flags] = look;
+    const [ink, , flags] = look;
     if (COLOUR.test(ink)) span.style.color = ink;
-    if (COLOUR.test(paper)) span.style.backgroundColor = paper;
     if (flags & 1) span.style.fontWeight = "bold";
     if (flags & 2) span.style.fontStyle = "italic";
     const lines = [(flags & 4) && "underline", (flags & 8) && "line-through"].filter(Boolean);
     if (lines.length) span.style.textDecoration = lines.join(" ");
   };
-  // Upright lines are drawn: as text they have gaps between rows.
-  const RULES = { "│": "thin", "┃": "thick" };
+
+  // Lines and blocks are drawn: as text they have gaps between rows. Their characters stay, to be copied.
+  const THICK = ["", "var(--thin)", "var(--thick)"];
+  const armsOf = (arms) => {
+    const [up, down, left, right] = [...arms].map(Number), layers = [];
+    const across = THICK[Math.max(left, right)] || "0px", along = THICK[Math.max(up, down)] || "0px";
+    const put = (place, wide, high) => layers.push([place, wide + " " + high]);
+    if (left && left === right) put("50% 50%", "100%", THICK[left]);
+    else {
+      if (left) put("0 50%", `calc(50% + ${along} / 2)`, THICK[left]);
+      if (right) put("100% 50%", `calc(50% + ${along} / 2)`, THICK[right]);
+    }
+    if (up && up === down) put("50% 50%", THICK[up], "100%");
+    else {
+      if (up) put("50% 0", THICK[up], `calc(50% + ${across} / 2)`);
+      if (down) put("50% 100%", THICK[down], `calc(50% + ${across} / 2)`);
+    }
+    return layers;
+  };
+  const blockOf = ([left, right, top, bottom]) => [
+    [(left ? "100%" : "0") + " " + (top ? "100%" : "0"), (right - left) * 12.5 + "% " + (bottom - top) * 12.5 + "%"],
+  ];
+  const draw = (span, sign) => {
+    if (film.rounds[sign]) {
+      const [right, down] = film.rounds[sign];
+      span.className = "drawn round";
+      const ends = (side) => (side > 0 ? ["calc(50% - var(--thin) / 2)", "0"] : ["0", "calc(50% - var(--thin) / 2)"]);
+      const [[west, east], [north, south]] = [ends(right), ends(down)];
+      span.style.setProperty("--round", [north, east, south, west].join(" "));
+      const is = (on) => (on ? "var(--thin)" : "0");
+      span.style.setProperty("--sides", [is(down > 0), is(right < 0), is(down < 0), is(right > 0)].join(" "));
+      const corners = [[1, 1], [-1, 1], [-1, -1], [1, -1]];
+      span.style.setProperty("--bend", corners.map(([x, y]) => (x === right && y === down ? ".3em" : "0")).join(" "));
+      return;
+    }
+    const layers = film.arms[sign] ? armsOf(film.arms[sign]) : blockOf(film.blocks[sign]);
+    span.className = "drawn";
+    span.style.backgroundImage = layers.map(() => "linear-gradient(currentColor,currentColor)").join(",");
+    span.style.backgroundPosition = layers.map((one) => one[0]).join(",");
+    span.style.backgroundSize = layers.map((one) => one[1]).join(",");
+  };
+  const isDrawn = (sign) => sign in film.arms || sign in film.blocks || sign in film.rounds;
+  // A text in pieces: words, and runs of one drawn character; level lines are one piece, others one a cell.
+  const piecesOf = (text, wide) => {
+    const signs = [...text];
+    if (signs.length !== wide || !signs.some(isDrawn)) return [[text, wide]];
+    const pieces = [];
+    for (const sign of signs) {
+      const last = pieces[pieces.length - 1];
+      const joins = last && (isDrawn(sign) ? "─━".includes(sign) && last[0].endsWith(sign) : !isDrawn(last[0][0]));
+      if (joins) { last[0] += sign; last[1] += 1; } else pieces.push([sign, 1]);
+    }
+    return pieces;
+  };
+  const place = (element, column, wide) => {
+    element.style.left = column + "ch";
+    element.style.width = wide + "ch";
+  };
   const drawn = [];
   const lineOf = (number) => {
     if (!drawn[number]) {
       const line = document.createElement("div"), cells = film.rows[number];
+      let ground = null;
       for (let at = 0; at < cells.length; at += 4) {
-        const span = document.createElement("span");
-        span.style.left = cells[at] + "ch";
-        span.style.width = cells[at + 1] + "ch";
-        span.textContent = cells[at + 3];
-        dress(span, film.looks[cells[at + 2]]);
-        if (RULES[cells[at + 3]]) span.classList.add(RULES[cells[at + 3]]);
-        line.append(span);
+        const look = film.looks[cells[at + 2]], paper = look[1];
+        let column = cells[at];
+        // One background for all that follows on the same one.
+        if (ground && ground.paper === paper) ground.wide += cells[at + 1];
+        else {
+          ground = { paper, column, wide: cells[at + 1], element: document.createElement("b") };
+          if (COLOUR.test(paper)) ground.element.style.backgroundColor = paper;
+          line.append(ground.element);
+        }
+        place(ground.element, ground.column, ground.wide);
+        for (const [text, wide] of piecesOf(cells[at + 3], cells[at + 1])) {
+          const span = document.createElement("span");
+          place(span, column, wide);
+          span.textContent = text;
+          dress(span, look);
+          if (isDrawn(text[0])) draw(span, text[0]);
+          line.append(span);
+          column += wide;
+        }
       }
       drawn[number] = line;
     }
@@ -50,9 +118,36 @@
 
   let now = 0, shown = -1, isPlaying = false, stamp = 0;
   const shownRows = new Int32Array(film.height).fill(-2);
+  const sheet = document.createElement("div");
+  sheet.id = "sheet";
   screen.textContent = "";
-  screen.style.width = film.width + "ch";
-  for (let row = 0; row < film.height; row++) screen.append(document.createElement("div"));
+  screen.append(sheet);
+  for (let row = 0; row < film.height; row++) sheet.append(document.createElement("div"));
+
+  // A narrow page shows one pane: what asks, else the conversation.
+  const NARROW = 700, LEAST = 10;
+  const whole = [0, 0, film.width, film.height];
+  const isNarrow = () => innerWidth < NARROW && film.parts.length > 0;
+  let letter = 0.6, room = 0;
+  const narrowSize = (part) => Math.max(LEAST, Math.min(14, Math.floor(20 * room / (part[2] * letter)) / 20));
+  const showPart = () => {
+    const part = isNarrow() && film.parts[film.frames[Math.max(0, shown)][3]];
+    const [left, top, wide, high] = part || whole;
+    if (part && room) setSize(narrowSize(part));
+    screen.style.width = wide + "ch";
+    screen.style.height = `calc(${high} * var(--row))`;
+    sheet.style.transform = left || top ? `translate(${-left}ch, calc(${-top} * var(--row)))` : "";
+  };
+  // Rows are whole pixels high, so that backgrounds meet.
+  const ROW = 1.2;
+  const setSize = (size) => {
+    const unit = 1 / (devicePixelRatio || 1);
+    const pixels = (ems) => Math.max(1, Math.round(size * ems / unit)) * unit + "px";
+    screen.style.fontSize = size + "px";
+    screen.style.setProperty("--row", Math.max(1, Math.floor(size * ROW / unit)) * unit + "px");
+    screen.style.setProperty("--thin", pixels(0.085));
+    screen.style.setProperty("--thick", pixels(0.17));
+  };
 
   const frameAt = (time) => {
     let low = 0, high = times.length - 1;
@@ -74,10 +169,11 @@
       for (let row = 0; row < film.height; row++) {
         if (whole[row] !== shownRows[row]) {
           shownRows[row] = whole[row];
-          screen.children[row].replaceWith(lineOf(whole[row]));
+          sheet.children[row].replaceWith(lineOf(whole[row]));
         }
       }
       shown = index;
+      if (isNarrow()) showPart();
       when.textContent = new Date(film.frames[index][1] / 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
     }
     seek.value = String(film.length ? now * 1000 / film.length : 0);
@@ -125,13 +221,13 @@
   // Signs stand above the track where there is room, what matters most first; the rest are short lines.
   const WEIGHT = ["error", "expiry", "approval", "edit", "prompt", "step"];
   const marks = find("marks"), card = find("card");
-  const place = (time) => (film.length ? time / film.length : 0);
+  const share = (time) => (film.length ? time / film.length : 0);
   const drawMarks = () => {
     const width = marks.clientWidth, taken = [];
     marks.textContent = "";
     const put = (time, name, glyph) => {
       const sign = document.createElement("i");
-      sign.style.left = place(time) * 100 + "%";
+      sign.style.left = share(time) * 100 + "%";
       sign.className = glyph ? name + " sign" : name;
       sign.textContent = glyph;
       marks.append(sign);
@@ -139,7 +235,7 @@
     for (const [time] of film.gaps) put(time, "gap", "");
     const weight = (mark) => (WEIGHT.indexOf(mark[1]) + 1 || 9);
     for (const mark of [...film.marks].sort((one, other) => weight(one) - weight(other))) {
-      const x = place(mark[0]) * width, isFree = taken.every((other) => Math.abs(other - x) >= 14);
+      const x = share(mark[0]) * width, isFree = taken.every((other) => Math.abs(other - x) >= 14);
       if (isFree) taken.push(x);
       put(mark[0], mark[1], isFree ? mark[3] : "");
     }
@@ -148,7 +244,7 @@
     const box = marks.getBoundingClientRect();
     let best = null, least = 9;
     for (const mark of film.marks) {
-      const apart = Math.abs(box.left + place(mark[0]) * box.width - event.clientX);
+      const apart = Math.abs(box.left + share(mark[0]) * box.width - event.clientX);
       if (apart < least) { best = mark; least = apart; }
     }
     return best;
@@ -158,7 +254,7 @@
     const mark = nearest(event);
     if (!mark) return hideCard();
     card.textContent = mark[3] + " " + mark[1] + ", " + mark[2] + "  " + words(mark[0]);
-    card.style.left = place(mark[0]) * 100 + "%";
+    card.style.left = share(mark[0]) * 100 + "%";
     card.hidden = false;
   };
   find("track").addEventListener("pointermove", showCard);
@@ -194,17 +290,28 @@
   });
 
   // As large as the window lets it be with the bar below it: always all columns, and all rows unless letters
-  // would get too small to read. Then the page scrolls and its scrollbar takes room: it is measured twice.
+  // would get too small to read. Then the page scrolls and its scrollbar takes room: it is measured twice. On a
+  // narrow page letters have a size to read, and what is wider than the page is scrolled across.
   const fit = () => {
+    const main = screen.parentElement, isPart = isNarrow();
+    for (const element of [main, screen]) element.classList.toggle("part", isPart);
+    main.style.minHeight = "";
     for (let pass = 0; pass < 2; pass++) {
-      const across = screen.parentElement.clientWidth;
-      screen.style.fontSize = "14px";
+      room = 0;
+      setSize(20);
+      showPart();
       const box = screen.getBoundingClientRect();
       if (!box.width || !box.height) return;
+      letter = box.width / parseFloat(screen.style.width) / 20;
+      room = main.clientWidth;
       const down = innerHeight - 14 - (document.body.getBoundingClientRect().height - box.height);
-      const size = Math.min(across / box.width, Math.max(down / box.height, 10 / 14)) * 14;
-      screen.style.fontSize = Math.floor(20 * Math.max(3, Math.min(20, size))) / 20 + "px";
+      const size = Math.min(room / (film.width * letter), Math.max(down / (film.height * ROW), LEAST), 20);
+      setSize(Math.floor(20 * Math.max(3, size)) / 20);
     }
+    // Parts of other heights move nothing below them.
+    const highest = Math.max(...film.parts.map((part) => part[3] * narrowSize(part) * ROW));
+    if (isPart) main.style.minHeight = Math.ceil(highest + 16) + "px";
+    showPart();
     drawMarks();
   };
   addEventListener("resize", fit);

@@ -4,12 +4,12 @@
 # fonts. A film needs no script, which an image may not run: every row that was ever shown is a group, and a
 # style sheet says when it is seen. A reader who wants no motion gets the poster.
 
-import unicodedata
 from collections.abc import Iterator
 from html import escape
 from typing import Final
 
 from workbench.formats.film import Film, FilmFrame, ScreenRow, TextStyle, text_pieces
+from workbench.formats.film.cell_shapes import ARMS, BLOCKS, ROUND_CORNERS
 from workbench.text.human import SECOND_MICROS, iso_time
 from workbench.text.safe import one_line
 
@@ -168,61 +168,24 @@ def _text_shape(text: str, begin: int, cells: int, number: int, look: TextStyle)
 
 _THIN, _THICK, _GAP = 1.2, 2.4, 3.2
 """Pixels: a line, a heavy line, and how far the two lines of a double one are apart."""
-_DIRECTIONS: Final = {"UP": "u", "DOWN": "d", "LEFT": "l", "RIGHT": "r", "VERTICAL": "ud", "HORIZONTAL": "lr"}
-_WEIGHTS: Final = {"LIGHT": "1", "SINGLE": "1", "HEAVY": "2", "DOUBLE": "3"}
-
-
-def _arms(name: str) -> str:
-    """Return what goes up, down, left and right in a line of a Unicode name: 1 light, 2 heavy, 3 double.
-
-    The weight stands before its directions (`LIGHT DOWN AND RIGHT`) or, in other names, behind them.
-    """
-    words = name.removeprefix("BOX DRAWINGS ").split()
-    if words[0] not in _WEIGHTS:
-        words.reverse()
-    arms, weight = dict.fromkeys("udlr", "0"), "0"
-    for word in words:
-        if word in _DIRECTIONS:
-            arms |= dict.fromkeys(_DIRECTIONS[word], weight)
-        elif word in _WEIGHTS:
-            weight = _WEIGHTS[word]
-        elif word != "AND":
-            return ""
-    return "".join(arms.values())
-
-
-_ARMS: Final = {
-    character: arms
-    for code in range(0x2500, 0x2580)
-    if (arms := _arms(unicodedata.name(character := chr(code))))
-}
 _RADIUS: Final = 4.2
-_ROUND: Final = {"╭": (1, 1), "╮": (-1, 1), "╰": (1, -1), "╯": (-1, -1)}
-"""On which side a round corner goes on, across and down."""
 _DASHES: Final = {"╌": _THIN, "╍": _THICK}
-_BLOCKS: Final = {
-    # From which eighth to which, across and down.
-    "█": (0, 8, 0, 8), "▌": (0, 4, 0, 8), "▐": (4, 8, 0, 8), "▀": (0, 8, 0, 4), "▄": (0, 8, 4, 8),
-    "▏": (0, 1, 0, 8), "▎": (0, 2, 0, 8), "▍": (0, 3, 0, 8), "▕": (7, 8, 0, 8),
-    **{character: (0, 8, 8 - eighths, 8) for eighths, character in enumerate("▁▂▃", 1)},
-    **{character: (0, 8, 8 - eighths, 8) for eighths, character in enumerate("▅▆▇", 5)},
-}  # fmt: skip
-_DRAWN: Final = frozenset({*_ARMS, *_ROUND, *_DASHES, *_BLOCKS})
+_DRAWN: Final = frozenset({*ARMS, *ROUND_CORNERS, *_DASHES, *BLOCKS})
 
 
 def _cell_path(character: str, column: int, number: int) -> str:
     """Return a line or block in its cell as a path to be filled; empty for other characters."""
     x, y = column * _CELL_WIDTH, number * _LINE_HEIGHT
-    if character in _ARMS:
-        return "".join(_box_path(*box) for box in _arm_boxes(_ARMS[character], x, y))
-    if character in _ROUND:
-        return _round_corner(*_ROUND[character], x, y)
+    if character in ARMS:
+        return "".join(_box_path(*box) for box in _arm_boxes(ARMS[character], x, y))
+    if character in ROUND_CORNERS:
+        return _round_corner(*ROUND_CORNERS[character], x, y)
     if character in _DASHES:
         thick, middle = _DASHES[character], y + _LINE_HEIGHT / 2
         third = _CELL_WIDTH / 4
         return "".join(_box_path(x + at * third, middle - thick / 2, third * 1.2, thick) for at in (0.4, 2.4))
-    if character in _BLOCKS:
-        left, right, top, bottom = _BLOCKS[character]
+    if character in BLOCKS:
+        left, right, top, bottom = BLOCKS[character]
         across, down = _CELL_WIDTH / 8, _LINE_HEIGHT / 8
         return _box_path(x + left * across, y + top * down, (right - left) * across, (bottom - top) * down)
     return ""
