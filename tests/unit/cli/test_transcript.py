@@ -26,7 +26,7 @@ ALLOWED_TAGS = {
     "html", "head", "meta", "title", "style", "body", "a", "div", "h1", "h2", "h3", "h4", "h5", "h6", "dl", "dt", "dd", "form",
     "input", "output", "button", "main", "details", "summary", "article", "header", "time", "p", "pre", "code", "b", "small",
     "span", "ul", "ol", "li", "ins", "del", "s", "strong", "em", "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th",
-    "td", "footer", "kbd", "script",
+    "td", "footer", "kbd", "script", "nav",
 }  # fmt: skip
 
 

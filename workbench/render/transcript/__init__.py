@@ -35,16 +35,20 @@ from workbench.render.transcript.markup import (
     safe_html,
     time_html,
 )
+from workbench.render.transcript.outline import Outline, OutlineEntry
 from workbench.text.human import SECOND_MICROS, counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.event_text import event_line
 from workbench.views.notices import NoticeBody, is_bookkeeping, notice_of
 from workbench.views.sessions import session_title
+from workbench.views.status_icons import action_status
 from workbench.views.stream_buffers import ReplyBuffer
 
 _ASSETS: Final = Path(__file__).resolve().parent
 _MOST_LEVELS: Final = 8
 """Sub-agents of sub-agents that stand inside one another; deeper ones are named."""
+_MOST_OPEN_FILES: Final = 5
+"""Changed files up to which their list is not folded."""
 _COMPACTION: Final = ".compaction"
 _OUTCOME_WORDS: Final[Mapping[str, str]] = {
     "done": "Turn ended", "interrupted": "Turn was stopped", "limit": "Turn reached its limit",
@@ -75,8 +79,7 @@ _BAR: Final = """<form id="bar" role="search" hidden>
 <button id="theme" type="button" title="Colours of the page">colours: auto</button>
 </form>
 """
-_FOOT: Final = """</main>
-</div>
+_FOOT: Final = """</div>
 <p id="said" role="status"></p>
 <footer>
 <p id="keys" hidden><kbd>/</kbd> search <kbd>n</kbd> <kbd>N</kbd> next, previous match
@@ -100,10 +103,14 @@ def transcript_parts(source: TranscriptSource, session: Session) -> Iterator[str
     title = escape(one_line(session_title(session), 200))
     yield _HEAD.format(policy=escape(policy), title=title, style=style)
     yield from _facts_html(session)
-    yield _BAR
     yield from _files_html(source, session)
+    yield "</div>\n"
+    yield _BAR
     yield '<main id="conversation" tabindex="-1">\n'
-    yield from _SessionPage(source, session, {session.id}, 0).parts()
+    outline = Outline()
+    yield from _SessionPage(source, session, {session.id}, 0, outline).parts()
+    yield "</main>\n"
+    yield from outline.parts()
     yield _FOOT.format(script=script)
 
 
@@ -122,8 +129,8 @@ def _facts_html(session: Session) -> Iterator[str]:
         ("Tokens", usage_text(session.usage, None) or "none recorded"),
         ("Tags", safe_html(", ".join(session.tags))), ("Session", safe_html(session.id)),
     )  # fmt: skip
-    yield '<dl class="facts">\n'
-    yield from (f"<dt>{name}</dt><dd>{value}</dd>\n" for name, value in facts if value)
+    yield '<div id="about">\n<dl class="facts">\n'
+    yield from (f"<div><dt>{name}</dt> <dd>{value}</dd></div>\n" for name, value in facts if value)
     yield "</dl>\n"
 
 
@@ -171,7 +178,8 @@ def _files_html(source: TranscriptSource, session: Session) -> Iterator[str]:
         return
     added, removed = (sum(getattr(file, name) for file in files.values()) for name in ("added", "removed"))
     about = f"{counted(len(files), 'file')} changed, +{added:,} −{removed:,}"
-    yield f'<details id="files" open><summary>{about}</summary>\n<ul>\n'
+    is_open = " open" if len(files) <= _MOST_OPEN_FILES else ""
+    yield f'<details id="files"{is_open}><summary>{about}</summary>\n<ul>\n'
     for path, file in sorted(files.items()):
         often = f", {file.times} times" if file.times > 1 else ""
         yield (
@@ -202,8 +210,11 @@ class _Turn(Struct):
 class _SessionPage:
     """The messages of one session, and inside them those of its sub-agents."""
 
-    def __init__(self, source: TranscriptSource, session: Session, shown: set[str], level: int) -> None:
+    def __init__(
+        self, source: TranscriptSource, session: Session, shown: set[str], level: int, outline: Outline
+    ) -> None:
         self._source, self._session, self._shown, self._level = source, session, shown, level
+        self._outline = outline
         self._prefix = f"{element_id('s', session.id)}-" if level else ""
         self._turn = _Turn()
         self._calls: set[str] = set()
@@ -297,7 +308,7 @@ class _SessionPage:
     # --- what was said ------------------------------------------------------------------------------
 
     def _message(self, event: e.Event, kind: str, who: str, inner: Iterable[str]) -> Iterator[str]:
-        key = f"{self._prefix}m{event.sequence_number}"
+        key = self._message_key(event)
         yield (
             f'<article class="message {kind}" id="{key}"><header><h2>{who}</h2>{time_html(event.at)}'
             f"{anchor_html(key, 'message')}</header>\n"
@@ -305,10 +316,15 @@ class _SessionPage:
         yield from inner
         yield "</article>\n"
 
+    def _message_key(self, event: e.Event) -> str:
+        return f"{self._prefix}m{event.sequence_number}"
+
     def _prompt(self, event: e.Event, body: e.PromptSubmitted) -> Iterator[str]:
         who = "Task" if self._level else "You"
         if event.id in self._retired:
             who += " (not sent: taken back or edited)"
+        elif not self._level:
+            self._outline.add(OutlineEntry(self._message_key(event), body.text.strip()))
         yield from self._message(event, "prompt", who, [prose_html(body.text)])
 
     def _turn_started(self, event: e.Event, body: e.TurnStarted) -> Iterator[str]:
@@ -376,12 +392,19 @@ class _SessionPage:
         yield from call_html(self._source, call, records, arguments, self._child(records.child_session))
 
     def _question(self, event: e.Event, body: e.ActionOpened) -> Iterator[str]:
+        row = self._source.action(event.action_id or "")
+        if row is not None and row.state != "superseded":
+            anchor = element_id("c", event.call_id) if event.call_id else self._message_key(event)
+            words = f"{body.verb} {self._short_path(body.target)}"
+            self._outline.add(OutlineEntry(anchor, words, action_status(row)[0]))
         if event.call_id is None:
-            row = self._source.action(event.action_id or "")
             inner = [*question_html(body, row)]
             if not body.prompt:
                 inner.insert(0, f"<p>{line_html(f'{body.verb} {body.target}', 400)}</p>\n")
             yield from self._message(event, "question", "Question", inner)
+
+    def _short_path(self, path: str) -> str:
+        return path.removeprefix(f"{self._session.workspace.rstrip('/')}/")
 
     def _child(self, session_id: str) -> Iterator[str]:
         child = self._source.session(session_id) if session_id and session_id not in self._shown else None
@@ -397,7 +420,9 @@ class _SessionPage:
             key = safe_html(child.id)
             yield f'<p class="note">Session {key} is not shown: it is {self._level} levels deep.</p>\n'
         else:
-            yield from _SessionPage(self._source, child, self._shown, self._level + 1).parts()
+            yield from _SessionPage(
+                self._source, child, self._shown, self._level + 1, self._outline
+            ).parts()
         yield "</div>\n</details>\n"
 
     # --- everything else ---------------------------------------------------------------------------------

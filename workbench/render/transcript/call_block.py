@@ -28,7 +28,7 @@ from workbench.views.tools import call_target, shown_tool
 
 MOST_OUTPUT: Final = 200_000
 """Characters of an output that stand in the page; of a longer one its recorded preview does."""
-_TONES: Final[dict[StatusName, str]] = {
+STATUS_CLASSES: Final[dict[StatusName, str]] = {
     "ok": "ok", "partly": "ok", "failed": "failed", "rejected": "failed", "waiting": "waiting",
     "stale": "waiting", "expired": "waiting", "unknown": "waiting",
 }  # fmt: skip
@@ -145,7 +145,7 @@ def _call_summary(call: Call, action: Action | None, hunks: Sequence[Hunk]) -> s
     counts = f"+{signs.count('+')} −{signs.count('-')}" if hunks else ""
     right = call_summary(call, action, ()).right
     facts = " · ".join(dict.fromkeys(part for part in (word, counts, call.place or "", right) if part))
-    icon = f'<span class="{_TONES.get(name, "note")}" aria-hidden="true">{ICONS[name].unicode}</span>'
+    icon = f'<span class="{STATUS_CLASSES.get(name, "note")}" aria-hidden="true">{ICONS[name].unicode}</span>'
     tool, target = line_html(shown_tool(call.tool), 64), line_html(call_target(call), 200)
     return f'{icon} <b>{tool}</b> <code>{target}</code> <span class="right">{line_html(facts, 120)}</span>'
 
@@ -228,7 +228,7 @@ def _answer_html(action: Action) -> str:
     is_answer = action.state in ("approved", "rejected")
     by = f" by {line_html(decider_name(action.decided_by), 80)}" if is_answer else ""
     route = line_html(decision_route_text(action.decided_by), 80) if is_answer else ""
-    said = [f'<span class="{_TONES.get(name, "note")}">{word}{by}{route}</span>']
+    said = [f'<span class="{STATUS_CLASSES.get(name, "note")}">{word}{by}{route}</span>']
     if action.decided_at is not None:
         waited = duration_text(max(0, action.decided_at - action.created_at) / SECOND_MICROS)
         said.append(f"{time_html(action.decided_at)} after {waited}")

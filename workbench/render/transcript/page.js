@@ -53,6 +53,7 @@
         }
       };
       for (let node = walker.nextNode(); node && ranges.length < MOST; node = walker.nextNode()) {
+        if (node.parentElement.closest("#outline")) continue;
         const own = blockOf(node);
         if (own !== block) { look(); block = own; pieces = []; }
         pieces.push(node);
