@@ -1,7 +1,8 @@
 """`workbench approvals list` and `show`: the queue of waiting actions, and one action in full."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ from workbench.text.human import SECOND_MICROS, duration_text, size_text
 from workbench.text.safe import LINE_END_SYMBOL, marked_spaces, one_line, safe_text
 from workbench.views.action_detail import DIFF_PARAMETERS, WARNING_SENTENCES
 from workbench.views.approvals import queue_rows
+from workbench.views.long_lines import ShortLine, left_out_text, short_lines
 
 _NEVER = 1 << 62
 
@@ -150,7 +152,10 @@ class ProposalDetail(Struct, frozen=True, kw_only=True):
 
 def configure_show(parser: ArgumentParser) -> None:
     add_action_argument(parser)
-    add_json_option(parser)
+    parser.add_argument(
+        "--full", action="store_true", help="long lines whole, not only their changed parts; long values too"
+    )
+    add_json_option(parser, "print a JSON object, with all lines whole")
 
 
 def execute_show(options: Namespace, console: Console) -> int:
@@ -159,7 +164,10 @@ def execute_show(options: Namespace, console: Console) -> int:
         detail = proposal_detail(journal, action)
         call = journal.call(action.call_id) if action.call_id else None
         facts = detail_json(action, detail.opened, detail.parameters, detail.hunks, call)
-        return console.result(facts, proposal_lines(journal, action, console, detail), is_json=options.json)
+        lines = proposal_lines(
+            journal, action, console, detail, is_whole=options.full, has_whole_lines=options.full
+        )
+        return console.result(facts, lines, is_json=options.json)
 
 
 def proposal_detail(journal: Journal, action: Action) -> ProposalDetail:
@@ -179,13 +187,23 @@ def proposal_detail(journal: Journal, action: Action) -> ProposalDetail:
 
 
 def proposal_lines(
-    journal: Journal, action: Action, console: Console, detail: ProposalDetail, *, is_whole: bool = False
+    journal: Journal, action: Action, console: Console, detail: ProposalDetail, *, is_whole: bool = False,
+    has_whole_lines: bool = False,
 ) -> list[str]:
-    """Return the lines that show an action to a person; `is_whole` cuts no text of it."""
+    """Return the lines that show an action to a person.
+
+    Args:
+        journal: that has it.
+        action: the action.
+        console: that prints the lines.
+        detail: its proposal.
+        is_whole: whether its values are shown whole, however long.
+        has_whole_lines: whether very long lines of the diff are too, and not only their changed parts.
+    """
     row = read_action_row(journal, action)
     return detail_lines(
         row, detail.opened, detail.parameters, detail.hunks, detail.changes, console.signs, journal.now(),
-        is_whole=is_whole,
+        is_whole=is_whole, has_whole_lines=has_whole_lines,
     )  # fmt: skip
 
 
@@ -240,8 +258,9 @@ def detail_lines(
     now: int,
     *,
     is_whole: bool = False,
+    has_whole_lines: bool = False,
 ) -> list[str]:
-    """Return an action in full as lines for a person; `is_whole` cuts no text of it, however long."""
+    """Return an action in full as lines for a person; `proposal_lines` says what the flags mean."""
     action = row.action
     return [
         action_line(row, signs, now),
@@ -252,7 +271,7 @@ def detail_lines(
             parameters, has_diff=bool(hunks), longest=None if is_whole else _LONGEST_PARAMETER
         ),
         *file_change_lines(changes),
-        *diff_lines(hunks),
+        *diff_lines(hunks, has_whole_lines=has_whole_lines),
         *_decision_lines(action, now),
         *([call_line(row.call, signs)] if row.call and action.state == "approved" else []),
     ]
@@ -358,24 +377,26 @@ def _change_kind(base: str | None, after: str | None) -> str:
 PATH_CELLS = 200
 
 
-def diff_lines(hunks: Sequence[Hunk]) -> list[str]:
-    """Return hunks as lines, each file under its path."""
+def diff_lines(hunks: Sequence[Hunk], *, has_whole_lines: bool = False) -> list[str]:
+    """Return hunks as lines, each file under its path; of very long lines the changed parts, or the whole."""
     lines: list[str] = []
     path = None
     for hunk in hunks:
         if hunk.path != path:
             path = hunk.path
             lines.append(one_line(path, PATH_CELLS))
-        lines += hunk_lines(hunk, len(hunks))
+        lines += _hunk_lines(hunk, len(hunks), has_whole_lines=has_whole_lines)
     return lines
 
 
-def hunk_lines(hunk: Hunk, total: int) -> list[str]:
-    """Return one hunk: its number and place, then its lines with the changed ones counted."""
+def _hunk_lines(hunk: Hunk, total: int, *, has_whole_lines: bool) -> list[str]:
     old, new = f"-{hunk.old_start},{hunk.old_count}", f"+{hunk.new_start},{hunk.new_count}"
     is_crlf = all(text.endswith("\r") for sign, text in hunk.lines if sign != "\\")
     ends = "  lines end in CR LF" if is_crlf else ""
-    return [f"  hunk {hunk.index} of {total}  @@ {old} {new} @@{ends}", *_numbered_lines(hunk, is_crlf)]
+    return [
+        f"  hunk {hunk.index} of {total}  @@ {old} {new} @@{ends}",
+        *_numbered_lines(hunk, is_crlf=is_crlf, has_whole_lines=has_whole_lines),
+    ]
 
 
 def hunk_headings(hunks: Sequence[Hunk]) -> list[str]:
@@ -400,17 +421,38 @@ def file_change_lines(changes: Iterable[FileChange]) -> list[str]:
     return lines
 
 
-def _numbered_lines(hunk: Hunk, is_crlf: bool) -> list[str]:
+def _numbered_lines(hunk: Hunk, *, is_crlf: bool, has_whole_lines: bool) -> list[str]:
+    rows = [(sign, text.removesuffix("\r") if is_crlf else text) for sign, text in hunk.lines]
+    short: Mapping[int, ShortLine] = {} if has_whole_lines else short_lines(rows)
+    counts = accumulate(sign in "+-" for sign, _ in rows)
+    heads = [
+        f"{count if sign in '+-' else '':>5}  {sign}" for count, (sign, _) in zip(counts, rows, strict=True)
+    ]
     lines: list[str] = []
-    number = 0
-    for sign, text in hunk.lines:
+    for index, (sign, text) in enumerate(rows):
+        line = short.get(index)
         if sign == "\\":
             lines.append("       \\ no newline at the end of the file")
-            continue
-        number += sign in "+-"
-        gutter = f"{number:>5}" if sign in "+-" else " " * 5
-        lines.append(f"{gutter}  {sign}{safe_text(text.removesuffix(chr(13)) if is_crlf else text)}")
+        elif line is None:
+            lines.append(heads[index] + safe_text(text))
+        elif line.counterpart is None or rows[min(index, line.counterpart) + 1][0] == "\\":
+            lines += _part_lines(line, [(heads[index], text, line)])
+        elif index < line.counterpart:
+            other = line.counterpart
+            lines += _part_lines(line, [(heads[n], rows[n][1], short[n]) for n in (index, other)])
     return lines
+
+
+def _part_lines(line: ShortLine, versions: Sequence[tuple[str, str, ShortLine]]) -> Iterator[str]:
+    """Yield the shown parts of a long line, each as it is and as it will be, and counts of what is not."""
+    for part, count in enumerate(line.left_out):
+        if count:
+            # Where the signs of lines stand: no text of a line can look like it.
+            yield f"       {left_out_text(count)}"
+        if part < len(line.shown):
+            for head, text, version in versions:
+                start, end = version.shown[part]
+                yield head + safe_text(text[start:end])
 
 
 def _first_change(hunk: Hunk) -> str:

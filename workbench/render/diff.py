@@ -1,6 +1,7 @@
 """Diffs as rows: heads, lines and notes, unified or side by side; a row is made when it is looked at.
 
-Long lines are wrapped, never cut. Left hunks have neither tint nor syntax colour and keep their sign.
+Long lines are wrapped. Of very long ones the changed parts are shown, and how many equal characters stand
+between them; nothing else is ever cut. Left hunks have neither tint nor syntax colour and keep their sign.
 """
 
 import re
@@ -13,7 +14,15 @@ from textual.content import Content, Span
 from textual.strip import Strip
 from textual.style import Style
 
-from workbench.render.cells import Column, compose_columns, line_strip, mark_hidden, safe_content, styled
+from workbench.render.cells import (
+    Column,
+    compose_columns,
+    line_strip,
+    mark_hidden,
+    safe_content,
+    shorten_line,
+    styled,
+)
 from workbench.render.diff_layout import (
     NOTE_SIGN,
     DiffLayout,
@@ -27,8 +36,10 @@ from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import line_counts
 from workbench.render.syntax import SyntaxHighlighter
 from workbench.render.theme import Ink
+from workbench.text.width import cell_width
 from workbench.views.file_changes import FileDetail
 from workbench.views.hunk_selection import HunkSelection, HunkState
+from workbench.views.long_lines import left_out_text
 from workbench.views.status_icons import IconName
 
 HUNK_CONTEXT_LINES = 3
@@ -45,7 +56,7 @@ class _DiffSection(Struct, frozen=True, kw_only=True):
         return 1 + len(self.rows.places) if self.rows else 1
 
 
-DiffRowKind = Literal["file", "head", "line", "note"]
+DiffRowKind = Literal["file", "head", "line", "left_out", "note"]
 
 
 class DiffSide(Struct, frozen=True, kw_only=True):
@@ -58,6 +69,8 @@ class DiffSide(Struct, frozen=True, kw_only=True):
     """Number of the line among the changed ones of its hunk, from 1; None if it is not changed."""
     part: int = 0
     """Which of the rows that the line takes; past its last one where the other half takes more."""
+    is_start: bool = True
+    """Whether number and sign of the line stand on this row."""
 
 
 class DiffRow(Struct, frozen=True, kw_only=True):
@@ -71,6 +84,8 @@ class DiffRow(Struct, frozen=True, kw_only=True):
     text: str = ""
     about: str = " "
     """The sign of the line that a note is about: it stands on that side of the split layout."""
+    stop: int | None = None
+    """Which changed part of its hunk it belongs to, from 0, where the hunk has several."""
     is_last: bool = False
     """The last row of its hunk or file: when it was drawn, the hunk was seen."""
 
@@ -87,6 +102,8 @@ class DiffDisplay(Struct, frozen=True, kw_only=True):
     hunk: int | None = None
     line: int | None = None
     """The changed line under the cursor while lines are chosen; None otherwise."""
+    stop: int | None = None
+    """The changed part under the cursor, of a hunk that has several; None otherwise."""
     has_focus: bool = False
     is_open: bool = True
     """False where nothing can be taken or left, and nothing was."""
@@ -129,6 +146,11 @@ class Diff:
         if offset == 0:
             return DiffRow(kind="head", file=part.file, hunk=hunk.index, is_last=is_last)
         left, right, number = part.rows.places[offset - 1]
+        stop = part.rows.stop_at(offset - 1) if len(part.rows.stops) > 1 else None
+        if count := part.rows.left_out(offset - 1):
+            return DiffRow(
+                kind="left_out", file=part.file, hunk=hunk.index, text=left_out_text(count), is_last=is_last
+            )
         if left >= 0 and hunk.lines[left][0] == NOTE_SIGN:
             return DiffRow(
                 kind="note", file=part.file, hunk=hunk.index, text=_NO_NEWLINE,
@@ -136,7 +158,7 @@ class Diff:
             )  # fmt: skip
         return DiffRow(
             kind="line", file=part.file, hunk=hunk.index, left=_diff_side(part.rows, left, number),
-            right=_diff_side(part.rows, right, number), is_last=is_last,
+            right=_diff_side(part.rows, right, number), stop=stop, is_last=is_last,
         )  # fmt: skip
 
     def strip(self, y: int, ink: Ink, glyphs: Glyphs, look: DiffDisplay) -> Strip:
@@ -199,6 +221,15 @@ class Diff:
         )
         return frozenset(changed_rows) or frozenset([top - 1])
 
+    def stops(self, hunk: int) -> Sequence[range]:
+        """Return the rows of each changed part of a hunk: all of it, but for parts of very long lines."""
+        rows = self._parts[self._hunks[hunk]].rows if hunk in self._hunks else None
+        top = self.hunk_top(hunk) + 1
+        stops = rows.stops if rows else ()
+        if len(stops) < 2:
+            return [range(top - 1, top + len(rows.places))] if rows else ()
+        return [range(top + stop.start, top + stop.stop) for stop in stops]
+
     def line_top(self, hunk: int, change: int) -> int:
         """Return the first row of a changed line; the hunk's head if it has no such line."""
         rows = self._parts[self._hunks[hunk]].rows if hunk in self._hunks else None
@@ -217,7 +248,7 @@ class Diff:
             return False
         left, right, number = part.rows.places[offset - 1]
         indices = {index for index in (left, right) if index >= 0}
-        return number == 0 and any(wanted in part.rows.text(index).casefold() for index in indices)
+        return any(wanted in part.rows.searched_text(index, number).casefold() for index in indices)
 
     def _laid_out(self) -> list[_DiffSection]:
         parts: list[_DiffSection] = []
@@ -244,13 +275,14 @@ _NO_NEWLINE = "\\ no newline at the end of the file"
 def _diff_side(rows: HunkLayout, index: int, part: int) -> DiffSide | None:
     if index < 0:
         return None
-    line = rows.lines[index]
-    return DiffSide(sign=line.sign, index=index, change=line.change, part=part)
+    line, row = rows.lines[index], rows.line_row(index, part)
+    is_start = row is not None and row.is_start
+    return DiffSide(sign=line.sign, index=index, change=line.change, part=part, is_start=is_start)
 
 
 _CELLS_BEFORE_NUMBERS = 2
 """The bar of the cursor, and the box of a line."""
-_CELLS_AFTER_NUMBERS = 3
+_CELLS_FROM_SIGN = 2
 _CELLS_AT_END = 2
 """A blank, and the cell of the map at the right edge."""
 _STATE_CELLS = 8
@@ -287,8 +319,12 @@ class DiffColumns(Struct, frozen=True, kw_only=True):
     @property
     def room(self) -> int:
         """Return the cells for the text of a line; the last ones stay blank."""
-        numbers = (1 + self.digits) * (2 if self.has_two_numbers else 1)
-        return max(1, self.left - _CELLS_BEFORE_NUMBERS - numbers - _CELLS_AFTER_NUMBERS - _CELLS_AT_END)
+        return max(1, self.left - self.cells_before_sign - _CELLS_FROM_SIGN - _CELLS_AT_END)
+
+    @property
+    def cells_before_sign(self) -> int:
+        """Return the cells before the sign of a line: bar, box, numbers and the blank behind them."""
+        return _CELLS_BEFORE_NUMBERS + (1 + self.digits) * (2 if self.has_two_numbers else 1) + 1
 
 
 class DiffRowRenderer(Struct, frozen=True, kw_only=True):
@@ -308,6 +344,8 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
             return self._head(rows)
         if row.kind == "line" and rows is not None:
             return self._line(row, file, rows)
+        if row.kind == "left_out":
+            return self._left_out_row(row)
         return self._note(row)
 
     # --- heads --------------------------------------------------------------------------------------
@@ -369,10 +407,29 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         left, right = (text if row.about in signs else Content("") for signs in (" -", " +"))
         return self._halves(bar + left, Content(" ") + right, style, style)
 
+    def _left_out_row(self, row: DiffRow) -> Strip:
+        """Draw the count of what is not shown from the cell of the sign on, where no text of a line stands."""
+        cells = self.geometry.cells_before_sign
+        bar = self._bar(row.hunk == self.look.hunk and self.look.stop is None)
+        whole = [row.text, row.text.removesuffix(" not shown")]
+        style = self.ink.on("background")
+
+        def half(width: int, lead: Content) -> Content:
+            room = width - cells - _CELLS_AT_END
+            lines = [self.glyphs.line(text) for text in whole]
+            words = next((line for line in lines if cell_width(line) <= room), lines[-1])
+            text = styled(words, self.ink.of("muted", italic=True))
+            return lead + Content(" " * (cells - 1)) + shorten_line(text, room, self.glyphs)
+
+        if self.geometry.layout == "unified":
+            return self._whole(half(self.geometry.width, bar), style)
+        left, right = half(self.geometry.left, bar), half(self.geometry.right, Content(" "))
+        return self._halves(left, right, style, style)
+
     # --- lines --------------------------------------------------------------------------------------
 
     def _line(self, row: DiffRow, file: FileDetail, rows: HunkLayout) -> Strip:
-        is_cursor = row.hunk == self.look.hunk
+        is_cursor = row.hunk == self.look.hunk and self.look.stop in (None, row.stop)
         bar = self._bar(is_cursor)
         geometry, background = self.geometry, self.ink.on("background")
         if row.left is None:
@@ -412,9 +469,9 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         is_changed = is_taken and side.sign != " "
         number_style = sign_style if is_changed else self.ink.of("faint")
         words = "".join(
-            f" {'' if number is None or side.part else number:>{self.geometry.digits}}" for number in shown
+            f" {'' if number is None or not side.is_start else number:>{self.geometry.digits}}" for number in shown
         )
-        sign = side.sign if side.part == 0 else " "
+        sign = side.sign if side.is_start else " "
         tint = self._tint(side) if is_changed and not self.ink.tokens.tints_lines else Style.null()
         return styled(f"{words} ", tint + number_style) + styled(sign, tint + sign_style)
 
@@ -447,18 +504,17 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         is_choosing = self.look.line is not None and self.look.hunk == hunk
         is_partly = self.look.taken.state_of(hunk) == "partly"
         has_box = self.look.is_open and (is_choosing or is_partly) and side.change is not None
-        if not has_box or side.part or side.change is None:
+        if not has_box or not side.is_start or side.change is None:
             return Content(" ")
         is_taken = self.look.taken.is_line_taken(hunk, side.change)
         name: IconName = "taken" if is_taken else "left"
         return styled(self.glyphs.of(name), self.ink.of("added" if is_taken else "muted"))
 
     def _text(self, side: DiffSide, file: FileDetail, rows: HunkLayout, is_taken: bool) -> Content:
-        text = rows.text(side.index)
-        pieces = rows.pieces(side.index)
-        if side.part >= len(pieces):
+        text, row = rows.text(side.index), rows.line_row(side.index, side.part)
+        if row is None:
             return Content("")
-        start, end = pieces[side.part]
+        start, end = row.start, row.end
         spans = [Span(0, len(text), self._text_style(side, is_taken))]
         if is_taken:
             spans += self._paints(side, file, rows)
@@ -467,7 +523,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         spans += self._hits(text)
         shown = [Span(max(s.start, start) - start, min(s.end, end) - start, s.style) for s in spans]
         piece = Content(text[start:end], spans=[span for span in shown if span.end > span.start])
-        return Content(" " * rows.hang(side.index, side.part)) + mark_hidden(piece, self.ink)
+        return Content(" " * row.hang) + mark_hidden(piece, self.ink)
 
     def _text_style(self, side: DiffSide, is_taken: bool) -> Style:
         if not is_taken:

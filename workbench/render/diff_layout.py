@@ -1,6 +1,7 @@
 """One hunk laid out for a width: which line stands on which row, and which words of it changed.
 
-Lines that have little in common are no pair: marking nearly all of a line says nothing.
+Lines that have little in common are no pair: marking nearly all of a line says nothing. Of a very long line the
+changed parts are shown; in the unified layout each part as it is and as it will be, one below the other.
 """
 
 # Hunks keep their numbers when more of the file is shown. Wider context adds equal lines to what is drawn,
@@ -8,9 +9,11 @@ Lines that have little in common are no pair: marking nearly all of a line says 
 # the same.
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import zip_longest
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -18,8 +21,10 @@ from msgspec.structs import replace
 
 from workbench.domain.values import Hunk
 from workbench.render.cells import code_breaks, hanging_indent
+from workbench.render.long_line_rows import LineRow, ShortRows, short_line_rows, unified_order
 from workbench.render.syntax import SyntaxHighlighter, SyntaxSpan
 from workbench.text.safe import one_line, safe_text
+from workbench.views.long_lines import short_lines
 
 DiffLayout = Literal["unified", "split"]
 RowLines = tuple[int, int, int]
@@ -56,29 +61,106 @@ class HunkLayout:
         self._marks: dict[int, ChangedSpans] | None = None
         self._paints: dict[int, Sequence[SyntaxSpan]] | None = None
         self._numbers: tuple[tuple[Collection[int], int], Sequence[LineNumbers]] | None = None
+        self._stops: Sequence[range] | None = None
+        self._short = self._shortened()
         kept = _lines_near_changes(hunk, context)
         self.places = list(self._split(kept) if layout == "split" else self._unified(kept))
 
     def text(self, index: int) -> str:
-        """Return a line as it is drawn: tabs expanded, made safe."""
+        """Return what is shown of a line as it is drawn: tabs expanded, made safe."""
+        if index in self._short:
+            return self._short[index].text
         known = self._texts.get(index)
         if known is None:
-            raw = self.hunk.lines[index][1]
-            known = safe_text(
-                (raw.removesuffix("\r") if self.is_crlf else raw).expandtabs(TAB_CELLS), keep_newlines=False
-            )
-            self._texts[index] = known
+            known = self._texts[index] = _drawn_text(self._raw(index))
         return known
 
-    def pieces(self, index: int) -> list[tuple[int, int]]:
+    def line_row(self, index: int, number: int) -> LineRow | None:
+        """Return one row of a line; None where the other side takes more rows than it has."""
+        if index in self._short:
+            return self._short[index].rows[number]
+        pieces = self._line_pieces(index)
+        if number >= len(pieces):
+            return None
+        start, end = pieces[number]
+        hang = hanging_indent(self.text(index), self.room) if number else 0
+        return LineRow(start=start, end=end, hang=hang, is_start=not number)
+
+    def left_out(self, row: int) -> int:
+        """Return how many characters a row below the head stands for; 0 where it shows its line."""
+        index, _, number = self.places[row]
+        short = self._short.get(index)
+        return short.rows[number].left_out if short else 0
+
+    def searched_text(self, index: int, number: int) -> str:
+        """Return the text that begins on a row of a line: the line, or a part of it that is shown."""
+        if index not in self._short:
+            return self.text(index) if not number else ""
+        row = self._short[index].rows[number]
+        return self._short[index].part_text(row.part) if row.is_start else ""
+
+    @property
+    def stops(self) -> Sequence[range]:
+        """Return the rows below the head of each changed part of its long lines, and of what is between.
+
+        One without such lines has one.
+        """
+        if self._stops is None:
+            self._stops = list(self._changed_stops()) or [range(len(self.places))]
+        return self._stops
+
+    def stop_at(self, row: int) -> int | None:
+        """Return which of the stops a row below the head belongs to, from 0."""
+        number = bisect_right(self.stops, row, key=lambda rows: rows.start) - 1
+        return number if number >= 0 and row in self.stops[number] else None
+
+    def _changed_stops(self) -> Iterator[range]:
+        if not any(self._short[index].changed and self.lines[index].change for index in self._short):
+            return
+        first, last = 0, None
+        for row in range(len(self.places) + 1):
+            key = self._stop_key(row) if row < len(self.places) else None
+            if key != last:
+                if last is not None:
+                    yield range(first, row)
+                first, last = row, key
+
+    def _stop_key(self, row: int) -> tuple[int, int] | None:
+        """Return what the rows of one stop have in common; None for rows that change nothing."""
+        left, right, number = self.places[row]
+        changed = [index for index in (left, right) if index >= 0 and self.lines[index].change is not None]
+        if not changed:
+            return None
+        short = self._short.get(changed[0])
+        if short is None or short.line.counterpart is None:
+            return -1, -1
+        pair = min(changed[0], short.line.counterpart)
+        return None if short.rows[number].left_out else (pair, short.rows[number].part)
+
+    def _raw(self, index: int) -> str:
+        text = self.hunk.lines[index][1]
+        return text.removesuffix("\r") if self.is_crlf else text
+
+    def _shortened(self) -> Mapping[int, ShortRows]:
+        lines = self.hunk.lines
+        if self.is_crlf:
+            lines = [(sign, text.removesuffix("\r")) for sign, text in lines]
+        found, short = short_lines(lines), dict[int, ShortRows]()
+        for index, line in found.items():
+            other = line.counterpart
+            if other is None:
+                short[index] = short_line_rows([(lines[index][1], line)], self.room, _drawn_text)[0]
+            elif index not in short:
+                versions = [(lines[index][1], line), (lines[other][1], found[other])]
+                short[index], short[other] = short_line_rows(versions, self.room, _drawn_text)
+        return short
+
+    def _line_pieces(self, index: int) -> list[tuple[int, int]]:
         known = self._pieces.get(index)
         if known is None:
             text = self.text(index)
             known = self._pieces[index] = code_breaks(text, self.room, hanging_indent(text, self.room))
         return known
-
-    def hang(self, index: int, part: int) -> int:
-        return hanging_indent(self.text(index), self.room) if part else 0
 
     def numbers(self, left: Collection[int], shift: int) -> Sequence[LineNumbers]:
         """Return the numbers of all lines, where the changed lines `left` are not taken.
@@ -107,30 +189,66 @@ class HunkLayout:
     def top(self, change: int) -> int:
         """Return the row of a changed line below the head, which is 0; 0 if it is not there."""
         for row, (left, right, _) in enumerate(self.places):
-            if any(index >= 0 and self.lines[index].change == change for index in (left, right)):
+            is_here = any(index >= 0 and self.lines[index].change == change for index in (left, right))
+            if is_here and not self.left_out(row):
                 return row + 1
         return 0
 
     def _parts(self, index: int) -> int:
         if index < 0:
             return 1
+        if index in self._short:
+            return len(self._short[index].rows)
         raw = self.hunk.lines[index][1]
         if len(raw) <= self.room and raw.isascii() and raw.isprintable():
             return 1
-        return len(self.pieces(index))
+        return len(self._line_pieces(index))
 
     def _unified(self, kept: Sequence[int]) -> Iterator[RowLines]:
-        for index in kept:
-            for part in range(self._parts(index)):
-                yield index, -1, part
+        for removed, added, after in _change_runs(self.hunk, kept):
+            has_note_between = any(index < added[-1] for index in after if added)
+            has_pair = any(index in self._short for index in removed)
+            if has_pair and not has_note_between:
+                yield from self._one_below_the_other(removed, added)
+            else:
+                after = sorted((*removed, *added, *after))
+            for index in after:
+                yield from self._line_alone(index)
+
+    def _line_alone(self, index: int) -> Iterator[RowLines]:
+        rows = self._short[index].rows if index in self._short else ()
+        empty = {number for number, row in enumerate(rows) if row.is_empty}
+        yield from ((index, -1, part) for part in range(self._parts(index)) if part not in empty)
+
+    def _one_below_the_other(self, removed: Sequence[int], added: Sequence[int]) -> Iterator[RowLines]:
+        """Return removed lines, then added ones, but of both versions of a long line part by part."""
+        for olds, news in self._blocks(removed, added):
+            old, new = (self._short.get(side[0]) if side else None for side in (olds, news))
+            if old is not None and new is not None:
+                yield from ((news[0] if is_new else olds[0], -1, row) for is_new, row in unified_order(old, new))
+            else:
+                for index in (*olds, *news):
+                    yield from self._line_alone(index)
+
+    def _blocks(
+        self, removed: Sequence[int], added: Sequence[int]
+    ) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Cut a change where versions of a long line face each other, which are a block of their own."""
+        first = second = 0
+        for place, index in enumerate(removed):
+            if index in self._short and (other := self._short[index].line.counterpart) is not None:
+                partner = added.index(other)
+                yield removed[first:place], added[second:partner]
+                yield [index], [other]
+                first, second = place + 1, partner + 1
+        yield removed[first:], added[second:]
 
     def _split(self, kept: Sequence[int]) -> Iterator[RowLines]:
         for removed, added, after in _change_runs(self.hunk, kept):
-            for number in range(max(len(removed), len(added))):
-                left = removed[number] if number < len(removed) else -1
-                right = added[number] if number < len(added) else -1
-                for part in range(max(self._parts(left), self._parts(right))):
-                    yield left, right, part
+            for block in self._blocks(removed, added):
+                for left, right in zip_longest(*block, fillvalue=-1):
+                    for part in range(max(self._parts(left), self._parts(right))):
+                        yield left, right, part
             for index in after:
                 is_note = self.hunk.lines[index][0] == NOTE_SIGN
                 for part in range(self._parts(index)):
@@ -138,12 +256,19 @@ class HunkLayout:
 
     def _compare(self) -> dict[int, ChangedSpans]:
         spans: dict[int, ChangedSpans] = {}
-        for removed, added, _ in _change_runs(self.hunk, range(len(self.hunk.lines))):
+        for index, short in self._short.items():
+            spans[index] = [span for part in short.changed for span in part]
+        for *run, _ in _change_runs(self.hunk, range(len(self.hunk.lines))):
+            removed, added = ([index for index in side if index not in self._short] for side in run)
             if removed and added:
                 old, new = changed_word_spans([self.text(n) for n in removed], [self.text(n) for n in added])
                 spans |= {removed[n]: marks for n, marks in old.items()}
                 spans |= {added[n]: marks for n, marks in new.items()}
         return spans
+
+
+def _drawn_text(text: str) -> str:
+    return safe_text(text.expandtabs(TAB_CELLS), keep_newlines=False)
 
 
 def widened_hunks(hunks: Sequence[Hunk], base: Sequence[str], more: int) -> list[Hunk]:

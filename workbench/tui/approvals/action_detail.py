@@ -55,6 +55,8 @@ class DetailViewState(Struct, frozen=True, kw_only=True):
 
     taken: HunkSelection
     hunk: int | None = None
+    stop: int = 0
+    """The changed part of the hunk under the cursor, from 0, where it has several."""
     line: int | None = None
     choice: str | None = None
     choice_keys: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -236,11 +238,21 @@ class DetailView(LineView):
             taken=look.taken,
             hunk=look.hunk,
             line=look.line,
+            stop=self._stop() if look.line is None else None,
             has_focus=look.has_focus,
             is_open=detail is not None and (detail.is_pending or detail.was_taken is not None),
             find=look.find,
             painter=painter(self),
         )
+
+    def stop_count(self, hunk: int) -> int:
+        """Return how many changed parts a hunk has: one, but for very long lines."""
+        return max(1, len(self._diff.stops(hunk))) if self._diff is not None else 1
+
+    def _stop(self) -> int | None:
+        """Return which changed part of its hunk is under the cursor; None of a hunk that has one."""
+        count = self.stop_count(self.look.hunk or 0)
+        return min(self.look.stop, count - 1) if count > 1 else None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -329,7 +341,12 @@ class DetailView(LineView):
         below = [row for row in unseen if row >= end]
         hunks = len({drawn.rows.part_at(row) for row in below})
         last = self._words_of(below) if below else ""
-        return NextPart(hunk=part or None, hunks=hunks, lines=len(below), last=last)
+        stop = self._stop_at(part, first)
+        return NextPart(hunk=part or None, stop=stop, hunks=hunks, lines=len(below), last=last)
+
+    def _stop_at(self, hunk: int, row: int) -> int:
+        stops = self._diff.stops(hunk) if self._diff is not None else ()
+        return next((number for number, rows in enumerate(stops) if row < rows.stop), 0)
 
     def _words_of(self, below: Sequence[int]) -> str:
         """Return the last of some rows of a diff, or the end of a command among them; else nothing."""
@@ -378,6 +395,10 @@ class DetailView(LineView):
         above = len(self._above)
         if look.line is not None:
             self.reveal(above + diff.line_top(look.hunk, look.line))
+        elif stop := self._stop():
+            # With the rows before and behind it, which count what is not shown there.
+            rows = diff.stops(look.hunk)[stop]
+            self.reveal(above + rows.start - 1, min(above + rows.stop, self.line_count - 1))
         else:
             top = above + diff.hunk_top(look.hunk)
             self.reveal(top, max(top, above + max(diff.rows_to_see(look.hunk), default=0)))
@@ -510,6 +531,7 @@ class ActionDetailPane(Pane):
         return DetailViewState(
             taken=choosing.taken_of(detail),
             hunk=choosing.hunk_of(detail),
+            stop=choosing.stops.get(detail.id, 0),
             line=choosing.line,
             choice=choosing.choice_of(detail),
             choice_keys=shown_choice_keys(detail, choosing.choice_of(detail), self.choice_of_letters()),
@@ -533,7 +555,8 @@ class ActionDetailPane(Pane):
             self.detail_title.show(Content(" "), Content(" "), "")
             return
         left = approvals.detail_title(self.detail, colours, signs)
-        position = approval_selection.position_caption(self.detail, self.choosing)
+        stops = self.detail_view.stop_count(self.choosing.hunk_of(self.detail) or 0)
+        position = approval_selection.position_caption(self.detail, self.choosing, stops)
         right = Content.styled(position, colours.of("muted"))
         if self.is_full:
             left = approval_selection.full_screen_title(self.detail, left, colours)
@@ -565,7 +588,7 @@ class ActionDetailPane(Pane):
     def _hunk_clicked(self, message: DetailView.HunkClicked) -> None:
         message.stop()
         if self.detail is not None:
-            self.choosing.hunks[self.detail.id] = message.hunk
+            self.choosing.go_to_hunk(self.detail.id, message.hunk)
             if message.is_box and self.detail.is_pending:
                 self.choosing.toggle_hunk(self.detail)
             self.draw_detail()

@@ -138,7 +138,7 @@ class AnswerActions:
             return True
         following = pane.detail_view.show_next(choosing.unseen(detail))
         if following.hunk is not None:
-            choosing.hunks[detail.id] = following.hunk
+            choosing.go_to_hunk(detail.id, following.hunk, following.stop)
             pane.draw_detail()
         pane.disarm()
         words = approval_selection.remaining_sentence(following, key, self._other_way())
@@ -311,13 +311,16 @@ class ApprovalActions(AnswerActions):
     # --- hunks, lines and choices -----------------------------------------------------------------
 
     def move_to_hunk(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) hunk."""
+        """Go to the next (1) or previous (-1) hunk, or changed part of a very long line in it."""
         pane = self._pane
-        if pane.detail is not None:
+        if pane.detail is None:
+            return
+        if pane.choosing.line is None:
+            pane.choosing.to_stop(pane.detail, step, pane.detail_view.stop_count)
+        else:
             pane.choosing.to_hunk(pane.detail, step)
-            if pane.choosing.line is not None:
-                pane.choosing.line = 1
-            pane.draw_detail(has_moved=True)
+            pane.choosing.line = 1
+        pane.draw_detail(has_moved=True)
 
     def toggle_hunk(self) -> None:
         """Leave the hunk under the cursor out, or take it."""
@@ -371,7 +374,7 @@ class ApprovalActions(AnswerActions):
         if hunk is None:
             pane.post_message(StatusMessage("There is no other file that way."))
         elif pane.detail is not None:
-            pane.choosing.hunks[pane.detail.id] = hunk
+            pane.choosing.go_to_hunk(pane.detail.id, hunk)
             pane.draw_detail(has_moved=True)
 
     def toggle_layout(self) -> None:

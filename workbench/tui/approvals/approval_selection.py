@@ -4,7 +4,7 @@ Pure: labels, titles, reasons why a key is off, sentences of results. A typed re
 for, whatever came under the cursor meanwhile.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct, field
@@ -45,6 +45,8 @@ class ApprovalSelection(Struct):
     """Actions that stand in for one that the user had changed in an editor."""
     hunks: dict[str, int] = field(default_factory=dict[str, int])
     """The hunk under the cursor."""
+    stops: dict[str, int] = field(default_factory=dict[str, int])
+    """Which changed part of that hunk, from 0, where very long lines have several."""
     choices: dict[str, int] = field(default_factory=dict[str, int])
     """Which of the offered choices is chosen."""
     _choices_before: list[tuple[float, str, int]] = field(default_factory=list[tuple[float, str, int]])
@@ -153,10 +155,29 @@ class ApprovalSelection(Struct):
             self.choices[action_id] = index
         return bool(moved or places)
 
+    def go_to_hunk(self, action_id: str, hunk: int, stop: int = 0) -> None:
+        """Put the cursor on a hunk, or on one of its changed parts."""
+        self.hunks[action_id], self.stops[action_id] = hunk, stop
+
     def to_hunk(self, detail: ActionDetail, step: int) -> None:
         """Go to the next (1) or previous (-1) hunk, as far as there are any."""
         hunk = (self.hunk_of(detail) or 1) + step
-        self.hunks[detail.id] = max(1, min(hunk, len(detail.hunks)))
+        self.go_to_hunk(detail.id, max(1, min(hunk, len(detail.hunks))))
+
+    def to_stop(self, detail: ActionDetail, step: int, stops_of: Callable[[int], int]) -> None:
+        """Go to the next (1) or previous (-1) changed part, into the neighbouring hunk at the ends.
+
+        Args:
+            detail: the action.
+            step: the direction.
+            stops_of: how many changed parts a hunk has.
+        """
+        hunk = self.hunk_of(detail) or 1
+        stop = min(self.stops.get(detail.id, 0), stops_of(hunk) - 1) + step
+        if 0 <= stop < stops_of(hunk):
+            self.go_to_hunk(detail.id, hunk, stop)
+        elif 1 <= hunk + step <= len(detail.hunks):
+            self.go_to_hunk(detail.id, hunk + step, 0 if step > 0 else stops_of(hunk + step) - 1)
 
     def toggle_hunk(self, detail: ActionDetail) -> None:
         """Leave the hunk under the cursor, or take it."""
@@ -179,12 +200,14 @@ class ApprovalSelection(Struct):
         if 1 <= line <= size:
             self.line = line
         elif 1 <= hunk + step <= len(detail.hunks):
-            self.hunks[detail.id] = hunk + step
+            self.go_to_hunk(detail.id, hunk + step)
             self.line = 1 if step > 0 else self.taken_of(detail).line_counts(hunk + step)[1]
 
     def inherit(self, old: str, new: str) -> None:
         """Let an action with the same bytes keep what was chosen of the one it stands in for."""
-        for memory in (self.taken, self._made_of, self.hunks, self.choices, self.places, self.edits):
+        for memory in (
+            self.taken, self._made_of, self.hunks, self.stops, self.choices, self.places, self.edits
+        ):  # fmt: skip
             if old in memory:
                 memory[new] = memory.pop(old)  # type: ignore[assignment,index]
         self.seen = self.seen.mark(new, self.seen.shown.get(old, frozenset[int]()))
@@ -229,7 +252,7 @@ class ApprovalSelection(Struct):
     def forget(self, kept: Collection[str]) -> None:
         """Forget what is not in the queue any more."""
         kept = {*kept, *self._heirs.values()}
-        memories = (self.taken, self._made_of, self.hunks, self.choices, self.edits, self._heirs)
+        memories = (self.taken, self._made_of, self.hunks, self.stops, self.choices, self.edits, self._heirs)
         for memory in (*memories, self.places, self.lines_left, self.lines_gone):
             for gone in memory.keys() - kept:
                 del memory[gone]
@@ -303,6 +326,8 @@ class NextPart(Struct, frozen=True, kw_only=True):
     """What was scrolled to, and what of an action is below it."""
 
     hunk: int | None = None
+    stop: int = 0
+    """Which of its changed parts, from 0."""
     hunks: int = 0
     lines: int = 0
     last: str = ""
@@ -623,12 +648,17 @@ def time_left_caption(row: QueueRow | None, colours: Ink, glyphs: Glyphs) -> Con
     )
 
 
-def position_caption(detail: ActionDetail, choosing: ApprovalSelection) -> str:
-    """Return where in its detail the user is: `hunk 2 of 3   2 taken`; without hunks who asks."""
+def position_caption(detail: ActionDetail, choosing: ApprovalSelection, stops: int = 1) -> str:
+    """Return where in its detail the user is: `hunk 2 of 3   2 taken`; without hunks who asks.
+
+    `stops` is how many changed parts the hunk has: `hunk 1 of 1, part 2 of 5   1 taken`.
+    """
     hunk, taken = choosing.hunk_of(detail), choosing.taken_of(detail)
     if hunk is None:
         return f"asked by {detail.session_title}" if detail.session_title else " "
     where = f"hunk {hunk} of {len(detail.hunks)}"
+    if stops > 1 and choosing.line is None:
+        where += f", part {min(choosing.stops.get(detail.id, 0), stops - 1) + 1} of {stops}"
     if choosing.line is not None:
         return f"{where}   line {choosing.line}"
     has_choice = (detail.is_pending and detail.kind != "files") or detail.was_taken is not None
