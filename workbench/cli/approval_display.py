@@ -431,16 +431,20 @@ def _numbered_lines(hunk: Hunk, *, is_crlf: bool, has_whole_lines: bool) -> list
     lines: list[str] = []
     for index, (sign, text) in enumerate(rows):
         line = short.get(index)
+        other = index if line is None or line.counterpart is None else line.counterpart
         if sign == "\\":
             lines.append("       \\ no newline at the end of the file")
         elif line is None:
             lines.append(heads[index] + safe_text(text))
-        elif line.counterpart is None or rows[min(index, line.counterpart) + 1][0] == "\\":
+        elif other == index or _has_note(rows, index) != _has_note(rows, other):
             lines += _part_lines(line, [(heads[index], text, line)])
-        elif index < line.counterpart:
-            other = line.counterpart
+        elif index < other:
             lines += _part_lines(line, [(heads[n], rows[n][1], short[n]) for n in (index, other)])
     return lines
+
+
+def _has_note(rows: Sequence[tuple[str, str]], index: int) -> bool:
+    return index + 1 < len(rows) and rows[index + 1][0] == "\\"
 
 
 def _part_lines(line: ShortLine, versions: Sequence[tuple[str, str, ShortLine]]) -> Iterator[str]:

@@ -206,10 +206,12 @@ class HunkLayout:
 
     def _unified(self, kept: Sequence[int]) -> Iterator[RowLines]:
         for removed, added, after in _change_runs(self.hunk, kept):
-            has_note_between = any(index < added[-1] for index in after if added)
+            notes = [index for index in after if self.hunk.lines[index][0] == NOTE_SIGN]
             has_pair = any(index in self._short for index in removed)
-            if has_pair and not has_note_between:
+            if has_pair and len(notes) != 1:
+                # Neither version ends with the file, or both do, which is said once.
                 yield from self._one_below_the_other(removed, added)
+                after = [index for index in after if index not in notes[:-1]]
             else:
                 after = sorted((*removed, *added, *after))
             for index in after:

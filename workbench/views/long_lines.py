@@ -37,7 +37,7 @@ def short_lines(lines: Sequence[tuple[str, str]]) -> Mapping[int, ShortLine]:
     if not any(len(text) > LONG_LINE for _, text in lines):
         return {}
     short = {
-        index: _equal_line(text, None)
+        index: _equal_line(text, (0, PART_CONTEXT), None)
         for index, (sign, text) in enumerate(lines)
         if sign == " " and len(text) > LONG_LINE
     }
@@ -52,17 +52,17 @@ def left_out_text(count: int) -> str:
     return f"… {count:,} unchanged character{'s' if count != 1 else ''} not shown"
 
 
-def _equal_line(text: str, counterpart: int | None) -> ShortLine:
-    shown = ((0, PART_CONTEXT),)
-    left_out = left_out_lengths(len(text), shown)
-    return ShortLine(counterpart=counterpart, shown=shown, changes=((),), left_out=left_out)
+def _equal_line(text: str, shown: _Range, counterpart: int | None) -> ShortLine:
+    left_out = left_out_lengths(len(text), (shown,))
+    return ShortLine(counterpart=counterpart, shown=(shown,), changes=((),), left_out=left_out)
 
 
 def _both_sides(lines: Sequence[tuple[str, str]], left: int, right: int) -> tuple[ShortLine, ShortLine]:
     old, new = lines[left][1], lines[right][1]
     parts = changed_parts(old, new)
     if not parts:
-        return _equal_line(old, right), _equal_line(new, left)
+        end = (len(old) - PART_CONTEXT, len(old))  # The line ends in another way.
+        return _equal_line(old, end, right), _equal_line(new, end, left)
     sides = tuple(
         (tuple((part.shown[low], part.shown[low + 1]) for part in parts),
          tuple(tuple((change[low], change[low + 1]) for change in part.changes) for part in parts))

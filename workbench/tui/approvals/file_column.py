@@ -90,11 +90,12 @@ class FileColumn(LineView):
             state = _state_of(file, detail, choosing)
             yield is_current, self._file(file, name, state, is_current=is_current)
 
-    def _file(self, file: FileDetail, name: str, state: HunkState, *, is_current: bool) -> Content:
+    def _file(self, file: FileDetail, name: str, state: HunkState | None, *, is_current: bool) -> Content:
         colours, signs = ink(self), glyphs(self)
         bar = signs.of("cursor") if is_current else " "
         path = cells.safe_content(name, colours.of("foreground", bold=is_current))
-        sign = Content.styled(signs.of(state), colours.of("muted" if state == "left" else "added"))
+        style = colours.of("muted" if state == "left" else "added")
+        sign = Content.styled(signs.of(state) if state else " ", style)
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
             Column(content=sign, gap=1 if "/" in file.path else 0),
@@ -115,8 +116,13 @@ class FileColumn(LineView):
         return [Content(""), head, *(text.stylize_before(colours.of("muted")) for text in texts)]
 
 
-def _state_of(file: FileDetail, detail: ActionDetail, choosing: ApprovalSelection) -> HunkState:
-    """Return whether a file is taken, left or neither; one without hunks is taken with the action."""
+def _state_of(file: FileDetail, detail: ActionDetail, choosing: ApprovalSelection) -> HunkState | None:
+    """Return whether a file is taken or left; one without hunks is taken with the action.
+
+    None where nothing can be taken any more, and nothing was: of what expired, for example.
+    """
+    if not detail.is_pending and detail.was_taken is None:
+        return None
     taken = choosing.taken_of(detail)
     states: set[HunkState] = {taken.state_of(hunk.index) for hunk in file.hunks}
     if len(states) > 1:
