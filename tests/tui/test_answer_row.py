@@ -81,12 +81,16 @@ def test_it_is_empty_while_the_keys_are_elsewhere(tmp_path):
 @pytest.mark.parametrize("size", SIZES)
 def test_what_expired_can_be_proposed_again(tmp_path, size):
     async def body(shown):
+        shown.approvals.queue.put_cursor(shown.row("router.py").id)
         shown.stage.journal.clock.advance(3_600)
         expire_due_actions(shown.stage.journal)
         await shown.look()
         shown.hand.waits()
         shown.main.presenter.footer()
         assert lit(shown) == "p p propose again"
+        await shown.press("enter")
+        assert shown.approvals.is_full and "router.py" in shown.text
+        assert "\u25a0" not in shown.text, "nothing of it is taken"
 
     play(staged(tmp_path), body, size=size)
 

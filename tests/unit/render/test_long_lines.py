@@ -10,7 +10,7 @@ from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, changed, is_safe
 from workbench.cli.approval_display import diff_lines
 from workbench.render.diff import Diff, DiffDisplay
-from workbench.text.long_lines import PART_CONTEXT
+from workbench.text.long_lines import PART_CONTEXT, changed_ranges
 from workbench.views.hunk_selection import HunkSelection
 from workbench.views.long_lines import short_lines
 
@@ -47,6 +47,10 @@ def rebuilt(shown, other, this):
 @example(("0," * 3_000, "0," * 2_999))
 def test_what_is_left_out_is_equal_on_both_sides_and_what_differs_is_shown(pair):
     old, new = pair
+    text, at = "", 0
+    for old_from, old_to, new_from, new_to in changed_ranges(old, new):
+        text, at = text + old[at:old_from] + new[new_from:new_to], old_to
+    assert text + old[at:] == new, "what is called equal is equal"
     found = short_lines((("-", old), ("+", new)))
     if old == new or not found:
         return

@@ -678,9 +678,15 @@ def dropped_parts_caption(detail: ActionDetail, choosing: ApprovalSelection) -> 
 
 
 def approval_key_label(
-    key_id: str, detail: ActionDetail | None, choosing: ApprovalSelection, *, is_split: bool, width: int
+    key_id: str, detail: ActionDetail | None, choosing: ApprovalSelection, *, is_split: bool, width: int,
+    stops: int = 1,
 ) -> str | None:
-    """Return what a key does to what is drawn; None where the table's word says it."""
+    """Return what a key does to what is drawn; None where the table's word says it.
+
+    `stops` is how many changed parts the hunk under the cursor has.
+    """
+    if key_id == "approvals.hunk-previous" and stops > 1 and choosing.line is None:
+        return "part"
     if key_id == "approvals.layout":
         return "unified" if is_split else "split"
     if key_id == "list.open":

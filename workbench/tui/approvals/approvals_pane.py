@@ -682,10 +682,11 @@ class ApprovalsPane(ActionDetailPane):
     def label_of(self, key_id: str) -> str:
         if self.detail is not None and (letter := letter_of(key_id)):
             return label_of_letter(self.detail, letter)
-        is_split, width = self.detail_view.is_split, self.screen.size.width
+        hunk = self.choosing.hunk_of(self.detail) if self.detail is not None else None
         label = approval_selection.approval_key_label(
-            key_id, self.detail, self.choosing, is_split=is_split, width=width
-        )
+            key_id, self.detail, self.choosing, is_split=self.detail_view.is_split,
+            width=self.screen.size.width, stops=self.detail_view.stop_count(hunk or 0),
+        )  # fmt: skip
         return label if label is not None else super().label_of(key_id)
 
     def why_one_folder(self) -> str:
