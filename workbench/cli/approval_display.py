@@ -262,6 +262,8 @@ def detail_lines(
 ) -> list[str]:
     """Return an action in full as lines for a person; `proposal_lines` says what the flags mean."""
     action = row.action
+    # Of a long line one version may have been taken alone: it was then added or removed as a whole.
+    has_chosen_lines = any(piece.lines is not None for piece in action.selection or ())
     return [
         action_line(row, signs, now),
         *_fact_lines(action, opened, now),
@@ -271,7 +273,7 @@ def detail_lines(
             parameters, has_diff=bool(hunks), longest=None if is_whole else _LONGEST_PARAMETER
         ),
         *file_change_lines(changes),
-        *diff_lines(hunks, has_whole_lines=has_whole_lines),
+        *diff_lines(hunks, has_whole_lines=has_whole_lines or has_chosen_lines),
         *_decision_lines(action, now),
         *([call_line(row.call, signs)] if row.call and action.state == "approved" else []),
     ]

@@ -116,15 +116,24 @@ class Diff:
     """The rows of an action's files. Counts at once, makes a row when asked for it."""
 
     def __init__(
-        self, files: Sequence[FileDetail], width: int, *, layout: DiffLayout = "unified", context: int = 3
+        self, files: Sequence[FileDetail], width: int, *, layout: DiffLayout = "unified", context: int = 3,
+        taken: HunkSelection | None = None,
     ) -> None:
-        """Lay out a diff with `context` equal lines around a change; `split` needs about 100 cells."""
+        """Lay out a diff.
+
+        Args:
+            files: the files.
+            width: cells of a row.
+            layout: `split` needs about 100 cells.
+            context: equal lines around a change.
+            taken: what is taken, where lines can be left out; all of it by default.
+        """
         self.files = tuple(files)
         self.width = width
         self.layout: DiffLayout = layout
         self.context = context
         self._geometry = DiffColumns.of(self.files, width, layout)
-        self._parts = self._laid_out()
+        self._parts = self._laid_out(taken.left if taken else {})
         self._tops = [0]
         for part in self._parts:
             self._tops.append(self._tops[-1] + part.length)
@@ -133,6 +142,18 @@ class Diff:
 
     def __len__(self) -> int:
         return self._tops[-1]
+
+    @property
+    def has_long_pairs(self) -> bool:
+        """Return whether what is taken decides how much of a very long line is shown."""
+        return any(part.rows.has_long_pairs for part in self._parts if part.rows)
+
+    @property
+    def whole_lines(self) -> frozenset[tuple[int, int]]:
+        """Return hunk and number of the long lines that are shown whole because of what is taken."""
+        return frozenset(
+            (part.rows.hunk.index, line) for part in self._parts if part.rows for line in part.rows.whole_lines
+        )
 
     def row(self, y: int) -> DiffRow:
         """Return a row; raises IndexError outside."""
@@ -250,7 +271,7 @@ class Diff:
         indices = {index for index in (left, right) if index >= 0}
         return any(wanted in part.rows.searched_text(index, number).casefold() for index in indices)
 
-    def _laid_out(self) -> list[_DiffSection]:
+    def _laid_out(self, left: Mapping[int, Collection[int]]) -> list[_DiffSection]:
         parts: list[_DiffSection] = []
         for number, file in enumerate(self.files):
             if len(self.files) > 1:
@@ -258,7 +279,9 @@ class Diff:
             if file.note and not file.hunks:
                 parts.append(_DiffSection(kind="note", file=number))
             for hunk in widened_hunks(file.hunks, file.base, self.context - HUNK_CONTEXT_LINES):
-                rows = HunkLayout(hunk, self._geometry.room, self.layout, self.context)
+                rows = HunkLayout(
+                    hunk, self._geometry.room, self.layout, self.context, left.get(hunk.index, ())
+                )
                 parts.append(_DiffSection(kind="hunk", file=number, rows=rows))
         return parts
 

@@ -50,8 +50,19 @@ ChangedSpans = Sequence[tuple[int, int]]
 class HunkLayout:
     """The rows of one hunk below its head."""
 
-    def __init__(self, hunk: Hunk, room: int, layout: DiffLayout, context: int) -> None:
-        """Lay a hunk out with `room` cells for the text and `context` equal lines around a change."""
+    def __init__(
+        self, hunk: Hunk, room: int, layout: DiffLayout, context: int, left: Collection[int] = ()
+    ) -> None:
+        """Lay a hunk out.
+
+        Args:
+            hunk: the hunk.
+            room: cells for the text of a line.
+            layout: unified or split.
+            context: equal lines around a change.
+            left: the changed lines that are not taken. A long line of which one version is taken and the
+                other is not is added or removed as a whole, and shown so.
+        """
         self.hunk = hunk
         self.room = room
         self.is_crlf = _is_crlf(hunk)
@@ -62,7 +73,9 @@ class HunkLayout:
         self._paints: dict[int, Sequence[SyntaxSpan]] | None = None
         self._numbers: tuple[tuple[Collection[int], int], Sequence[LineNumbers]] | None = None
         self._stops: Sequence[range] | None = None
-        self._short = self._shortened()
+        self.whole_lines: frozenset[int] = frozenset()
+        """Changed lines that are shown whole because their other version is taken or left out alone."""
+        self._short = self._shortened(left)
         kept = _lines_near_changes(hunk, context)
         self.places = list(self._split(kept) if layout == "split" else self._unified(kept))
 
@@ -141,14 +154,22 @@ class HunkLayout:
         text = self.hunk.lines[index][1]
         return text.removesuffix("\r") if self.is_crlf else text
 
-    def _shortened(self) -> Mapping[int, ShortRows]:
+    @property
+    def has_long_pairs(self) -> bool:
+        """Return whether what is taken decides how much is shown."""
+        return bool(self.whole_lines) or any(row.line.counterpart is not None for row in self._short.values())
+
+    def _shortened(self, left: Collection[int]) -> Mapping[int, ShortRows]:
         lines = self.hunk.lines
         if self.is_crlf:
             lines = [(sign, text.removesuffix("\r")) for sign, text in lines]
         found, short = short_lines(lines), dict[int, ShortRows]()
         for index, line in found.items():
             other = line.counterpart
-            if other is None:
+            change, other_change = (self.lines[n].change for n in (index, index if other is None else other))
+            if (change in left) != (other_change in left):
+                self.whole_lines |= {number for number in (change, other_change) if number is not None}
+            elif other is None:
                 short[index] = short_line_rows([(lines[index][1], line)], self.room, _drawn_text)[0]
             elif index not in short:
                 versions = [(lines[index][1], line), (lines[other][1], found[other])]

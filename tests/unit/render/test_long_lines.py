@@ -130,6 +130,16 @@ def test_h_and_l_have_a_stop_at_each_changed_part():
     assert Diff([changed("a\nb\n", "a\nc\n")], 80).stops(1) == [range(4)]
 
 
+@pytest.mark.parametrize("layout", ["unified", "split"])
+def test_a_line_of_which_one_version_is_taken_alone_is_shown_whole(layout):
+    file = changed(f"{LONG}\n", f"{EDITED}\n")
+    taken = HunkSelection.of(file.hunks)
+    for state, is_whole in ((taken.toggle_line(1, 1), True), (taken.toggle_line(1, 2), True), (taken.toggle_hunk(1), False)):
+        diff = Diff([file], 110, layout=layout, taken=state)
+        assert any("…" in row for row in drawn(diff)) is not is_whole
+        assert (diff.whole_lines == {(1, 1), (1, 2)}) is is_whole and diff.has_long_pairs
+
+
 def test_lines_without_a_counterpart_are_shown_whole_and_equal_ones_by_their_beginning():
     for before, after in (("a\n", f"a\n{LONG}\n"), (f"a\n{LONG}\n", "a\n"), (f"{LONG}\n", "x" * 5_000 + "\n")):
         rows = drawn(Diff([changed(before, after)], 80))

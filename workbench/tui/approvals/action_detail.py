@@ -96,6 +96,8 @@ class DetailView(LineView):
         self._above: list[Content] = []
         self._body: list[Content] = []
         self._diff: Diff | None = None
+        self._has_long_pairs = False
+        """Whether what is taken decides how much of a very long line is shown."""
         self._painted: set[int] = set()
         """Rows that were drawn in this layout."""
         self._receipts = Receipts()
@@ -118,7 +120,8 @@ class DetailView(LineView):
         shape, was_shape = (
             (of.layout, of.context, of.is_full, of.choice, of.choice_keys, of.place) for of in (look, was)
         )
-        if is_other or detail != before or shape != was_shape:
+        is_taken_otherwise = self._has_long_pairs and look.taken.left != was.taken.left
+        if is_other or detail != before or shape != was_shape or is_taken_otherwise:
             self._lay_out()
         self._map.look_anew()
         self.invalidate()
@@ -174,7 +177,10 @@ class DetailView(LineView):
             rows = RequiredRows(self._diff, body, has_hunks=bool(detail.hunks))
             arrangement = (self.diff_layout, self.context, len(self._diff or self._body))
             layout = (width, *arrangement)
-            self._drawing = self._receipts.of(detail.id, (detail.digest, detail.hunks), layout, rows)
+            # What was seen of the changed parts of a line was not seen of the whole line.
+            whole = self._diff.whole_lines if self._diff else frozenset()
+            self._drawing = self._receipts.of(detail.id, (detail.digest, detail.hunks, whole), layout, rows)
+        self._has_long_pairs = self._diff is not None and self._diff.has_long_pairs
         if before is not self._drawing:
             if before is not None:
                 self._note(before, ())
@@ -190,7 +196,7 @@ class DetailView(LineView):
         now, height = context_of(self).monotonic(), self.size.height - len(self._above)
         if self._fit.is_open(what, now):
             self._fit.lines = fitting_context(detail.files, width, layout, look.context, height)
-        return Diff(detail.files, width, layout=layout, context=self._fit.lines)
+        return Diff(detail.files, width, layout=layout, context=self._fit.lines, taken=look.taken)
 
     def _scrolled(self) -> None:
         self._is_scrolling = False
@@ -314,7 +320,8 @@ class DetailView(LineView):
         drawn = self._drawing
         if drawn is not None:
             self._left = drawn.lines_left()
-            self.post_message(PartsSeen(drawn.action_id, frozenset(drawn.told), left=self._left))
+            told = frozenset(drawn.told)
+            self.post_message(PartsSeen(drawn.action_id, told, frozenset(drawn.rows.parts) - told, self._left))
 
     def is_settled(self, at: float) -> bool:
         """Return whether all that counts as seen has stood on the screen long enough at a moment."""
