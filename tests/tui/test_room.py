@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from random import Random
 
 import pytest
 
@@ -12,10 +13,12 @@ from tests.tui.screens import play, staged
 from workbench.domain.values import Decision
 from workbench.journal.decisions import decide_action
 from workbench.tui.main.layout import layout_for_size
+from workbench.tui.widgets.list_height import list_height
 
 
-def many_edits(count):
-    calls = [call(f"c{n}", "create_file", path=f"part_{n}.md", content="# part\n") for n in range(count)]
+def many_edits(count, lines=1):
+    content = "# part\n" * lines
+    calls = [call(f"c{n}", "create_file", path=f"part_{n}.md", content=content) for n in range(count)]
     return recording(exchange(text("I write all parts."), *calls), exchange(text("Done.")))
 
 
@@ -75,17 +78,34 @@ def test_a_folded_pane_takes_the_focus_and_zooms(tmp_path):
     play(stage, body)
 
 
+def test_a_list_takes_what_the_detail_leaves_and_at_least_four_rows():
+    random = Random(4)
+    for _ in range(2_000):
+        count, body, detail = random.randint(0, 40), random.randint(0, 60), random.randint(0, 90)
+        keeps, up_to = random.randint(0, 12), random.randint(0, 40)
+        rows = list_height(count, body, detail, keeps=keeps, up_to_cursor=up_to)
+        assert 0 <= rows <= min(count, max(body, 0))
+        assert rows == count or rows >= body - 1 - detail, "rows are hidden beside blank ones"
+        assert body < 16 or rows >= min(count, 4)
+        assert rows >= min(count, up_to, body // 2), "the row under the cursor moved"
+        if body - 1 >= rows + detail or not rows:
+            continue
+        assert rows <= max(4, body // 3, min(up_to, body // 2)), "a long detail has less than it could have"
+
+
 @pytest.mark.parametrize(
     ("size", "rows", "cue"),
     [
-        ((160, 48), 14, "2 Approvals  ◆ 14 ─"),
-        ((120, 30), 9, "9 of 14 ↓"),
+        ((160, 48), 13, "13 of 14 ↓"),
+        ((120, 30), 5, "5 of 14 ↓"),
         ((80, 24), 4, "4 of 14 ↓"),
-        ((60, 18), 4, "14 ↓"),
+        ((60, 18), 3, "14 ↓"),
     ],
 )
-def test_the_queue_takes_a_third_of_the_body_and_says_how_many_more_wait(tmp_path, size, rows, cue):
-    stage = staged(tmp_path, many_edits(14), files={})
+def test_above_long_changes_the_queue_has_a_third_at_most_and_says_how_many_more_wait(
+    tmp_path, size, rows, cue
+):
+    stage = staged(tmp_path, many_edits(14, lines=90), files={})
 
     async def body(shown):
         queue = shown.approvals.queue
@@ -101,9 +121,20 @@ def test_the_queue_takes_a_third_of_the_body_and_says_how_many_more_wait(tmp_pat
     play(stage, body, size=size)
 
 
+@pytest.mark.parametrize("size", [(160, 48), (120, 30)])
+def test_above_short_changes_every_row_of_the_queue_is_seen(tmp_path, size):
+    stage = staged(tmp_path, many_edits(14), files={})
+
+    async def body(shown):
+        assert shown.approvals.queue.size.height == 14
+        assert "of 14 ↓" not in shown.text
+
+    play(stage, body, size=size)
+
+
 @pytest.mark.parametrize("is_on_decided", [False, True])
-def test_what_was_decided_takes_no_room_from_the_diff_beside_other_panes(tmp_path, is_on_decided):
-    stage = staged(tmp_path, many_edits(16), files={})
+def test_what_was_decided_takes_no_room_from_a_long_diff(tmp_path, is_on_decided):
+    stage = staged(tmp_path, many_edits(16, lines=90), files={})
 
     async def reject(shown, count):
         for action in stage.waiting()[:count]:
@@ -112,19 +143,19 @@ def test_what_was_decided_takes_no_room_from_the_diff_beside_other_panes(tmp_pat
         await shown.look()
 
     async def body(shown):
-        queue, detail = shown.approvals.queue, shown.approvals.detail_view
+        queue = shown.approvals.queue
         await reject(shown, 3)
         queue.put_cursor(queue.order[15 if is_on_decided else 12])
         await shown.settle()
-        room, cursor = detail.size.height, queue.cursor
-        assert (queue.size.height, queue.current.is_pending) == (14, not is_on_decided)
+        cursor = queue.cursor
+        assert (queue.size.height, queue.current.is_pending) == (13, not is_on_decided)
         await reject(shown, 9)
         assert sum(row.is_pending for row in queue.rows.values()) == 4
-        assert (queue.size.height, queue.line_count, detail.size.height) == (6, 16, room + 8)
         assert (queue.cursor, queue.line_of(cursor) in queue.visible_lines) == (cursor, True)
-        await shown.press("z")
-        assert queue.size.height > 6
-        await shown.press("z")
+        queue.put_cursor(queue.order[0])
+        await shown.settle()
+        assert queue.size.height == 6
+        await shown.press("z", "z")
         assert queue.size.height == 6
 
     play(stage, body, size=(160, 48))

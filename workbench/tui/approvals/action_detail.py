@@ -100,6 +100,8 @@ class DetailView(LineView):
         """Whether what is taken decides how much of a very long line is shown."""
         self._painted: set[int] = set()
         """Rows that were drawn in this layout."""
+        self.rows_needed = 0
+        """Rows in which all of it can be seen, with no more equal lines around changes than were asked for."""
         self._receipts = Receipts()
         self._drawing: LayoutReceipts | None = None
         self._left = 0
@@ -186,8 +188,19 @@ class DetailView(LineView):
                 self._note(before, ())
             self._tell_again()
         self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
+        self.rows_needed = self._rows_needed()
         self._map.begin()
         self._tell_position()
+
+    def _rows_needed(self) -> int:
+        diff = self._diff
+        if diff is None:
+            return self._line_count
+        if diff.context > self.look.context:
+            # It fits with more context than it needs, so it is short.
+            diff = Diff(diff.files, diff.width, layout=diff.layout, context=self.look.context)
+        heads = int(self.is_split)
+        return len(self._above) + len(diff) + heads
 
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
         layout, look = self.diff_layout, self.look
@@ -203,7 +216,7 @@ class DetailView(LineView):
         self._tell_position()
 
     def _tell_position(self) -> None:
-        position = (self.is_split, self.position_caption)
+        position = (self.is_split, self.position_caption, self.rows_needed)
         if position != self._position:
             self._position = position
             self._moved()
@@ -577,7 +590,12 @@ class ActionDetailPane(Pane):
 
     def _view_moved(self) -> None:
         self.put(self.sides, self.detail_view, is_shown=self.detail_view.is_split)
+        self.fit_list()
         self.show_detail_title(self._row)
+
+    def fit_list(self) -> None:
+        """Give the list what the detail leaves."""
+        raise NotImplementedError
 
     def wants_base(self, hunks: Sequence[Hunk]) -> bool:
         """Return whether more of the files may be shown than the hunks hold."""

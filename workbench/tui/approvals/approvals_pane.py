@@ -40,6 +40,7 @@ from workbench.tui.pane import (
 from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+from workbench.tui.widgets.list_height import list_height
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import approvals as views_approvals
 from workbench.views.action_detail import ActionDetail
@@ -162,7 +163,7 @@ class QueueOrder:
 DECIDED_CAPTION: Final = "-decided"
 _REVERSED: Final = RichStyle(reverse=True)
 _MIN_ROWS: Final = 6
-"""Rows of the queue beside other panes, however few of them wait."""
+"""Rows of the queue above a long detail, however few of them wait."""
 
 
 class QueueList(RowList):
@@ -182,6 +183,7 @@ class QueueList(RowList):
         self.is_zoomed = False
         self.idle: Sequence[Content] = ()
         """What is said without rows."""
+        self._rows_allowed: int | None = None
         self._waiting_words = ""
 
     def show_waiting(self, words: str) -> None:
@@ -229,9 +231,20 @@ class QueueList(RowList):
         return [*ids[:first], DECIDED_CAPTION, *ids[first:]] if first < len(ids) else ids
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Take the rows of what waits and one more: what was decided leaves its room to the detail."""
+        """Take what the detail leaves; without a detail the rows of what waits and one more."""
         rows = super().get_content_height(container, viewport, width)
-        return rows if self.is_zoomed else min(rows, max(_MIN_ROWS, self._waiting + 1))
+        return min(rows, self.rows_kept if self._rows_allowed is None else self._rows_allowed)
+
+    @property
+    def rows_kept(self) -> int:
+        """Return the rows that a detail leaves to the list: those of what waits, and one more."""
+        return max(_MIN_ROWS, self._waiting + 1)
+
+    def allow_rows(self, rows: int | None) -> None:
+        """Take at most so many rows; None while no detail is shown."""
+        if rows != self._rows_allowed:
+            self._rows_allowed = rows
+            self.refresh(layout=True)
 
     @property
     def has_waiting(self) -> bool:
@@ -436,6 +449,7 @@ class ApprovalsPane(ActionDetailPane):
         self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
         has_others = view.is_wide or any(folder.is_other for folder in view.folders.values())
         self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed, is_wide=has_others)
+        self.fit_list()
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()
@@ -449,6 +463,21 @@ class ApprovalsPane(ActionDetailPane):
         if before is not None and not waited:
             self._go_to_first_waiting()
         self.choosing.forget({action.id for action in view.actions} | set(moved.values()))
+
+    def fit_list(self) -> None:
+        queue, view = self.queue, self.detail_view
+        if not self.size.height or self.detail is None or not view.display:
+            queue.allow_rows(None)
+            return
+        around = (self.title_row, self.heads, self.answers)
+        body = self.size.height - sum(widget.is_attached and bool(widget.display) for widget in around)
+        line = queue.line_of(queue.cursor or "")
+        queue.allow_rows(
+            list_height(
+                queue.line_count, body, view.rows_needed, keeps=queue.rows_kept,
+                up_to_cursor=0 if line is None else line - queue.first_line + 1,
+            )
+        )  # fmt: skip
 
     def _awaited(self, view: QueueModel) -> str:
         """Return what the queue waits for, once an agent has been asked for anything."""
@@ -607,6 +636,7 @@ class ApprovalsPane(ActionDetailPane):
     def on_resize(self) -> None:
         """Begin to count anew in another size, which may have room for more of the files."""
         self.disarm()
+        self.fit_list()
         if self.detail is not None:
             self.post_message(DetailWanted(self.detail.id))
 

@@ -27,6 +27,7 @@ from workbench.tui.pane import (
 )
 from workbench.tui.places import place_number
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+from workbench.tui.widgets.list_height import list_height
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
@@ -44,6 +45,8 @@ WATERFALL_FROM: Final = 58
 """Cells from which rows have their bars, and a row of heads stands over them."""
 _DETAIL_FROM: Final = 18
 """Rows of the pane from which one call is shown in full below the list."""
+_ROWS_KEPT: Final = 8
+"""Rows of the list above a long output."""
 _REVERSED: Final = RichStyle(reverse=True)
 _TURN_CAPTION: Final = "-turn:"
 _OUTPUT_CAPTION: Final = "-output:"
@@ -326,6 +329,7 @@ class ToolsPane(Pane):
 
             self.call.show(call_detail(view.call, view.action, view.events, output=view.output))
             self._show_running()
+            self._fit()
 
     def _show_running(self) -> None:
         """Show how far the call under the cursor is, where it is shown in full."""
@@ -458,8 +462,15 @@ class ToolsPane(Pane):
         has_room = height >= _DETAIL_FROM and bool(self.list.rows)
         if has_room or self._call is not None:
             self.call.display = has_room
-        rows = len(self.list.ids)
-        self.list.styles.height = min(rows, max(4, height * 2 // 5)) if has_room else "1fr"
+        self.list.styles.height = self._list_rows(height) if has_room else "1fr"
+
+    def _list_rows(self, height: int) -> int:
+        """Return the rows of the list above a call; those that it has hold the call that goes on."""
+        line = self.list.line_of(self.list.cursor or "")
+        up_to_cursor = 0 if line is None else line - self.list.first_line + 1
+        return list_height(
+            len(self.list.ids), height, self.call.line_count, keeps=_ROWS_KEPT, up_to_cursor=up_to_cursor
+        )
 
     def _want(self, *, is_anew: bool) -> None:
         wanted = self.list.cursor if self.has_detail else None
