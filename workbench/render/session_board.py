@@ -1,4 +1,4 @@
-"""A session of the board as two lines: facts and its last hour; what it said last, or the bar of a run."""
+"""A session of the board as two lines: facts and its time axis; what it said last, or the bar of a run."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -14,7 +14,7 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.glyphs import Glyphs
 from workbench.render.theme import ColorName, Ink
 from workbench.text.human import clock_time, countdown_text, duration_text, time_left_text, token_text
-from workbench.views.session_board import HOUR, BoardRow, hour_cells
+from workbench.views.session_board import BoardAxis, BoardCell, BoardRow, axis_cells
 from workbench.views.status_icons import StatusName
 
 _INDENT: Final = 3
@@ -22,23 +22,24 @@ _RUN_BAR_CELLS: Final = 40
 _DOES_COLORS: Final[dict[str, ColorName]] = {
     "waits": "waiting", "asks": "waiting", "runs": "info", "works": "info", "ended": "failed",
 }  # fmt: skip
-_NARROW: Final = {"title": 16, "hour": 14, "does": 7, "what": 0, "left": 8, "asks": 7}
+_NARROW: Final = {"title": 16, "axis": 14, "does": 7, "what": 0, "left": 8, "asks": 7}
 _MEDIUM: Final = {
-    "title": 18, "turn": 4, "hour": 24, "does": 7, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,
+    "title": 18, "turn": 4, "axis": 24, "does": 7, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,
 }  # fmt: skip
-_WIDE: Final = {**_MEDIUM, "title": 26, "hour": 46, "files": 11, "asks": 11, "tokens": 7}
+_WIDE: Final = {**_MEDIUM, "title": 26, "axis": 46, "files": 11, "asks": 11, "tokens": 7}
 _MIN_WHAT_CELLS, _WIDE_WHAT_CELLS = 20, 26
-_MIN_HOUR_CELLS: Final = 10
+_MIN_AXIS_CELLS: Final = 10
+_CLOCK_CELLS: Final = 5
 _ROOMY: Final = frozenset({"turn", "tokens"})
 _RIGHT: Final = frozenset({"turn", "left", "tokens"})
 
 
 def _column_widths(width: int) -> dict[str, int]:
-    """Return the cells of each column: what a session does grows, its hour gives way to it, then goes."""
+    """Return the cells of each column: what a session does grows, its axis gives way to it, then goes."""
     widths = dict(_NARROW if width < 100 else _MEDIUM if width < 140 else _WIDE)
     if width < 110:
         widths = {name: cells for name, cells in widths.items() if name not in _ROOMY}
-    widths["hour"] += min(60 - widths["hour"], max(0, width - 160) // 2)
+    widths["axis"] += min(60 - widths["axis"], max(0, width - 160) // 2)
     over = (
         sum(widths.values())
         + len(widths)
@@ -46,8 +47,8 @@ def _column_widths(width: int) -> dict[str, int]:
         + (_MIN_WHAT_CELLS if width < 140 else _WIDE_WHAT_CELLS)
         - width
     )
-    hour = widths.pop("hour") - max(0, over)
-    return {**widths, "hour": hour} if hour >= _MIN_HOUR_CELLS else widths
+    axis = widths.pop("axis") - max(0, over)
+    return {**widths, "axis": axis} if axis >= _MIN_AXIS_CELLS else widths
 
 
 def _board_strip(content: Mapping[str, Content], width: int, style: Style, glyphs: Glyphs) -> Strip:
@@ -58,7 +59,7 @@ def _board_strip(content: Mapping[str, Content], width: int, style: Style, glyph
             content=content[name], width=widths[name], grows=name == "what", least=_MIN_WHAT_CELLS,
             align="right" if name in _RIGHT else "left",
             cut="path" if name == "what" and _ends_in_path(content[name].plain) else "end",
-            gap=2 if name in ("hour", "does", "files") else 1,
+            gap=2 if name in ("axis", "does", "files") else 1,
         )
         for name in _WIDE if name in widths and (name != "left" or content[name].plain)
     ]  # fmt: skip
@@ -70,14 +71,23 @@ def _ends_in_path(what: str) -> bool:
     return list_rows.reads_as_path(what.partition(" ")[2])
 
 
-def board_head_strip(width: int, ink: Ink, glyphs: Glyphs, now: int) -> Strip:
-    """Return the heads over the rows, with the scale of the hour."""
-    begins, hour = clock_time(now - HOUR), _column_widths(width).get("hour", 0)
-    middle = "its hour" if hour >= len(begins) + 18 else ""
-    scale = begins + middle.center(max(0, hour - len(begins) - 3)) + "now"
-    heads = {"sign": "", "title": "session", "what": "", "left": "", "hour": scale}
+def board_head_strip(width: int, ink: Ink, glyphs: Glyphs, axis: BoardAxis) -> Strip:
+    """Return the heads over the rows, with the scale of the axis."""
+    scale = _scale(axis, _column_widths(width).get("axis", 0))
+    heads = {"sign": "", "title": "session", "what": "", "left": "", "axis": scale}
     content = {name: styled(heads.get(name, name), ink.of("faint")) for name in ("sign", *_WIDE)}
     return _board_strip(content, width, ink.on("background"), glyphs)
+
+
+def _scale(axis: BoardAxis, width: int) -> str:
+    """Return whole minutes over their cells, and `now` over the last ones."""
+    room = width - len("now") - 1
+    text = ""
+    for moment in axis.ticks(width, _CLOCK_CELLS):
+        at = axis.cell_of(moment, width)
+        if len(text) <= at <= room - _CLOCK_CELLS:
+            text = text.ljust(at) + clock_time(moment)
+    return text.ljust(room + 1) + "now" if width else ""
 
 
 def board_strip(
@@ -98,7 +108,7 @@ def board_strip(
             safe_content(row.title, name, ink),
         ),
         "turn": styled(str(row.turn or ""), muted),
-        "hour": _hour(row, _column_widths(width).get("hour", 0), ink, glyphs, now),
+        "axis": _axis(row, _column_widths(width).get("axis", 0), ink, glyphs, now),
         "does": styled(row.does, does),
         "what": safe_content(glyphs.target(row.what), tone, ink),
         "left": _time(row, ink),
@@ -110,18 +120,27 @@ def board_strip(
     return _board_strip(content, width, style, glyphs)
 
 
-def _hour(row: BoardRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> Content:
+def _axis(row: BoardRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> Content:
     parts: list[Content] = []
-    for name, run in groupby(hour_cells(row.activity, now, width)):
-        count = len(list(run))
-        if name is None:
-            parts.append(styled(glyphs.line("─") * count, ink.of("rule")))
-        elif name in ("ran", "waited"):
-            parts.append(styled(glyphs.of(name) * count, ink.of("info" if name == "ran" else "waiting")))
-        else:
-            style = ink.of("info") if name == "prompt" else ink.sign(cast("StatusName", name))
-            parts.append(styled(glyphs.of(name) * count, style))
+    for cell, run in groupby(axis_cells(row.activity, row.axis, now, width, row.begun)):
+        parts.append(_axis_cells(cell, len(list(run)), ink, glyphs))
     return Content("").join(parts)
+
+
+def _axis_cells(cell: BoardCell | None, cells: int, ink: Ink, glyphs: Glyphs) -> Content:
+    if cell is None:
+        return Content(" " * cells)
+    match cell.sign:
+        case "rests":
+            return styled(glyphs.line("─") * cells, ink.of("rule"))
+        case "ran" | "waited":
+            return styled(glyphs.of(cell.sign) * cells, ink.of("info" if cell.sign == "ran" else "waiting"))
+        case "prompt":
+            style = ink.of("info")
+        case _:
+            style = ink.sign(cast("StatusName", cell.sign))
+    shown = glyphs.of(cell.sign) if cell.count == 1 else str(cell.count) if cell.count < 10 else "+"
+    return styled(shown * cells, style)
 
 
 def _time(row: BoardRow, ink: Ink) -> Content:

@@ -1,4 +1,4 @@
-"""The board of sessions: of each its last hour in the marks of a replay, what it does now, what it said last.
+"""The board of sessions: each on one time axis in the marks of a replay, what it does now, what it said last.
 
 Made of the last events of a session, for the rows on the screen only.
 """
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.domain import events as e
 from workbench.domain.rows import Action, PipelineState, Session, SessionCounts
-from workbench.text.human import SECOND_MICROS, clock_time
+from workbench.text.human import HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS, clock_time
 from workbench.text.safe import one_line
 from workbench.views.approvals import Urgency, seconds_left, urgency_for
 from workbench.views.pipeline import PipelineRun
@@ -21,8 +21,14 @@ from workbench.views.sessions import BUSY_STATUSES, SessionRow
 from workbench.views.status_icons import IconName, StatusName
 from workbench.views.timeline import TimelineMarks, mark_fact, mark_for
 
-HOUR: Final = 3_600_000_000
-"""Microseconds."""
+HOUR: Final = HOUR_MICROS
+_AXIS_LENGTHS: Final = tuple(MINUTE_MICROS * minutes for minutes in (2, 5, 10, 30, 60, 120, 240, 480))
+"""Times that the axis can be long; the last is also the longest of sessions that work for days."""
+_AXIS_STEPS: Final = 40
+"""Into so many steps the axis is divided: it moves by a step at a time."""
+_TICKS: Final = tuple(MINUTE_MICROS * minutes for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 240))
+_ALWAYS_SEEN: Final = frozenset({"waiting", "failed"})
+"""Signs that no count replaces."""
 MAX_EVENTS: Final = 300
 """Events of a session that its row is made of: the last ones."""
 MAX_QUIET_EVENTS: Final = 40
@@ -43,21 +49,64 @@ class Span(Struct, frozen=True):
     end: int | None
 
 
-class HourMarks(Struct, frozen=True):
+class BoardAxis(Struct, frozen=True, kw_only=True):
+    """The time that all rows of a board show."""
+
+    begin: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        return self.end - self.begin
+
+    def cell_of(self, moment: int, width: int) -> int:
+        """Return the cell of a moment; outside the axis it is below 0 or beyond the width."""
+        return (moment - self.begin) * width // self.length
+
+    def ticks(self, width: int, label_cells: int) -> tuple[int, ...]:
+        """Return moments to name above an axis, whose labels of so many cells do not touch."""
+        least = self.length * (label_cells + 2) // max(1, width)
+        step = next((step for step in _TICKS if step >= least), 2 * _TICKS[-1])
+        return tuple(range(-(-self.begin // step) * step, self.end, step))
+
+
+def board_axis(sessions: Iterable[Session], now: int) -> BoardAxis:
+    """Return the axis from the beginning of the first session that moved within the last hour until now."""
+    begun = min((one.created_at for one in sessions if one.updated_at >= now - HOUR), default=now - HOUR // 2)
+    length = next(
+        (one for one in _AXIS_LENGTHS if one - one // _AXIS_STEPS >= now - begun), _AXIS_LENGTHS[-1]
+    )
+    step = length // _AXIS_STEPS
+    end = -(-now // step) * step
+    return BoardAxis(begin=end - length, end=end)
+
+
+class BoardCell(Struct, frozen=True):
+    """What stands on a cell of the axis."""
+
+    sign: IconName | Literal["rests"]
+    """Of several marks the most important."""
+    count: int = 1
+    """How many marks there are, where their count says more than one sign."""
+
+
+class BoardMarks(Struct, frozen=True):
     """Marks of a replay, and when each of them was."""
 
     times: Sequence[int] = ()
     marks: TimelineMarks = TimelineMarks()
 
-    def best(self, after: int, until: int) -> IconName | None:
-        """Return the most important sign from one moment to before another."""
-        return self.marks.best(bisect_left(self.times, after), bisect_left(self.times, until))
+    def cell(self, after: int, until: int) -> BoardCell | None:
+        """Return the mark or the count of marks from one moment to before another."""
+        low, high = bisect_left(self.times, after), bisect_left(self.times, until)
+        sign = self.marks.best(low, high)
+        return None if sign is None else BoardCell(sign, 1 if sign in _ALWAYS_SEEN else high - low)
 
 
 class Activity(Struct, frozen=True, kw_only=True):
     """What the last events of a session say."""
 
-    marks: HourMarks = HourMarks()
+    marks: BoardMarks = BoardMarks()
     spans: tuple[Span, ...] = ()
     tool: str = ""
     target: str = ""
@@ -185,7 +234,7 @@ def activity(events: Sequence[e.Event]) -> Activity:
     key = next(reversed(fold.running), None)
     tool, target = fold.names.get(key or "", ("", ""))
     return Activity(
-        marks=_hour_marks(events, fold.asked), spans=tuple(spans), tool=tool, target=target,
+        marks=_board_marks(events, fold.asked), spans=tuple(spans), tool=tool, target=target,
         since=fold.begun if key is None else fold.running[key], said=_last_paragraph(fold.said),
         error=one_line(fold.error, MAX_SAID_CELLS),
     )  # fmt: skip
@@ -196,7 +245,7 @@ def _last_paragraph(text: str) -> str:
     return one_line(next((part for part in reversed(paragraphs) if part), ""), MAX_SAID_CELLS)
 
 
-def _hour_marks(events: Iterable[e.Event], asked: Container[str]) -> HourMarks:
+def _board_marks(events: Iterable[e.Event], asked: Container[str]) -> BoardMarks:
     """Return the marks of events; a question has one only as long as it waits (`asked`)."""
     times, marks = array("q"), TimelineMarks()
     for event in events:
@@ -208,21 +257,27 @@ def _hour_marks(events: Iterable[e.Event], asked: Container[str]) -> HourMarks:
         if pair is not None and fact != "waiting":
             times.append(max(event.at, times[-1] if times else 0))
             marks.add(len(times), pair)
-    return HourMarks(times, marks)
+    return BoardMarks(times, marks)
 
 
-def hour_cells(shown: Activity, now: int, width: int) -> tuple[IconName | None, ...]:
-    """Return what stands on each cell of the last hour: a mark, what ran or waited, or nothing."""
-    first = now - HOUR
-    row: list[IconName | None] = [None] * width
+def axis_cells(
+    shown: Activity, axis: BoardAxis, now: int, width: int, begun: int = 0
+) -> tuple[BoardCell | None, ...]:
+    """Return what stands on each cell of the axis: marks, what ran or waited, or a session that rests.
+
+    None: the session had not begun (`begun`), or the cell is later than now.
+    """
+    first, last = axis.cell_of(begun, width), axis.cell_of(now, width)
+    rests = BoardCell("rests")
+    row = [rests if first <= cell <= last else None for cell in range(width)]
     for span in shown.spans:
-        low = (span.begin - first) * width // HOUR
-        high = ((now if span.end is None else span.end) - first) * width // HOUR
+        low = axis.cell_of(span.begin, width)
+        high = axis.cell_of(now, width) + 1 if span.end is None else axis.cell_of(span.end, width)
         # Shorter than a cell is left to the marks.
         for cell in range(max(0, low), min(width, high)):
-            row[cell] = span.name
-    edges = [first + HOUR * cell // width for cell in range(width)] + [now + 1]
-    return tuple(shown.marks.best(*pair) or row[cell] for cell, pair in enumerate(pairwise(edges)))
+            row[cell] = BoardCell(span.name)
+    edges = [axis.begin + axis.length * cell // width for cell in range(width)] + [axis.end + 1]
+    return tuple(shown.marks.cell(*pair) or row[cell] for cell, pair in enumerate(pairwise(edges)))
 
 
 class RunProgress(Struct, frozen=True, kw_only=True):
@@ -260,6 +315,9 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     is_current: bool
     is_muted: bool
     activity: Activity
+    axis: BoardAxis
+    begun: int
+    """When the session began, in microseconds."""
     counts: SessionCounts
     waiting: int
     turn: int
@@ -286,6 +344,7 @@ def board_row(
     asked: Sequence[Action],
     now: int,
     run: RunProgress | None = None,
+    axis: BoardAxis | None = None,
 ) -> BoardRow:
     """Return a session's row; `asked` is what waits in it or below it."""
     does, what, left, elapsed = row.word, "", None, None
@@ -311,7 +370,8 @@ def board_row(
         what = clock_time(session.updated_at, now)
     return BoardRow(
         id=row.id, sign=row.sign, title=row.title, is_current=row.is_current, is_muted=row.is_muted,
-        activity=shown, counts=counts, waiting=row.waiting, run=run, does=does, what=what, left=left,
+        activity=shown, axis=axis or board_axis((session,), now), begun=session.created_at, counts=counts,
+        waiting=row.waiting, run=run, does=does, what=what, left=left,
         turn=counts.turns + (session.open_turn is not None),
         tokens=run.tokens if run is not None else session.usage.total_tokens,
         urgency=urgency_for(left), elapsed=elapsed, folder=row.folder, is_supervised=row.is_supervised,

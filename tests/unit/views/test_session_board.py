@@ -1,4 +1,6 @@
-"""The board of sessions: its cells of an hour, what a session does, and the order."""
+"""The board of sessions: the cells of its axis, what a session does, and the order."""
+
+from random import Random
 
 from tests.unit.views.test_library_rows import session
 from workbench.domain.events import (
@@ -16,10 +18,12 @@ from workbench.domain.rows import Action, PipelineState, SessionCounts
 from workbench.domain.values import Actor, GateVerdict
 from workbench.views.session_board import (
     HOUR,
+    BoardAxis,
     activity,
+    axis_cells,
+    board_axis,
     board_order,
     board_row,
-    hour_cells,
     run_progress,
 )
 from workbench.views.sessions import SessionRow
@@ -52,8 +56,49 @@ def approved(minutes_ago, key):
 
 
 def drawn(events, width=12):
-    signs = {None: "-", "ran": "=", "waited": "~", "prompt": ">", "waiting": "?", "ok": "v", "failed": "x"}
-    return "".join(signs[name] for name in hour_cells(activity(events), NOW, width))
+    signs = {"rests": "-", "ran": "=", "waited": "~", "prompt": ">", "waiting": "?", "ok": "v", "failed": "x"}
+    cells = axis_cells(activity(events), BoardAxis(begin=NOW - HOUR, end=NOW), NOW, width)
+    return "".join(str(cell.count) if cell.count > 1 else signs[cell.sign] for cell in cells)
+
+
+def test_several_marks_on_a_cell_are_their_count_unless_one_of_them_waits_or_failed():
+    prompts = [event(3, PromptSubmitted(text="go")), event(2, PromptSubmitted(text="go"))]
+    assert drawn(prompts) == "-----------2"
+    assert drawn([*prompts, opened(1, "a1")]) == "-----------?"
+
+
+def test_before_a_session_began_its_cells_are_blank():
+    axis = BoardAxis(begin=NOW - HOUR, end=NOW)
+    cells = axis_cells(activity([]), axis, NOW, 12, NOW - 30 * MINUTE)
+    assert [cell is None for cell in cells] == [True] * 6 + [False] * 6
+
+
+def test_the_axis_reaches_from_the_first_session_that_moved_lately_until_now_in_round_lengths():
+    def axis(*minutes):
+        return board_axis(
+            [
+                session(created_at=NOW - begun * MINUTE, updated_at=NOW - ended * MINUTE)
+                for begun, ended in minutes
+            ],
+            NOW,
+        )
+
+    assert axis((1, 0)).length == 2 * MINUTE
+    assert axis((1, 0), (4, 3)).length == 5 * MINUTE
+    assert axis((1, 0), (4_000, 300)).length == 2 * MINUTE, "quiet for hours"
+    assert axis((55, 0)).length == 60 * MINUTE
+    assert axis((150, 0)).length == 240 * MINUTE
+    assert axis().length == 60 * MINUTE
+    random = Random(6)
+    for _ in range(300):
+        begun, now = random.randint(0, 480 * 39 // 40), NOW + random.randint(0, HOUR)
+        found = board_axis([session(created_at=now - begun * MINUTE, updated_at=now)], now)
+        assert found.begin <= now - begun * MINUTE <= now <= found.end
+        assert now - found.begin > found.length * 38 // 40, "it ends now, within a step"
+        ticks = found.ticks(46, 5)
+        assert all(
+            found.cell_of(two, 46) - found.cell_of(one, 46) > 5 for one, two in zip(ticks, ticks[1:])
+        )
 
 
 def test_an_hour_has_marks_where_things_happened_and_lines_where_something_ran_or_waits():

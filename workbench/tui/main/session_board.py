@@ -36,6 +36,7 @@ class SessionBoard:
         self._asked: Mapping[str, Sequence[Action]] = {}
         self.drawn: dict[str, BoardRow] = {}
         """What the rows that were drawn say."""
+        self.axis = views.board_axis((), state.source.now())
 
     @property
     def order_words(self) -> str:
@@ -49,7 +50,12 @@ class SessionBoard:
         return BOARD_ORDERS[self.order]
 
     def arranged(self, rows: Sequence[SessionRow], before: Sequence[str]) -> list[SessionRow]:
-        """Return rows by the order; those that are shown already (`before`) stay as they stand."""
+        """Return rows by the order; those that are shown already (`before`) stay as they stand.
+
+        The axis is that of these rows from now on.
+        """
+        shown = (self._state.sessions.get(row.id) for row in rows)
+        self.axis = views.board_axis((one for one in shown if one is not None), self._state.source.now())
         self._asked = waiting_by_session(self._state.sessions.values(), self._state.pending)
         ordered = views.board_order(rows, self._asked, self.order)
         places = {key: place for place, key in enumerate(before)}
@@ -71,11 +77,11 @@ class SessionBoard:
         state = self._state
         session = state.sessions.get(row.id)
         assert session is not None, "a row is made of a session"
-        known = self._read(row.id, is_quiet=session.updated_at < now - views.HOUR)
+        known = self._read(row.id, is_quiet=session.updated_at < self.axis.begin)
         run = state.runs.view(state.actions.values(), now, row.id) if row.id in state.runs.rows else None
         progress = views.run_progress(run, state.runs.rows.values()) if run is not None else None
         return views.board_row(
-            row, session, known.activity, known.counts, self._asked.get(row.id, ()), now, progress
+            row, session, known.activity, known.counts, self._asked.get(row.id, ()), now, progress, self.axis
         )
 
     def _read(self, session_id: str, *, is_quiet: bool) -> _Known:
@@ -119,4 +125,4 @@ class SessionBoard:
 
     def heads(self, widget: Widget, width: int) -> Strip:
         """Draw the heads of the columns."""
-        return render.board_head_strip(width, ink(widget), glyphs(widget), self._state.source.now())
+        return render.board_head_strip(width, ink(widget), glyphs(widget), self.axis)

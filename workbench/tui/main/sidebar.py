@@ -163,7 +163,10 @@ class Sidebar(Pane):
         if board is not None:
             before = [key for key in self.list.ids if not key.startswith("-")]
             is_held = self.list.has_focus and not self._must_sort
+            axis = board.axis
             shown = board.arranged(shown, before if is_held else ())
+            if axis != board.axis:
+                self._heads.refresh()
             self._must_sort = False
         self._show_below(view, len(shown))
         self.list.show_rows(shown, view.now)
@@ -185,7 +188,7 @@ class Sidebar(Pane):
             self._followed = None
 
     def _show_below(self, view: SidebarModel, rows: int) -> None:
-        """Show what belongs to the session on show; on the board where the sessions leave room for it."""
+        """Show what belongs to the session on show; the board has it in its rows."""
         files = tuple(view.changed_files[:_MAX_CHANGED_FILES])
         facts = SidebarFacts()
         if view.current is not None:
@@ -202,7 +205,7 @@ class Sidebar(Pane):
         below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)
         room = (self.size.height or self.screen.size.height - _ROWS_AROUND) - 2
         self.list.is_spaced = _SPACED_LINES * rows < room
-        has_room = self.list.board is None or _SPACED_LINES * rows + below < room
+        has_room = self.list.board is None
         for widget in (self._changed_title, self._changed):
             self.put(widget, self._facts_title, is_shown=bool(files) and has_room)
         muted = ink(self).of("muted")
