@@ -1,7 +1,5 @@
 """The dialog of a new rule, as lines. Patterns and calls are untrusted text: wrapped, never cut."""
 
-from typing import Final
-
 from textual.content import Content
 
 from workbench.render.cells import (
@@ -9,20 +7,14 @@ from workbench.render.cells import (
     mark_hidden,
     safe_content,
     safe_lines,
-    shorten_line,
     styled,
     wrap_code,
     wrap_plain_text,
 )
 from workbench.render.glyphs import Glyphs
+from workbench.render.rule_backtest import FIELD_NAME_CELLS, backtest_lines, named_lines
 from workbench.render.theme import Ink
-from workbench.text.human import clock_time, counted
-from workbench.views.rule_dialog import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
-from workbench.views.status_icons import StatusName
-
-FIELD_NAME_CELLS: Final = 13
-MAX_BACKTEST_BAR_CELLS: Final = 40
-_EFFECT_WORDS: Final = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
+from workbench.views.rule_dialog import DialogField, RuleCandidateRow, RuleDialogModel
 
 
 def rule_dialog_lines(
@@ -30,9 +22,9 @@ def rule_dialog_lines(
 ) -> tuple[list[Content], int]:
     """Return the lines of the dialog, and the line of the candidate under the cursor."""
     room = max(8, width - FIELD_NAME_CELLS - 1)
-    lines = _named_lines("this call", _wrapped_call(shown.about, room, ink), ink)
+    lines = named_lines("this call", _wrapped_call(shown.about, room, ink), ink)
     if shown.part_words:
-        lines += _named_lines("", wrap_plain_text(shown.part_words, room, ink), ink)
+        lines += named_lines("", wrap_plain_text(shown.part_words, room, ink), ink)
     lines.append(Content(""))
     cursor_line = 0
     for index, row in enumerate(shown.candidates):
@@ -42,15 +34,11 @@ def rule_dialog_lines(
     lines.append(Content(""))
     for index, field in enumerate(shown.fields):
         lines += _field_lines(field, room, ink, glyphs, is_here=index == shown.field)
-    lines += ["", *_backtest_lines(shown, width, ink, glyphs), ""]  # type: ignore[list-item]
+    past = backtest_lines(shown.past, shown.effect, shown.now, width, ink, glyphs)
+    lines += ["", *past, ""]  # type: ignore[list-item]
     for note in shown.notes:
         lines += [Content(" ") + line for line in wrap_plain_text(note, width - 2, ink)]
     return [Content(line) if isinstance(line, str) else line for line in lines], cursor_line
-
-
-def _named_lines(name: str, below: list[Content], ink: Ink) -> list[Content]:
-    head = styled(f" {name}".ljust(FIELD_NAME_CELLS), ink.of("muted"))
-    return hanging_lines(head, below, FIELD_NAME_CELLS)
 
 
 def _wrapped_call(text: str, room: int, ink: Ink) -> list[Content]:
@@ -98,67 +86,3 @@ def _field_lines(field: DialogField, room: int, ink: Ink, glyphs: Glyphs, *, is_
     if line.cell_length <= room:
         return [name + line]
     return hanging_lines(name, options, FIELD_NAME_CELLS)
-
-
-def _backtest_lines(shown: RuleDialogModel, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    bold, muted = ink.of("foreground", bold=True), ink.of("muted")
-    past = shown.past
-    if past is None:
-        counting = styled(glyphs.line("  is being counted …"), muted)
-        return [Content(" ") + styled("What it would have done", bold) + counting]
-    since = f" since {clock_time(past.since, shown.now)}" if past.since is not None else ""
-    asked = f"  {counted(past.asks, 'ask')} in {counted(past.sessions, 'session')}{since}"
-    lines = [Content(" ") + styled("What it would have done", bold) + styled(asked, muted)]
-    if not past.asks:
-        return [*lines, Content(" ") + styled("Nothing like this was asked before.", muted)]
-    word = _EFFECT_WORDS[shown.effect]
-    lines.append(
-        styled(f" {word}".ljust(FIELD_NAME_CELLS), muted)
-        + styled(f"{past.matched} of {past.asks}", bold)
-        + "  "
-        + _backtest_bar(past, max(4, min(MAX_BACKTEST_BAR_CELLS, width - FIELD_NAME_CELLS - 16)), ink, glyphs)
-    )
-    if past.matched:
-        lines += _named_lines("", [_backtest_outcomes(past, ink, glyphs)], ink)
-    rows = [
-        _backtest_row(row, shown.now, max(20, width - FIELD_NAME_CELLS - 1), ink, glyphs)
-        for row in past.look_at
-    ]
-    lines += _named_lines("look at", rows, ink)
-    still = past.asks - past.matched
-    if still and shown.effect == "allow":
-        asked = styled(f"{glyphs.of('waiting')} {still}", ink.sign("waiting")) + styled(" of them", muted)
-        lines += _named_lines("still asked", [asked], ink)
-    return lines
-
-
-def _backtest_bar(past: Backtest, room: int, ink: Ink, glyphs: Glyphs) -> Content:
-    full = max(1, round(room * past.matched / max(1, past.asks))) if past.matched else 0
-    bad = min(full, max(1, round(full * past.rejected / past.matched))) if past.rejected else 0
-    sign = glyphs.of("ran")
-    return styled(sign * (full - bad), ink.of("added")) + styled(sign * bad, ink.of("failed"))
-
-
-def _backtest_outcomes(past: Backtest, ink: Ink, glyphs: Glyphs) -> Content:
-    other = past.matched - past.approved - past.rejected - past.expired
-    counted: tuple[tuple[StatusName, int, str], ...] = (
-        ("ok", past.approved, "were approved"),
-        ("rejected", past.rejected, "were rejected"),
-        ("expired", past.expired, "expired"),
-        ("cancelled", other, "withdrawn or still open"),
-    )
-    outcomes = [
-        styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) + f" {words}"
-        for sign, count, words in counted
-        if count
-    ]
-    return Content("   ").join(outcomes)
-
-
-def _backtest_row(row: BacktestRow, now: int, room: int, ink: Ink, glyphs: Glyphs) -> Content:
-    right = f"  {clock_time(row.when, now)}"
-    head = styled(f"{glyphs.of(row.sign)} ", ink.sign(row.sign))
-    who = safe_content(f"  {row.session_title}", ink.of("muted"), ink)
-    why = safe_content(f"  “{row.why}”", ink.of("muted"), ink) if row.why else Content("")
-    text = shorten_line(safe_content(row.text, None, ink), max(8, room * 2 // 5), glyphs)
-    return shorten_line(head + text + styled(right, ink.of("faint")) + who + why, room, glyphs)

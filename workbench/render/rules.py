@@ -18,6 +18,7 @@ from workbench.render.cells import (
 )
 from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import PLACE_CELLS, cursor_column, place_content
+from workbench.render.rule_backtest import FIELD_NAME_CELLS
 from workbench.render.theme import ColorName, Ink
 from workbench.text.human import counted
 from workbench.views.rules import (
@@ -25,20 +26,16 @@ from workbench.views.rules import (
     RuleRow,
 )
 
-FACT_NAME_CELLS: Final = 10
 _EFFECT_COLORS: Final[dict[str, ColorName]] = {"allow": "added", "ask": "waiting", "deny": "failed"}
 _EMPTY: Final = Content("")
 _RULE_COLUMNS: Final = {
     "rule": Column(content=_EMPTY, width=6, gap=0),
     "effect": Column(content=_EMPTY, width=7),
     "calls it is about": Column(content=_EMPTY, grows=True, least=18),
-    "tool": Column(content=_EMPTY, width=16, drop=5),
-    "where": Column(content=_EMPTY, width=16, drop=2),
+    "where and until": Column(content=_EMPTY, width=32, drop=2, gap=2),
     "runs": Column(content=_EMPTY, width=PLACE_CELLS),
-    "by": Column(content=_EMPTY, width=6, drop=4),
     "used": Column(content=_EMPTY, width=8, align="right"),
-    "last": Column(content=_EMPTY, width=15, align="right", drop=3),
-    "until": Column(content=_EMPTY, width=16, align="right", drop=1),
+    "last": Column(content=_EMPTY, width=14, align="right", drop=3),
 }
 """The columns of rules by their heads."""
 _LAST_COLUMN: Final = Column(content=Content(" "), gap=0)
@@ -52,7 +49,7 @@ def _rule_columns(first: Column, *contents: Content) -> list[Column]:
 def rule_strip(
     row: RuleRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
 ) -> Strip:
-    """Draw a rule: number, effect, pattern, where, where its commands run, origin, uses, last use, end."""
+    """Draw a rule: number, effect, calls, where and until when, where its commands run, uses, last use."""
     is_off = row.state in PAST_STATES
     muted = ink.of("faint" if is_off else "muted")
     effect = row.state if is_off else row.effect
@@ -61,20 +58,20 @@ def rule_strip(
         styled(f"{glyphs.of('rule')} {row.id}", ink.sign("rule")),
         styled(effect, muted if is_off else ink.of(_EFFECT_COLORS[row.effect])),
         _pattern_content(row, ink, glyphs, is_off=is_off),
-        safe_content(row.tool, muted, ink),
-        safe_content(row.where, muted, ink),
+        safe_content(row.holds, muted, ink),
         place_content(row.place, ink, leaves=True, is_over=is_off),
-        styled(row.origin, muted),
-        styled(counted(row.uses, "time") if row.uses else "never", muted),
+        styled(counted(row.uses, "time"), muted) if row.uses else styled("never", ink.of("faint")),
         styled(row.last_used, muted),
-        styled(row.until, muted),
     )
     style = ink.cursor(has_focus=has_focus) if is_cursor else None
     return cells.row_strip(columns, width, style, glyphs=glyphs)
 
 
 def _pattern_content(row: RuleRow, ink: Ink, glyphs: Glyphs, *, is_off: bool) -> Content:
-    pattern = safe_content(row.pattern, ink.of("faint") if is_off else None, ink)
+    name = ink.of("faint") if is_off else None
+    pattern = safe_content(row.pattern, name, ink)
+    if row.tool:
+        pattern = safe_content(f"{row.tool} ", name, ink) + pattern
     return styled(f"{glyphs.of('risk')} ", ink.sign("risk")) + pattern if row.has_warning else pattern
 
 
@@ -85,13 +82,11 @@ def rule_head_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
 
 
 def rule_detail_lines(row: RuleRow, width: int, ink: Ink, extra: Sequence[Content] = ()) -> list[Content]:
-    """Return everything that is known of a rule, wrapped."""
-    room, lines = max(8, width - FACT_NAME_CELLS - 2), list[Content]()
+    """Return everything that is known of a rule, wrapped; `extra` stands below."""
+    room, lines = max(8, width - FIELD_NAME_CELLS - 2), list[Content]()
     for name, text in row.facts:
         below = wrap_code([cells.mark_hidden(Content(line), ink) for line in safe_lines(text)], room)
-        head = styled(f" {name}".ljust(FACT_NAME_CELLS), ink.of("muted"))
-        lines += hanging_lines(head, below, FACT_NAME_CELLS)
+        head = styled(f" {name}".ljust(FIELD_NAME_CELLS), ink.of("muted"))
+        lines += hanging_lines(head, below, FIELD_NAME_CELLS)
     return [*lines, *extra]
 
-
-# --- the past ------------------------------------------------------------------------------------

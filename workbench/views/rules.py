@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from workbench.domain.rows import Rule
 from workbench.domain.tools import permission_name
-from workbench.domain.values import Place
+from workbench.domain.values import Place, RuleEffect
 from workbench.text.human import DAY_MICROS, SECOND_MICROS, counted, spoken_duration, spoken_time_left
 from workbench.text.safe import one_line
 
@@ -21,10 +21,12 @@ class RuleRow(Struct, frozen=True, kw_only=True):
     """One rule."""
 
     id: str
-    effect: str
+    effect: RuleEffect
     tool: str
     pattern: str
     where: str
+    holds: str
+    """Where it holds and until when, and who made it if that was not the user: `this workspace, 2 h left`."""
     origin: str
     uses: int
     last_used: str
@@ -100,19 +102,29 @@ def _rule_row(
         ("where", f"{rule.scope} {rule.scope_id or ''}".strip()),
         ("until", until),
         *([("runs", f"{place} the sandbox{_default_note(rule)}")] if place else []),
-        ("used", counted(rule.use_count, "time") + (f", last {last}" if last else "")),
+        ("used", f"{counted(rule.use_count, 'time')}, last {last}" if last else "never"),
         ("made", f"{_ago(rule.created_at, now)}, by {rule.origin}{from_call}"),
-        ("tool", tool),
+        *([] if _named_tool(rule) else [("tool", tool)]),
         *senses,
         *(("warning", text) for text in warnings),
     ]
     return RuleRow(
-        id=rule.id, effect=rule.effect, tool="" if _named_tool(rule) == tool else one_line(tool, 40),
+        id=rule.id, effect=rule.effect, tool="" if _named_tool(rule) else one_line(tool, 40),
         pattern=one_line(rule.pattern, 400),
-        where=where, origin=rule.origin, uses=rule.use_count, last_used=last, until=until, state=state,
+        where=where, holds=_holds_text(rule, where, until, state), origin=rule.origin, uses=rule.use_count, last_used=last, until=until, state=state,
         description=one_line(rule.description, 200), facts=tuple(facts), has_warning=bool(warnings),
         place=place,
     )  # fmt: skip
+
+
+def _holds_text(rule: Rule, where: str, until: str, state: RuleState) -> str:
+    by = "" if rule.origin == "user" else f", from {rule.origin}"
+    if state in PAST_STATES:
+        return f"{where}, {until}{by}"
+    if rule.expires_at is not None:
+        return f"{where}, ends {until}{by}"
+    # A session, turn or run says itself when it ends.
+    return f"{where}{by}" if rule.scope in _SCOPES_THAT_END else f"{where}, until revoked{by}"
 
 
 def _default_note(rule: Rule) -> str:

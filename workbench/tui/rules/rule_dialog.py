@@ -8,7 +8,7 @@ Saved only by a key that came after the dialog had stood.
 # the screen. Other calls that the rule covers still wait: nobody has looked at them, and an approval never
 # moves to other bytes. Only reads, which bind no bytes, are released (`host/gate_runner.py`).
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +23,7 @@ from textual.widgets import Input, Static
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.tools import PATCH_TOOL
-from workbench.domain.values import Decision, JsonObject, Place, RuleEffect, RuleScope
+from workbench.domain.values import Decision, JsonObject, Place, RuleEffect, RuleScope, ToolDescriptor
 from workbench.render import cells
 from workbench.render.rule_dialog import rule_dialog_lines
 from workbench.text.human import DAY_MICROS, MINUTE_MICROS, SECOND_MICROS, sentence
@@ -67,7 +67,8 @@ RUNS_OUTSIDE: Final = (
     "What runs files of the workspace asks."
 )
 _APPROVED_STATES: Final = frozenset({"approved", "executing", "succeeded", "failed", "interrupted"})
-_MAX_PAST_ROWS: Final = 3
+MAX_PAST_ROWS: Final = 3
+_MOST_PAST_ROWS: Final = 30
 
 
 class RuleDraft(Struct, kw_only=True):
@@ -321,34 +322,41 @@ def backtest_candidate(
         for past in asked
         if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace))
     ]
+    return _outcomes(asked, matched, MAX_PAST_ROWS)
+
+
+def _outcomes(asked: Sequence[AskedCall], matched: Sequence[AskedCall], most_rows: int) -> Backtest:
     states = [past.call.state for past in matched]
     notable = [past for past in matched if past.call.state in ("rejected", "expired")]
+    others = [past for past in matched if past not in notable]
     return Backtest(
         asks=len(asked), sessions=len({past.call.session_id for past in asked}),
         since=min((past.call.requested_at for past in asked), default=None), matched=len(matched),
         approved=sum(state in _APPROVED_STATES for state in states), rejected=states.count("rejected"),
         expired=states.count("expired"),
-        look_at=tuple(map(_past_row, [*notable, *matched][:_MAX_PAST_ROWS])),
+        look_at=tuple(map(_past_row, [*notable, *others][:most_rows])),
     )  # fmt: skip
 
 
-def backtest_sentence(rule: Rule, backend: Backend) -> str:
-    """Return in a sentence what a rule would have done with the calls that were asked about."""
+def backtest_rule(
+    rule: Rule, tools: Iterable[ToolDescriptor], asked_calls: Callable[[str], Sequence[AskedCall]]
+) -> Backtest:
+    """Return what a rule would have done with the calls of a tool (`asked_calls`) that were asked about."""
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import rule_concerns_tool
     from workbench.policy.rules import call_subject
 
-    asked, matched = 0, list[AskedCall]()
-    for descriptor in backend.rules.known_tools().values():
-        if not rule_concerns_tool(rule, descriptor):
-            continue
-        for past in backend.rules.asked_calls(descriptor.id):
-            asked += 1
-            if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace)):
-                matched.append(past)
-    rejected = sum(past.call.state == "rejected" for past in matched)
-    word = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[rule.effect]
-    return f"Would have {word} {len(matched)} of {asked} asks; {rejected} of them were rejected."
+    asked, matched = list[AskedCall](), list[AskedCall]()
+    for descriptor in tools:
+        if rule_concerns_tool(rule, descriptor):
+            of_tool = asked_calls(descriptor.id)
+            asked += of_tool
+            matched += [
+                past
+                for past in of_tool
+                if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace))
+            ]
+    return _outcomes(asked, matched, _MOST_PAST_ROWS)
 
 
 def _past_row(past: AskedCall) -> BacktestRow:

@@ -5,11 +5,15 @@ A rule is revoked only by typing its number.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
+from msgspec.structs import replace
 from textual import on
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -19,12 +23,13 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import Place, RuleEffect, RuleScope
 from workbench.journal.session_queries import open_turns
 from workbench.render import cells
-from workbench.render.cells import wrap_plain_text
+from workbench.render.rule_backtest import backtest_lines
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.text import human
-from workbench.tui.backend import error_text
+from workbench.tui.backend import AskedCall, error_text
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.footer_keys import FooterKey, footer_keys
+from workbench.tui.list_page.page import PREVIEW_AFTER
 from workbench.tui.list_page.place import empty_page, no_match
 from workbench.tui.list_page.reader import run_in_thread
 from workbench.tui.list_page.screen import ListScreen
@@ -32,8 +37,10 @@ from workbench.tui.places import place_number
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.line_view import JumpTarget, RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle
+from workbench.tui.widgets.list_height import list_height
+from workbench.tui.widgets.pane_frame import ColumnHeader, Divider, PaneTitle
 from workbench.tui.widgets.text_view import TextView
+from workbench.views.rule_dialog import Backtest
 from workbench.views.rules import RuleRow, rule_rows
 
 if TYPE_CHECKING:
@@ -84,6 +91,14 @@ def renewed_rule(rule: Rule) -> RuleAdded:
     )  # fmt: skip
 
 
+_TWO_COLUMNS_FROM: Final = 140
+"""Columns from which the rule under the cursor is shown next to the list, else below it."""
+_ROWS_KEPT: Final = 8
+"""Rows of the list above a long detail."""
+_PAST_ROWS: Final = 3
+"""Past calls that are named below the list."""
+_CALLS_TRIED: Final = 200
+"""Calls of each tool, the newest, on which the rule under the cursor is tried without a key."""
 _OTHER_PLACE: Final[Mapping[Place, Place]] = {"inside": "outside", "outside": "inside"}
 _NO_RULES = (
     "No rules yet",
@@ -164,17 +179,27 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         """The numbers of rules that allow commands."""
         self._ended: set[str] = set()
         self._asks, self._wanted, self._has_past = "", "", False
-        self._tried: dict[str, str] = {}
+        self._tried: dict[str, Backtest | None] = {}
+        """What rules would have done with past calls; None while calls are being counted."""
+        self._asked: dict[str, Sequence[AskedCall]] = {}
+        """Calls of a tool that were asked about, newest first, read once."""
+        self._tries_soon: Timer | None = None
+        self._divider = Divider(key="rules-divider", top="┬")
+        self._first, self._second = Vertical(id="rules-first"), Vertical(id="rules-second")
         self.revoked: Rule | None = None
         """The one that was revoked here last and can be put back."""
         self._edited: Rule | None = None
 
     def compose_box(self) -> Iterable[Widget]:
-        yield self._title
-        yield self._heads
-        yield self._list
-        yield self._detail_title
-        yield self._detail
+        with Container(id="rules-columns"):
+            with self._first:
+                yield self._title
+                yield self._heads
+                yield self._list
+            yield self._divider
+            with self._second:
+                yield self._detail_title
+                yield self._detail
         yield self._said
         yield self._input
         yield self._keys
@@ -241,26 +266,50 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         self._rule_list.show_rules(rows)
         self._list.display = self._heads.display = bool(rows)
         self._detail_title.display = bool(rows)
-        self._detail.set_class(not rows, "-alone")
         if rows and not self.is_typing:
             self._list.focus()
         self._show_detail()
+        self._try_soon()
         self._show_keys()
+
+    def resized(self) -> None:
+        """Put the detail next to the list where both have room."""
+        super().resized()
+        self._fit()
+
+    @property
+    def _is_wide(self) -> bool:
+        return self.size.width >= _TWO_COLUMNS_FROM
+
+    def _fit(self) -> None:
+        is_wide = self._is_wide and bool(self._rule_list.rules)
+        self.set_class(is_wide, "-two-columns")
+        self._divider.display = is_wide
+        if is_wide:
+            self._list.styles.height = "1fr"
+            return
+        body = self._first.size.height + self._second.size.height - 2
+        self._list.styles.height = list_height(
+            self._list.line_count, max(0, body), self._detail.line_count, keeps=_ROWS_KEPT
+        )
 
     def _show_detail(self) -> None:
         row = self._row
         if row is None:
             self._detail.show(self._empty_lines)
             return
-        tried = self._tried.get(row.id)
+        has_past, past = row.id in self._tried, self._tried.get(row.id)
+        now = self._main.state.source.now()
 
         def wrapped(width: int) -> list[Content]:
-            colours = ink(self)
-            words = wrap_plain_text(glyphs(self).line(tried), width - 2) if tried else []
-            return rule_detail_lines(row, width, colours, [Content(" ") + part for part in words])
+            colours, signs = ink(self), glyphs(self)
+            shown = past if past is None or self._is_wide else replace(past, look_at=past.look_at[:_PAST_ROWS])
+            below = backtest_lines(shown, row.effect, now, width, colours, signs) if has_past else []
+            return rule_detail_lines(row, width, colours, [Content(""), *below] if below else [])
 
         self._detail_title.show(cells.safe_content(row.pattern, ink(self).of("muted")), name=row.id)
         self._detail.show(wrapped)
+        self._fit()
 
     def _empty_lines(self, width: int) -> list[Content]:
         return empty_page(self, no_match(self._wanted) if self._wanted else _NO_RULES, width)
@@ -281,6 +330,7 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         del message
         self._show_detail()
         self._detail.scroll_to_line(0)
+        self._try_soon()
         self._show_keys()
 
     def say(self, text: str) -> None:
@@ -469,25 +519,46 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         more = " A configuration file has it too: say it there." if rule.origin == "config" else ""
         self.say(f"What {rule.id} allows runs {rule.place} the sandbox from now on.{more}")
 
+    # --- the past -------------------------------------------------------------------------------
+
+    def _try_soon(self) -> None:
+        """Try the rule under the cursor on the newest calls once the cursor rests."""
+        if self._tries_soon is not None:
+            self._tries_soon.stop()
+        self._tries_soon = self.set_timer(PREVIEW_AFTER, partial(self._try, _CALLS_TRIED))
+
     def backtest(self) -> None:
-        """Count in a thread what the rule would have done with the calls that were asked about."""
+        """Try the rule under the cursor on all calls that are known."""
+        if self._row is not None:
+            self._tried.pop(self._row.id, None)
+        self._try(None)
+
+    def _try(self, most: int | None) -> None:
+        """Try in a thread the rule under the cursor on so many of the newest calls that were asked about."""
         row = self._row
         rule = next((rule for rule in self.rules if row is not None and rule.id == row.id), None)
-        if rule is None:
+        if rule is None or rule.id in self._tried:
             return
         backend, app = self._main.backend, self._main.app
 
         def work() -> None:
-            from workbench.tui.rules.rule_dialog import backtest_sentence
+            from workbench.tui.rules.rule_dialog import backtest_rule
 
-            app.call_from_thread(self._counted, rule.id, backtest_sentence(rule, backend))
+            tools = backend.rules.known_tools().values()
+            past = backtest_rule(rule, tools, lambda tool: self._asked_calls(tool)[:most])
+            app.call_from_thread(self._counted, rule.id, past)
 
-        self._tried[rule.id] = "Past calls are being counted."
+        self._tried[rule.id] = None
         self._show_detail()
         run_in_thread(self, work, "try a rule")
 
-    def _counted(self, number: str, words: str) -> None:
-        self._tried[number] = words
+    def _asked_calls(self, tool: str) -> Sequence[AskedCall]:
+        if tool not in self._asked:
+            self._asked[tool] = self._main.backend.rules.asked_calls(tool)
+        return self._asked[tool]
+
+    def _counted(self, number: str, past: Backtest) -> None:
+        self._tried[number] = past
         if self.is_attached:
             self._show_detail()
 
