@@ -5,7 +5,14 @@ import pytest
 from tests.support import drawn_runs
 from tests.tui.test_compare import PLANS, three_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.events import CallProposed, ReplyCompleted, SessionCreated, StepChanged
+from workbench.domain.events import (
+    CallProposed,
+    LeaseReleased,
+    LeaseTaken,
+    ReplyCompleted,
+    SessionCreated,
+    StepChanged,
+)
 from workbench.domain.values import Actor, GateVerdict, ReplyCall, StepPlan
 from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
@@ -55,21 +62,86 @@ def test_each_attempt_wait_and_what_goes_on_is_a_span(tmp_path):
     journal.close()
 
 
+def times_of(*spans, last=100_000_000, sign="ok"):
+    row = StepTimes(id="a", name="a", sign=sign, word="", seconds=0.0, attempt=1, spans=spans)
+    return row, RunTimes(title="", first=0, last=last, rows=(row,))
+
+
+def bar_of(row, times, width):
+    return span_bar(row, times, width, Ink(tokens=OWN_THEMES["workbench-dark"]), UNICODE_GLYPHS).plain
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_bar_stands_where_its_time_is_and_is_never_lost(width):
-    spans = (
+    row, times = times_of(
         StepSpan(first=0, last=1, kind="worked"),
         StepSpan(first=50_000_000, last=100_000_000, kind="waited"),
     )
-    row = StepTimes(id="a", name="a", sign="ok", word="", seconds=0.0, attempt=1, spans=spans)
-    times = RunTimes(title="", first=0, last=100_000_000, rows=(row,))
-    glyphs = UNICODE_GLYPHS
-    bar = span_bar(row, times, width, Ink(tokens=OWN_THEMES["workbench-dark"]), glyphs).plain
-    ran, waited = glyphs.of("ran"), glyphs.of("waited")
+    bar = bar_of(row, times, width)
+    ran, waited = UNICODE_GLYPHS.of("ran"), UNICODE_GLYPHS.of("waited")
     assert bar[0] == ran
     assert bar.count(ran) == 1
     assert abs(bar.index(waited) - len(bar) / 2) <= 1
-    assert bar.endswith(waited)
+    assert bar.endswith(f"{waited}✓")
+
+
+def test_time_without_a_process_is_neither_work_nor_failure():
+    row, times = times_of(
+        StepSpan(first=0, last=0, kind="failed"),
+        StepSpan(first=0, last=90_000_000, kind="lost"),
+        StepSpan(first=90_000_000, last=100_000_000, kind="worked"),
+    )
+    bar = bar_of(row, times, 100)
+    assert bar.startswith("━×╱╱")
+    assert " its process was gone ╱" in bar
+    assert bar.endswith("━✓")
+
+
+def test_a_run_whose_process_is_gone_does_no_work_until_another_one_drives_it(tmp_path):
+    journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
+    begun = journal.now()
+    run = drawn_runs.Written(journal, "/w", (StepPlan(id="a"), StepPlan(id="b")))
+
+    def drive(epoch):
+        run.say(LeaseTaken(host_id=f"h{epoch}", epoch=epoch, pid=1))
+
+    drive(1)
+    run.step("a", "running")
+    run.step("b", "running")
+    journal.clock.advance(60)
+    drive(2)
+    run.step("a", "waiting", detail="its process was lost")
+    journal.clock.advance(5)
+    run.step("a", "running", attempt=2)
+    run.say(LeaseReleased(host_id="h2", epoch=2))
+    journal.clock.advance(40)
+    drive(3)
+    journal.clock.advance(10)
+    run.step("a", "completed", attempt=2)
+    made = run_times(shown(journal, run.run), journal.events(run.run), journal.now())
+    spans = {
+        row.id: [((s.first - begun) // 1_000_000, (s.last - begun) // 1_000_000, s.kind) for s in row.spans]
+        for row in made.rows
+    }
+    cut_off = [(0, 0, "failed"), (0, 60, "lost"), (60, 65, "waited")]
+    resumed = [(65, 65, "worked"), (65, 105, "stopped"), (105, 115, "worked")]
+    assert spans["a"] == cut_off + resumed
+    assert spans["b"] == [
+        (0, 0, "works"), (0, 60, "lost"), (60, 65, "works"), (65, 105, "stopped"), (105, 115, "works"),
+    ]  # fmt: skip
+    assert made.rows[0].waited == 5
+    journal.close()
+
+
+@pytest.mark.parametrize("size", [(46, 10), (60, 18), (200, 60)])
+def test_the_page_of_times_reaches_every_edge(play, size):
+    async def body(s):
+        await s.press("d")
+        box = s.main.app.screen.box.region
+        assert (box.x, box.y, box.width, box.bottom) == (0, 1, size[0], size[1])
+        assert "esc back" in s.text.splitlines()[-1]
+
+    play(body, three_runs, size=size)
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 36), (200, 60)])

@@ -11,10 +11,9 @@ from workbench.render.cells import Column, row_strip, safe_content, styled
 from workbench.render.glyphs import Glyphs
 from workbench.render.list_rows import END_COLUMN, cursor_column, icon_column, list_row_style
 from workbench.render.theme import Ink
-from workbench.text.human import countdown_text, duration_text, token_text
+from workbench.text.human import countdown_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.pipeline import PipelineRun
-from workbench.views.run_history import EarlierStep, usual_seconds
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, GlyphName, StatusName
 from workbench.views.usage import money_text
 
@@ -127,17 +126,3 @@ def progress_bar(run: PipelineRun, room: int, ink: Ink, glyphs: Glyphs) -> Conte
         drawn += cells
         bar += Content.styled(glyphs.of(glyph) * cells, ink.sign(sign))
     return bar + Content.styled(glyphs.of("waited") * (room - drawn), ink.of("rule"))
-
-
-def earlier_text(earlier: Sequence[EarlierStep], ink: Ink, glyphs: Glyphs) -> Content:
-    """Return how a step went in earlier runs, the newest first."""
-    if not earlier:
-        return styled("No earlier run of this pipeline had this step.", ink.of("faint"))
-    usual = usual_seconds(earlier)
-    head = f"usual {duration_text(usual)}   " if usual is not None else ""
-    parts = [styled(head, ink.of("foreground"))]
-    for step in earlier:
-        parts.append(styled(f"{step.run} ", ink.of("faint")))
-        parts.append(styled(f"{glyphs.of(step.sign)} ", ink.sign(step.sign)))
-        parts.append(styled(f"{duration_text(step.seconds)}   ", ink.of("muted")))
-    return Content("").join(parts)

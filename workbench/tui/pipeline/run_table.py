@@ -65,5 +65,11 @@ class RunTableScreen(ListDialog, inherit_bindings=False):
         """Go to the step in the graph of the run on show."""
         step = self._list.cursor
         self.dismiss()
-        self._main.go_to(self._main.widgets.pipeline.PLACE)
-        self._main.widgets.pipeline.graph.put_cursor(step)
+        show_in_graph(self._main, step)
+
+
+def show_in_graph(context: "MainContext", step: str | None) -> None:
+    """Go to a step in the graph of the run on show."""
+    pipeline = context.widgets.pipeline
+    context.go_to(pipeline.PLACE)
+    pipeline.graph.put_cursor(step)

@@ -6,11 +6,11 @@ from workbench.tui.keyboard.keymap import Key
 
 if TYPE_CHECKING:
     from workbench.tui.pipeline.run_comparison import CompareScreen
-    from workbench.tui.pipeline.run_table import RunTableScreen
     from workbench.tui.pipeline.run_times import TimesScreen
+    from workbench.tui.widgets.dialog import ListDialog
 
 
-def _row_keys(scope: str) -> tuple[Key["RunTableScreen"], ...]:
+def _row_keys(scope: str) -> tuple[Key["ListDialog"], ...]:
     """Return the keys that move the cursor over the steps of a table."""
     return (
         Key(id=f"{scope}.row-down", keys=("j", "down"), label="step", tooltip="step after, before",
