@@ -156,7 +156,7 @@ def _seen_spans(row: StepTimes) -> Sequence[StepSpan]:
     return [
         span
         for span, after in zip_longest(row.spans, row.spans[1:])
-        if after is None or span.kind != "worked" or span.last - span.first >= _LEAST_WORK
+        if after is None or span.kind != "worked" or after.first - span.first >= _LEAST_WORK
     ]
 
 
