@@ -70,6 +70,8 @@ class BandFrame(Struct, frozen=True, kw_only=True):
     y: tuple[int, ...]
     """The line of each row."""
     height: int
+    least_gap: int = 0
+    """Cells of a gap at least."""
     inset: int = 1
     """Cells before a label: one, two where a box is drawn around it, none for a sign alone."""
 
@@ -81,8 +83,13 @@ class BandFrame(Struct, frozen=True, kw_only=True):
             return self.gap_x[layer]
         return self.layer_x[layer] + 4 + cell_width(self.labels[v].name)
 
+    def gap_cells(self, gap: int) -> int:
+        return max(self.least_gap, gap_width(self.layout.gaps[gap]))
+
     def trunk_x(self, gap: int, trunk: int) -> int:
-        return self.gap_x[gap] + 1 + 2 * self.layout.gaps[gap].trunks[trunk].column
+        """Return the column of a trunk; trunks stand in the middle of a gap wider than they need."""
+        spare = self.gap_cells(gap) - gap_width(self.layout.gaps[gap])
+        return self.gap_x[gap] + spare // 2 + 1 + 2 * self.layout.gaps[gap].trunks[trunk].column
 
     def corners(self, edge: tuple[int, int]) -> list[tuple[int, int]]:
         """List the points at which the line of an edge starts, turns and ends."""
@@ -112,7 +119,9 @@ class BandFrame(Struct, frozen=True, kw_only=True):
         return [(x, y, arms) for (x, y), arms in arms_by_cell.items()]
 
 
-def band_frame(layout: GraphLayout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
+def band_frame(
+    layout: GraphLayout, labels: Sequence[StepLabel], *, around: int = 0, least_gap: int = 0
+) -> BandFrame:
     widths = [0] * layout.layers
     inset = 2 if around else 1
     for v, label in enumerate(labels):
@@ -126,7 +135,7 @@ def band_frame(layout: GraphLayout, labels: Sequence[StepLabel], *, around: int 
         x += width
         if layer_number < len(layout.gaps):
             gap_x.append(x)
-            x += gap_width(layout.gaps[layer_number])
+            x += max(least_gap, gap_width(layout.gaps[layer_number]))
     y, height = _row_lines(layout, labels, around)
     return BandFrame(
         layout=layout,
@@ -136,6 +145,7 @@ def band_frame(layout: GraphLayout, labels: Sequence[StepLabel], *, around: int 
         width=x if around else max(0, x - 1),
         y=tuple(y),
         height=height,
+        least_gap=least_gap,
         inset=inset,
     )
 
@@ -166,8 +176,8 @@ def draw_lines(frame: BandFrame) -> list[bytearray]:
     for number, gap in enumerate(frame.layout.gaps):
         _draw_pieces(frame, number, gap, grid)
     for number, gap in enumerate(frame.layout.gaps):
-        for trunk in gap.trunks:
-            x = frame.gap_x[number] + 1 + 2 * trunk.column
+        for position, trunk in enumerate(gap.trunks):
+            x = frame.trunk_x(number, position)
             attached = {frame.y[row] for row in trunk.rows}
             _draw_trunk(grid, x, frame.y[trunk.top], frame.y[trunk.bottom], attached)
     return grid
@@ -183,16 +193,16 @@ def _draw_leads(frame: BandFrame, grid: list[bytearray]) -> None:
 
 def _draw_pieces(frame: BandFrame, number: int, gap: Gap, grid: list[bytearray]) -> None:
     gap_start = frame.gap_x[number]
-    gap_end = gap_start + gap_width(gap)
+    gap_end = gap_start + frame.gap_cells(number)
     for row, a, b in gap.pieces:
         cells = grid[frame.y[row]]
         start, end = gap_start, gap_end
         if a != LEFT:
-            start = gap_start + 1 + 2 * gap.trunks[a].column
+            start = frame.trunk_x(number, a)
             cells[start] |= R
             start += 1
         if b != RIGHT:
-            end = gap_start + 1 + 2 * gap.trunks[b].column
+            end = frame.trunk_x(number, b)
             cells[end] |= L
         cells[start:end] = bytes([HORIZONTAL]) * (end - start)
 
@@ -240,27 +250,30 @@ BOX_EDGES = 2
 """Cells of a box on either side of what stands in it: the frame and a blank."""
 
 
-def box_frame(layout: GraphLayout, labels: Sequence[StepLabel], *, has_detail: bool) -> BandFrame:
-    return band_frame(layout, labels, around=2 if has_detail else 1)
+def box_frame(
+    layout: GraphLayout, labels: Sequence[StepLabel], *, lines: int, least_gap: int = 0
+) -> BandFrame:
+    """Return the frame of boxes with so many lines below the name."""
+    return band_frame(layout, labels, around=1 + lines, least_gap=least_gap)
 
 
-def draw_boxes(frame: BandFrame, *, has_detail: bool, is_ascii: bool = False) -> Picture:
-    """Draw a layout with a box around each step, with a second line in it or without."""
+def draw_boxes(frame: BandFrame, *, lines: int, is_ascii: bool = False) -> Picture:
+    """Draw a layout with a box around each step: with its name alone, a second line, or notes below that."""
     grid = draw_lines(frame)
     positions = [
-        _box_position(frame, v, place, has_detail=has_detail) for v, place in enumerate(position_steps(frame))
+        _box_position(frame, v, place, lines=lines) for v, place in enumerate(position_steps(frame))
     ]
     for v, place in enumerate(positions):
         _mark_sides(frame, v, place, grid)
     return build_picture(frame, "boxes", grid, positions, is_ascii=is_ascii)
 
 
-def _box_position(frame: BandFrame, v: int, place: StepPosition, *, has_detail: bool) -> StepPosition:
+def _box_position(frame: BandFrame, v: int, place: StepPosition, *, lines: int) -> StepPosition:
     layer = frame.layout.net.layer[v]
     end = frame.gap_x[layer] if layer < len(frame.gap_x) else frame.width
     return replace(
         place, end=end, is_boxed=True, below_room=end - BOX_EDGES - place.sign_x,
-        detail_y=place.y + 1 if has_detail else None,
+        detail_y=place.y + 1 if lines else None, notes=max(0, lines - 1),
     )  # fmt: skip
 
 

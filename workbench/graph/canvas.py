@@ -16,6 +16,7 @@ from workbench.graph.model import PENDING_FACTS, STATUS_BY_SEVERITY, GraphStep, 
 from workbench.graph.step_text import (
     Phrase,
     Tone,
+    as_ascii,
     badge_phrases,
     detail_phrases,
     head_phrases,
@@ -59,6 +60,8 @@ class StepPosition(Struct, frozen=True, kw_only=True):
     """A frame is drawn around it, two cells left of its sign and in the last cell before `end`."""
     detail_y: int | None = None
     """The second line of a box that has room for one."""
+    notes: int = 0
+    """Lines below that one that are reserved for what came of the step."""
     references: tuple[str, ...] = ()
     """Lines below the step that name what it feeds, in place of a line to it."""
     below: int = 0
@@ -76,7 +79,7 @@ class StepPosition(Struct, frozen=True, kw_only=True):
     @property
     def lines(self) -> range:
         """Return the lines that belong to the step, its frame among them."""
-        last = (self.y if self.detail_y is None else self.detail_y) + self.below
+        last = (self.y if self.detail_y is None else self.detail_y) + self.notes + self.below
         return range(self.y - self.is_boxed, last + 1 + self.is_boxed)
 
     def moved(self, x: int, lines: Mapping[int, int]) -> "StepPosition":
@@ -255,7 +258,9 @@ class Picture(Struct, frozen=True, kw_only=True):
         left, right = place.start, place.end - 1
         room = right - 1 - place.name_x
         detail = self._detail(place, facts, room)
-        content = 1 + bool(detail) + place.below
+        said = [detail] if detail else []
+        said += [((cut_to_width(note, room), "plain"),) for note in self._notes(place, facts)]
+        content = 1 + len(said) + place.below
         frame = frame_glyphs(facts, is_ascii=self.is_ascii)
         number = y - place.y
         if number in (-1, content):
@@ -269,15 +274,19 @@ class Picture(Struct, frozen=True, kw_only=True):
         yield StyledSpan(x=left, text=frame.left[bool(codes[left] & L)] + " ", role="frame", step=v)
         if number == 0:
             yield from self._box_head(v, place, facts)
-        elif number == 1 and detail:
+        elif number <= len(said):
             yield StyledSpan(x=place.sign_x, text="  ", role="badge", step=v)
-            yield from _padded(v, place.name_x, detail, room, is_right=False)
+            yield from _padded(v, place.name_x, said[number - 1], room, is_right=False)
         else:
-            below = list(self._below(v, place, number - 1 - bool(detail), items))
+            below = list(self._below(v, place, number - 1 - len(said), items))
             yield from below
             x = below[-1].x + cell_width(below[-1].text) if below else place.sign_x
             yield StyledSpan(x=x, text=" " * (right - 1 - x), role="badge", step=v)
         yield StyledSpan(x=right - 1, text=" " + frame.right[bool(codes[right] & R)], role="frame", step=v)
+
+    def _notes(self, place: StepPosition, facts: StepFacts) -> Iterable[str]:
+        notes = facts.notes[: place.notes]
+        return map(as_ascii, notes) if self.is_ascii else notes
 
     def _detail(self, place: StepPosition, facts: StepFacts, room: int) -> tuple[Phrase, ...]:
         if place.detail_y is None:

@@ -37,6 +37,14 @@ _MOST_BOXES = 60
 """Steps up to which boxes may be chosen."""
 _DETAIL_LEVELS = ((_WHOLE_NAME, 22), (_WHOLE_NAME, 18), (24, 16), (24, 13), (20, 12), (16, 10))
 """Cells of a name, and cells at least of the second line of a box."""
+_TALL_LINES = 3
+"""Lines below the name of a tall box: its measure, what it handed on, its last words."""
+_WIDE_GAP = 5
+_TALL_LEVELS = (
+    (_WHOLE_NAME, 34, _WIDE_GAP), (_WHOLE_NAME, 28, _WIDE_GAP), (_WHOLE_NAME, 22, _WIDE_GAP),
+    (_WHOLE_NAME, 22, 0), (_WHOLE_NAME, 18, _WIDE_GAP), (_WHOLE_NAME, 18, 0),
+)  # fmt: skip
+"""Cells of a name, cells at least of the other lines of a tall box, and of the gap between columns."""
 _MOST_ITEM_LINES = 8
 """Lines of an open matrix."""
 _ITEM_WIDTH = 34
@@ -110,6 +118,7 @@ def fit_pane(
     *,
     wanted: GraphKind = "auto",
     may_scroll: bool = False,
+    is_tall: bool = False,
     is_ascii: bool = False,
 ) -> FittedGraph:
     """Draw a layout for a pane.
@@ -120,13 +129,16 @@ def fit_pane(
         height: lines of the pane.
         wanted: what the user chose is drawn even if it does not fit.
         may_scroll: a graph may be larger than the pane; else it becomes a strip.
+        is_tall: boxes may have lines for what came of their steps.
         is_ascii: for a terminal without our signs.
     """
     if wanted not in ("auto", "strip"):
         return FittedGraph(picture=fit_picture(layout, width, wanted=wanted, is_ascii=is_ascii))
     few = len(layout.graph.steps) <= _MOST_BOXES
     if wanted == "auto":
-        picture = _boxes_that_fit(layout, badge_width, width, height, is_ascii=is_ascii) if few else None
+        picture = _tall_boxes(layout, width, height, is_ascii=is_ascii) if few and is_tall else None
+        if picture is None and few:
+            picture = _boxes_that_fit(layout, badge_width, width, height, is_ascii=is_ascii)
         picture = picture or _chips_that_fit(layout, width, height, is_ascii=is_ascii)
         if picture is None and may_scroll and few:
             picture = _narrow_boxes(layout, badge_width, is_ascii=is_ascii)
@@ -243,33 +255,47 @@ def _chips_that_fit(layout: GraphLayout, width: int, height: int, *, is_ascii: b
     return None
 
 
+def _tall_boxes(layout: GraphLayout, width: int, height: int, *, is_ascii: bool) -> Picture | None:
+    """Draw boxes with lines for what came of their steps, the widest that fit; None where none do."""
+    for room, detail, gap in _TALL_LEVELS:
+        labels = step_labels(layout.graph, room, badge_width, is_ascii=is_ascii)
+        lined = [_with_detail(label, detail) for label in labels]
+        frame = box_frame(layout, lined, lines=_TALL_LINES, least_gap=gap)
+        if frame.height > height:
+            return None
+        if frame.width <= width:
+            return draw_boxes(frame, lines=_TALL_LINES, is_ascii=is_ascii)
+    return None
+
+
 def _boxes_that_fit(
     layout: GraphLayout, slots: BadgeWidthRule, width: int, height: int | None, *, is_ascii: bool
 ) -> Picture | None:
     """Draw boxes that fit, those with a second line first, then those with the longest names."""
-    for frame, has_detail in _box_frames(layout, slots, is_ascii=is_ascii):
+    for frame, lines in _box_frames(layout, slots, is_ascii=is_ascii):
         if frame.width <= width and (height is None or frame.height <= height):
-            return draw_boxes(frame, has_detail=has_detail, is_ascii=is_ascii)
+            return draw_boxes(frame, lines=lines, is_ascii=is_ascii)
     return None
 
 
 def _box_frames(
     layout: GraphLayout, slots: BadgeWidthRule, *, is_ascii: bool
-) -> Iterator[tuple[BandFrame, bool]]:
+) -> Iterator[tuple[BandFrame, int]]:
+    """Yield frames with the lines of their boxes below the name."""
     different = len({display_name(step) for step in layout.graph.steps})
     for room, detail in _DETAIL_LEVELS:
         labels = step_labels(layout.graph, room, slots, is_ascii=is_ascii)
         if len({label.name for label in labels}) == different:
             lined = [_with_detail(label, detail) for label in labels]
-            yield box_frame(layout, lined, has_detail=True), True
+            yield box_frame(layout, lined, lines=1), 1
     for room, detail in _STACKED_LEVELS:
         labels = step_labels(layout.graph, room, slots, is_ascii=is_ascii)
         if len({label.name for label in labels}) == different:
             stacked = [replace(_with_detail(label, detail), slot=0) for label in labels]
-            yield box_frame(layout, stacked, has_detail=True), True
+            yield box_frame(layout, stacked, lines=1), 1
     for labels in _label_levels(layout.graph, slots, is_ascii=is_ascii):
         if all(label.slot for label in labels):
-            yield box_frame(layout, labels, has_detail=False), False
+            yield box_frame(layout, labels, lines=0), 0
 
 
 def _with_detail(label: StepLabel, detail: int) -> StepLabel:
@@ -282,4 +308,4 @@ def _with_detail(label: StepLabel, detail: int) -> StepLabel:
 def _narrow_boxes(layout: GraphLayout, slots: BadgeWidthRule, *, is_ascii: bool) -> Picture:
     """Draw boxes of one line, to be scrolled."""
     labels = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
-    return draw_boxes(box_frame(layout, labels, has_detail=False), has_detail=False, is_ascii=is_ascii)
+    return draw_boxes(box_frame(layout, labels, lines=0), lines=0, is_ascii=is_ascii)

@@ -245,6 +245,8 @@ class StepFacts(Struct, frozen=True, kw_only=True):
     """Of a folded step."""
     refused: int = 0
     """Calls of its agents that were refused."""
+    notes: tuple[str, ...] = ()
+    """What came of it, one line each: what it handed on, its last words."""
 
 
 PENDING_FACTS = StepFacts()

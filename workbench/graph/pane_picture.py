@@ -43,6 +43,8 @@ class GraphSize(Struct, frozen=True, kw_only=True):
     wanted: GraphKind = "auto"
     may_scroll: bool = False
     """A graph may be larger than the pane."""
+    is_tall: bool = False
+    """Boxes may have lines for what came of their steps."""
 
 
 class GraphDrawing(Struct, frozen=True, kw_only=True):
@@ -57,6 +59,11 @@ class GraphDrawing(Struct, frozen=True, kw_only=True):
     """Where the names of what needs a look stand, if the picture has none."""
     index: dict[str, int] = field(default_factory=dict[str, int])
     """By id of a drawn step: its place in the layout."""
+
+    @property
+    def has_notes(self) -> bool:
+        """Return whether the boxes have lines for what came of their steps."""
+        return any(place.notes for place in self.picture.places)
 
     @property
     def is_cut(self) -> bool:
@@ -117,7 +124,7 @@ def _make_drawing(
 ) -> GraphDrawing:
     fitted = fit_pane(
         layout, max(1, room.width), room.height, wanted=room.wanted, may_scroll=room.may_scroll,
-        is_ascii=structure.is_ascii,
+        is_tall=room.is_tall, is_ascii=structure.is_ascii,
     )  # fmt: skip
     return GraphDrawing(
         structure=structure, room=room, folded=folded, layout=layout, picture=fitted.picture,

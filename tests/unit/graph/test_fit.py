@@ -105,6 +105,17 @@ def test_boxes_have_a_second_line_where_it_fits():
         assert {place.detail_y is not None for place in places} == {has_detail}
 
 
+def test_tall_boxes_have_lines_for_what_came_of_a_step_and_wider_gaps():
+    layout = compute_layout(graph_of("a | b: a | c: b"))
+    picture = fit_pane(layout, 160, 40, is_tall=True).picture
+    facts = {0: StepFacts(state="completed", duration="1.4 s", notes=("plan.json 73 B", "x" * 90))}
+    assert picture.lines(facts)[2].startswith("│   plan.json 73 B ")
+    assert "xxx…" in picture.lines(facts)[3]
+    assert picture.places[1].start - picture.places[0].end == 5
+    assert not fit_pane(layout, 160, 5, is_tall=True).picture.places[0].notes
+    assert not fit_pane(layout, 40, 40, is_tall=True).picture.places[0].notes
+
+
 def test_a_frame_tells_what_waits_and_closes_where_there_is_no_more_to_say():
     picture = fit_pane(compute_layout(graph_of("a | b: a | c: b")), 90, 4).picture
     facts = {

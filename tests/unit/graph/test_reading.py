@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.support.tables import each_row
 from tests.unit.graph.reading import list_successors, loose_arms, successors
 from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, steps_of, wide
-from workbench.graph.fit import fit_picture
+from workbench.graph.fit import fit_pane, fit_picture
 from workbench.graph.folding import FoldMember, fold_steps, member_lines
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
@@ -62,6 +62,18 @@ def test_real_pipelines_read_back(name, kind, is_ascii):
 )
 def test_any_graph_reads_back(graph, width, kind, show):
     check(graph, width, kind, False, show)
+
+
+@settings(max_examples=40)
+@given(graph=dags(12), width=st.integers(40, 400))
+def test_tall_boxes_with_wide_gaps_read_back(graph, width):
+    layout = compute_layout(graph)
+    picture = fit_pane(layout, width, 200, is_tall=True).picture
+    if picture.kind == "boxes":
+        lines = picture.lines()
+        assert picture.width <= width
+        assert read(picture, lines) == drawn(layout), "\n".join(lines)
+        assert loose_arms(picture, lines) == [], "\n".join(lines)
 
 
 @settings(max_examples=40)

@@ -9,7 +9,7 @@ A layout is made anew only when the structure or the user's choices change, neve
 #
 # The time left for a gate is counted in the steps of the queue, and the run is drawn again with each.
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -43,6 +43,8 @@ LARGE_GRAPH_STEPS = 200
 """Steps above which a layout takes longer than a frame: it is made in a thread."""
 _NO_FACTS: Final = StepFacts()
 _ASCII_WAYS: Final = {"←": "<", "→": ">", "↑": "^", "↓": "v"}
+_BACK_ROWS: Final = 2
+"""Rows kept below a picture for the line of a step that leads back."""
 _MARGIN: Final = Offset(2, 1)
 """Columns and rows of the next wire that stay on the screen beside the cursor's step."""
 
@@ -78,6 +80,10 @@ class GraphPicture(LineView):
         """The cursor goes to what is most urgent until a key moves it; then its lines are drawn in colour."""
         self.path: tuple[str, ...] = ()
         """Ids along the longest path."""
+        self._rows: int | None = None
+        self._is_tall = False
+        self.notes_of: Callable[[PipelineRun], Mapping[str, tuple[str, ...]]] | None = None
+        """Returns what came of steps, by id; asked only where boxes have room for it."""
         self._structure = GraphStructure()
         self._wanted: GraphKind = "auto"
         self._opened: dict[str, frozenset[str]] = {}
@@ -123,6 +129,25 @@ class GraphPicture(LineView):
             self.may_scroll = may_scroll
             self._arrange()
 
+    def set_rows(self, rows: int | None, *, is_tall: bool = False) -> None:
+        """Set the rows that a picture is fitted to where the view takes only those that it needs.
+
+        Where `is_tall`, boxes may have lines for what came of their steps.
+        """
+        if (rows, is_tall) != (self._rows, self._is_tall):
+            self._rows, self._is_tall = rows, is_tall
+            self._arrange()
+
+    @property
+    def needed_rows(self) -> int:
+        """Return the rows of the picture with what leads back below it; all before it is drawn."""
+        drawing = self.drawing
+        if drawing is None:
+            return self._rows or self.size.height
+        named = drawing.names.y + drawing.names.rows if drawing.names is not None else 0
+        back = _BACK_ROWS if drawing.layout.graph.back and drawing.names is None else 0
+        return max(drawing.picture.height + back, named)
+
     def _arrange(self) -> None:
         """Lay out if the structure changed, in a thread if that takes longer than a frame; then paint."""
         if self.paint is None or not self.size.area:
@@ -160,8 +185,9 @@ class GraphPicture(LineView):
     @property
     def _room(self) -> GraphSize:
         return GraphSize(
-            width=self.size.width, height=self.size.height, wanted=self._wanted, may_scroll=self.may_scroll
-        )
+            width=self.size.width, height=self._rows or self.size.height, wanted=self._wanted,
+            may_scroll=self.may_scroll, is_tall=self._is_tall,
+        )  # fmt: skip
 
     def _take(self, drawing: GraphDrawing) -> None:
         was, self.drawing = self.drawing, drawing
@@ -227,7 +253,12 @@ class GraphPicture(LineView):
         paint = self.paint
         if paint is None:
             return {}
-        return {index: paint.of(key, drawing.folded) for key, index in drawing.index.items()}
+        facts = {index: paint.of(key, drawing.folded) for key, index in drawing.index.items()}
+        if self.notes_of is None or not drawing.has_notes:
+            return facts
+        notes = self.notes_of(paint.run)
+        named = {drawing.index[key]: lines for key, lines in notes.items() if key in drawing.index}
+        return facts | {index: replace(facts[index], notes=lines) for index, lines in named.items()}
 
     @property
     def facts(self) -> Mapping[int, StepFacts]:

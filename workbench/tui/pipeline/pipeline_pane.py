@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widget import Widget
 
@@ -37,14 +38,22 @@ if TYPE_CHECKING:
     from workbench.tui.pipeline.graph_picture import GraphPicture
     from workbench.tui.pipeline.graph_view import GraphView
     from workbench.tui.pipeline.run_list import RunList
+    from workbench.tui.pipeline.step_parts import StepParts
     from workbench.tui.tools.call_detail import StepView
     from workbench.views.detail_pages import DetailPage
     from workbench.views.pipeline import PipelineRun, PipelineStep
+    from workbench.views.step_results import StepResults
 
 _DETAIL_FROM: Final = 20
 """Rows of the pane from which a step is shown in full below the graph."""
+_TWO_COLUMNS_FROM: Final = 140
+"""Cells of the pane from which all parts of the step are seen, one of them in full."""
 _SENTENCE_FROM: Final = 6
 """Rows from which the graph spares one for what the cursor's step needs and feeds."""
+_TALL_FROM: Final = 30
+"""Rows of the pane above which boxes have lines for what came of their steps."""
+_LEAST_STEP: Final = 9
+"""Rows that the step in full has below any graph."""
 _OVERVIEW_FROM: Final = 60
 """Drawn steps from which an overview of one row stands under the title."""
 _NO_RUNS: Final = "No pipeline runs."
@@ -74,8 +83,13 @@ class PipelinePane(Pane):
         super().__init__(key=key)
         self._graph: GraphView | None = None
         self._step: StepView | None = None
+        self._below: Horizontal | None = None
+        """The row of the step in full and its other parts."""
+        self._parts: StepParts | None = None
         self._answer: GateAnswer | None = None
         self._every_run: RunList | None = None
+        self._step_results: StepResults | None = None
+        self._read_from: object = None
         self._detail: DetailPage | None = None
         self._top = StableStatic(id="pipeline-top", markup=False)
         self._words = StableStatic(id="pipeline-words", markup=False)
@@ -89,8 +103,8 @@ class PipelinePane(Pane):
         if self._graph is not None:
             yield self._graph
         yield self._words
-        if self._step is not None:
-            yield self._step
+        if self._below is not None:
+            yield self._below
         if self._every_run is not None:
             yield self._every_run
 
@@ -98,19 +112,21 @@ class PipelinePane(Pane):
     def step(self) -> "StepView":
         """Return the step in full, made when there is first room for one."""
         if self._step is None:
+            from workbench.tui.pipeline.step_parts import StepParts
             from workbench.tui.tools.call_detail import StepView
 
-            self._step = StepView(key="pipeline-step")
-            self._step.display, self._step.is_past = False, self.is_past
+            self._step, self._parts = StepView(key="pipeline-step"), StepParts(key="pipeline-parts")
+            self._below = Horizontal(self._step, self._parts, id="pipeline-below")
+            self._below.display, self._parts.display, self._step.is_past = False, False, self.is_past
             if self._words.is_attached:
-                self.mount(self._step, after=self._words)
+                self.mount(self._below, after=self._words)
             self._step.show(self._detail)
         return self._step
 
     @property
     def has_step(self) -> bool:
         """Return whether a step is shown in full."""
-        return self._step is not None and bool(self._step.display)
+        return self._below is not None and bool(self._below.display)
 
     @property
     def every_run(self) -> "RunList":
@@ -150,10 +166,20 @@ class PipelinePane(Pane):
             from workbench.tui.pipeline.graph_view import GraphView
 
             self._graph = GraphView(key="pipeline-graph")
-            self._graph.display = False
+            self._graph.display, self._graph.notes_of = False, self._results
             if self._words.is_attached:
                 self.mount(self._graph, before=self._words)
         return self._graph
+
+    def _results(self, run: "PipelineRun") -> Mapping[str, tuple[str, ...]]:
+        """Return what came of the steps of a run; a replay may have gone back, and its source is another."""
+        from workbench.views.step_results import StepResults
+
+        source = self.main.state.source
+        if self._read_from is not source:
+            self._read_from, self._step_results = source, StepResults(source.run_events)
+        assert self._step_results is not None
+        return self._step_results.of(run)
 
     @property
     def focus_view(self) -> Widget:
@@ -192,13 +218,27 @@ class PipelinePane(Pane):
         self._detail = detail
         if self._step is not None:
             self._step.show(detail)
+            self._show_parts()
+
+    def turn_part(self, parts: int) -> None:
+        """Show the next (1) or previous (-1) part of the step."""
+        self.step.turn(parts)
+        self._show_parts()
+
+    def _show_parts(self) -> None:
+        """Show the other parts of the step next to the open one, where there is room for them."""
+        if self._parts is None or self._step is None:
+            return
+        section = self._step.section
+        self._parts.show(self._detail, section.name if section is not None else "")
+        self._parts.display = self._parts.has_parts and self.size.width >= _TWO_COLUMNS_FROM
 
     def fit(self) -> None:
         """Give each part its room."""
         if self.is_list or self._every_run is not None:
             self.every_run.display = self.is_list
         if self.is_list:
-            parts = (self._graph, self._step, self._words, self._top)
+            parts = (self._graph, self._below, self._words, self._top)
             for part in (part for part in parts if part is not None):
                 part.display = False
             return
@@ -206,18 +246,34 @@ class PipelinePane(Pane):
         height = self.size.height - 1
         has_step = has_run and not self.is_answering and (self._is_full or height >= _DETAIL_FROM)
         if has_step or self._step is not None:
-            self.step.display = has_step
-            self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
+            self._fit_step(is_shown=has_step)
         if has_run or self._graph is not None:
             self.graph.display = has_run and not self._is_full
-            self.graph.styles.height = "1fr"
-            self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM or self.is_answering)
+            self._fit_graph(height, has_step=has_step)
         has_top = has_run and not self._is_full and (self.has_overview or not self.title_row.display)
         self.put(self._top, self.graph if has_run else self._words, is_shown=has_top)
         self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
         self._words.styles.height = 1 if has_run else "1fr"
         if self._answer is not None:
             self._answer.fit(self.size.width, height)
+
+    def _fit_step(self, *, is_shown: bool) -> None:
+        """Show the step below the graph, which leaves it at least its share, or hide it."""
+        self.step.styles.height = "1fr"
+        if self._below is not None:
+            self._below.display = is_shown
+        self._show_parts()
+
+    def _fit_graph(self, height: int, *, has_step: bool) -> None:
+        """Give the graph the rows that its picture needs, at most those that it was fitted to."""
+        self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM or self.is_answering)
+        if not has_step or self._is_full:
+            self.graph.set_rows(None)
+            self.graph.styles.height = "1fr"
+            return
+        most = max(1, height - max(_LEAST_STEP, height * 9 // 20) - 1)
+        self.graph.set_rows(most, is_tall=height > _TALL_FROM)
+        self.graph.styles.height = max(1, min(most, self.graph.needed_rows + 1))
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew."""

@@ -13,6 +13,7 @@ from textual.style import Style
 
 from workbench.render import cells
 from workbench.render.cells import key_hint
+from workbench.render.theme import Ink
 from workbench.text.human import clock_time_millis, countdown_text
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
@@ -28,6 +29,8 @@ FIXED_ROWS: Final = 3
 """Title, parts, a blank row."""
 _INDENT: Final = 3
 _BAR_CELLS: Final = 12
+_SAME_CELLS: Final = 40
+"""Characters at the start of a sentence by which it is found in a part."""
 MAX_LIVE_CHARS: Final = 16_384
 """Characters shown of an output while the command runs: its end."""
 _EMPTY_PARTS: Final = {
@@ -46,6 +49,17 @@ class _Row(NamedTuple):
     start: int
     """The first character of it in its line."""
     text: str
+
+
+def tone_style(tone: LineTone, ink: Ink) -> Style:
+    """Return the colours of a part of a line."""
+    match tone:
+        case "strong":
+            return ink.of("foreground", bold=True)
+        case "muted" | "faint":
+            return ink.of(tone)
+        case _:
+            return ink.sign(tone)
 
 
 class CallView(LineView):
@@ -221,17 +235,7 @@ class CallView(LineView):
             spans = painted[line] if line < len(painted) else ()
             return [(start, end, ink.of(color)) for start, end, color in spans]
         tones = section.tones.get(line) or (output_tones(self._lines[line]) if section.is_output else ())
-        return [(start, end, self._tone(tone)) for start, end, tone in tones]
-
-    def _tone(self, tone: LineTone) -> Style:
-        ink = render_context.ink(self)
-        match tone:
-            case "strong":
-                return ink.of("foreground", bold=True)
-            case "muted" | "faint":
-                return ink.of(tone)
-            case _:
-                return ink.sign(tone)
+        return [(start, end, tone_style(tone, ink)) for start, end, tone in tones]
 
     def _title(self, detail: DetailPage, width: int) -> Strip:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
@@ -312,12 +316,17 @@ class CallView(LineView):
                 ).stylize(style, len(clock_time_millis(when)) + 1)
             )
         lines = [Content(""), *self._flowed(moments)]
-        if detail.told:
+        if detail.told and not self._says(detail.told):
             lines.append(cells.safe_content(f" {detail.told}", ink.of("muted"), ink))
         if detail.keys and detail.sign != "waiting" and not self.is_past:
             hints = Content("   ").join(key_hint(keys, words, ink) for keys, words in detail.keys)
             lines.append(Content.assemble((" what next:  ", ink.of("muted")), hints))
         return lines
+
+    def _says(self, text: str) -> bool:
+        """Return whether the part on show says already what stands below all parts."""
+        start = text[:_SAME_CELLS]
+        return any(start in line for line in self._lines)
 
     def _flowed(self, moments: Iterable[Content]) -> list[Content]:
         """Put as many moments on a line as fit."""

@@ -1,0 +1,48 @@
+"""The zoomed graph takes the rows that it needs; all parts of its step are next to the one that is open."""
+
+from tests.support import drawn_runs
+from tests.tui.test_pipeline_pane import play as play
+from workbench.domain.events import ArtifactStored, OutputStreamed, StepChanged
+from workbench.domain.values import StepPlan
+
+FAILURE = "it ended with exit code 1: tests/test_a.py::test_one PASSED / tests/test_a.py::test_two FAILED"
+
+
+def some_steps(journal, workspace):
+    plans = (StepPlan(id="build", kind="command"), StepPlan(id="tests", kind="command", needs=("build",)))
+    run = drawn_runs.Written(journal, workspace, plans)
+    run.step("build", "running")
+    stored = ArtifactStored(name="bundle", artifact_kind="file", digest="0" * 64, path="dist/shop.py", size_bytes=90)
+    run.say(stored, OutputStreamed(offset=0, text="read\nbuilt all\n"), step="build")
+    run.step("build", "completed", output="read\nbuilt all\n", duration_ms=2_000)
+    run.step("tests", "running")
+    run.say(StepChanged(state="failed", has_failed=True, detail=FAILURE, output="2 tests\n"), step="tests")
+    return run
+
+
+def test_the_graph_leaves_the_rows_it_does_not_need_to_all_parts_of_its_step(play):
+    async def body(s):
+        await s.press("z", "g")
+        await s.settle()
+        graph, step, parts = s.pane.graph, s.pane.step, s.pane.query_one("#pipeline-parts")
+        assert graph.size.height == graph.picture.height + 1
+        assert (step.region.y, step.region.right) == (parts.region.y, parts.region.x)
+        assert parts.region.right == s.pane.region.right
+        assert "shop.py 90 B" in s.text
+        assert "built all" in s.text
+        opened = step.section.name
+        await s.press("]")
+        assert step.section.name != opened
+        assert f" {opened} ─" in s.text
+
+    play(body, some_steps, size=(160, 48))
+
+
+def test_a_narrow_pane_shows_one_part_of_a_step(play):
+    async def body(s):
+        await s.press("z", "g")
+        await s.settle()
+        assert not s.pane.query_one("#pipeline-parts").display
+        assert s.pane.step.region.right == s.pane.region.right
+
+    play(body, some_steps, size=(120, 36))
