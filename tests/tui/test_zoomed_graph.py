@@ -46,3 +46,14 @@ def test_a_narrow_pane_shows_one_part_of_a_step(play):
         assert s.pane.step.region.right == s.pane.region.right
 
     play(body, some_steps, size=(120, 36))
+
+
+def test_a_reason_is_said_once(play):
+    async def body(s):
+        await s.press("z", "g", "l")
+        await s.settle()
+        assert s.text.count("1 of 2 tests failed") == 1
+        assert "needs build" in s.text
+        assert "failed, 12" not in s.text
+
+    play(body, some_steps, size=(120, 40))

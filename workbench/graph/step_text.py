@@ -4,11 +4,11 @@ A text never grows wider than the cells that the layout reserved for it. Each pa
 screen turns into a colour.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Literal
 
 from workbench.graph.model import GraphStep, StatusCounts, StepFacts
+from workbench.text.failures import exit_code_text
 from workbench.text.human import ordinal, try_text
 from workbench.text.width import cell_width, cut_to_width
 from workbench.views.status_icons import ICONS, STEP_STATUSES, StepStatus
@@ -26,7 +26,6 @@ _LEAST_BAR = 4
 """Cells of a bar that say anything."""
 _LEAST_ASKED = 8
 """Cells of what is asked that say anything."""
-_EXIT_CODE = re.compile(r"exit (?:code )?(\d{1,3})\b")
 _BADGE_WORDS: dict[StepStatus, str] = {
     "completed_empty": "empty",
     **{name: STEP_STATUSES[name][1] for name in ("skipped", "cancelled")},
@@ -81,7 +80,7 @@ def head_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tupl
     if facts.state == "waiting":
         choices = [((facts.left or ASKS_YOU, "state"),), (("asks", "state"),)]
     elif facts.state in FAILED_STATES:
-        choices = [((exit_code(facts.reason), "state"),), _time(facts)]
+        choices = [((exit_code_text(facts.reason), "state"),), _time(facts)]
     elif word and not facts.duration:
         choices = [((word, "plain"),)]
     return _first_that_fits(choices, room, is_ascii=is_ascii)
@@ -132,12 +131,6 @@ def bar_phrases(share: float, room: int, *, is_ascii: bool = False) -> tuple[Phr
     return (ran * full, "state"), (rest * (room - full), "rest")
 
 
-def exit_code(reason: str) -> str:
-    """Return `exit 3` where a reason says with which code a command ended; else nothing."""
-    match = _EXIT_CODE.search(reason)
-    return f"exit {match[1]}" if match else ""
-
-
 def attempt_text(step: GraphStep, facts: StepFacts) -> str:
     """Return `2nd try of 3`; `4th try` where a run went round more often; empty for a first one."""
     tried, _ = _retry_phrase(facts)
@@ -184,7 +177,7 @@ def _badge_choices(facts: StepFacts) -> list[tuple[Phrase, ...]]:
     brief: Phrase = ("skip" if facts.state == "skipped" else "", "plain")
     time = _time(facts)
     if facts.state in FAILED_STATES:
-        code: Phrase = (exit_code(facts.reason), "state")
+        code: Phrase = (exit_code_text(facts.reason), "state")
         failed: Phrase = (FAILED_GOES_ON if facts.state == "warned" else "", "state")
         on: Phrase = ("allowed" if failed[0] else "", "state")
         words = [(code, failed, retry, contract), (code, failed, retry), (code, failed), (code, on, retry)]
@@ -200,7 +193,7 @@ def _failure_phrases(facts: StepFacts, room: int, *, is_ascii: bool) -> tuple[Ph
     allowed_word = "allowed" if tries or contract[0] else FAILED_GOES_ON
     goes_on = allowed_word if facts.state == "warned" else ""
     short = ", ".join(part for part in (tries, goes_on) if part)
-    reason = "" if exit_code(facts.reason) or contract[0] else facts.reason
+    reason = "" if exit_code_text(facts.reason) or contract[0] else facts.reason
     full = ", ".join(part for part in (tries, goes_on, reason) if part)
     longer: Phrase = (cut_to_width(full, room), "plain")
     choices: list[tuple[Phrase, ...]] = [(contract, (short, "plain")), ((short, "plain"),), (contract,)]

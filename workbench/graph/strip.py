@@ -25,9 +25,9 @@ from workbench.graph.step_text import (
     bar_phrases,
     counts_text,
     cut_start,
-    exit_code,
     status_sign,
 )
+from workbench.text.failures import exit_code_text
 from workbench.text.width import cell_width, cut_to_width
 
 _LEAST_NAMES = 36
@@ -311,7 +311,7 @@ def _plain_row_phrases(
     if facts.state == "waiting":
         return ((facts.asks or ASKS_YOU, "plain"),), ((facts.left, "state"),)
     if facts.state in FAILED_STATES:
-        why = exit_code(facts.reason) or facts.reason
+        why = exit_code_text(facts.reason) or facts.reason
         reason = ", ".join(part for part in (why, attempt_text(step, facts)) if part) or "failed"
         return ((reason, "plain"),), (("allowed", "plain"),) if facts.state == "warned" else ()
     if facts.state in RUNNING_STATES and facts.share is not None:

@@ -13,6 +13,7 @@ from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import SANDBOX_SPEAKER, GateVerdict, SandboxUse
+from workbench.text.failures import failure_fact
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, iso_time, size_text, try_text
 from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
@@ -289,9 +290,15 @@ def step_detail(
     return DetailPage(
         id=f"{run.id}/{subject.id}", sign=subject.status[0],
         title=f"{subject.id.replace(' ', '_')} {_step_state_text(step, subject)}",
-        facts=_step_facts(step, subject), sections=tuple(sections), told=step.error,
+        facts=_step_facts(step, subject), sections=tuple(sections), told=_told_of_step(step),
         keys=_next_keys(run, step, mine),
     )  # fmt: skip
+
+
+def _told_of_step(step: PipelineStep) -> str:
+    """Return why a step ended as it did, where neither the title nor its log says it."""
+    has_fact = step.state in ("failed", "warned") and bool(failure_fact(step.error))
+    return "" if has_fact else step.error
 
 
 def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
@@ -302,7 +309,8 @@ def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -
         words.append(try_text(subject.attempt, step.attempts))
     if subject.seconds >= 0.05:
         words.append(duration_text(subject.seconds))
-    return ", ".join(words)
+    fact = failure_fact(subject.error) if subject.state in ("failed", "warned") else ""
+    return f"{', '.join(words)}  {fact}".rstrip()
 
 
 def _step_facts(step: PipelineStep, subject: PipelineStep | PipelineItem) -> tuple[str, ...]:

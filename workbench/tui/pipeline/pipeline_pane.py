@@ -13,6 +13,7 @@ from textual.widget import Widget
 from workbench.domain.machines import LOST
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
+from workbench.text.failures import failure_fact
 from workbench.text.human import countdown_text, duration_text
 from workbench.tui import render_context
 from workbench.tui.approvals.choice_keys import choice_of_letters, label_of_letter, letter_of
@@ -439,7 +440,9 @@ class PipelinePane(Pane):
         seconds = self._shown.before.get(step.id)
         if step.state in ("pending", "ready") and seconds:
             return f"about {countdown_text(seconds)}"
-        words = (step.asks or _failure_reason(step), refused_calls_text(step.refused))
+        # What the step in full says below is not said twice.
+        reason = "" if self.has_step else _failure_reason(step)
+        words = (step.asks or reason, refused_calls_text(step.refused))
         return ", ".join(word for word in words if word)
 
     # --- the cursor -----------------------------------------------------------------------------
@@ -804,7 +807,8 @@ class PipelinePane(Pane):
 
 
 def _failure_reason(step: "PipelineStep") -> str:
-    """Return why a step failed, and that the run goes on where it does."""
+    """Return why a step failed, and that the run continues where it does."""
+    reason = failure_fact(step.error) or step.error
     if step.state != "warned":
-        return step.error
-    return f"failed, allowed: {step.error}" if step.error else "failed, allowed"
+        return reason
+    return f"failed, allowed: {reason}" if reason else "failed, allowed"

@@ -317,7 +317,10 @@ class CallView(LineView):
             )
         lines = [Content(""), *self._flowed(moments)]
         if detail.told and not self._says(detail.told):
-            lines.append(cells.safe_content(f" {detail.told}", ink.of("muted"), ink))
+            told = cells.wrap_code(
+                [cells.safe_content(detail.told, ink.of("muted"), ink)], max(8, self.width - 2)
+            )
+            lines += [Content(" ") + line for line in told]
         if detail.keys and detail.sign != "waiting" and not self.is_past:
             hints = Content("   ").join(key_hint(keys, words, ink) for keys, words in detail.keys)
             lines.append(Content.assemble((" what next:  ", ink.of("muted")), hints))
