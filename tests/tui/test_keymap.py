@@ -123,3 +123,8 @@ def test_users_keymaps_may_name_every_number_also_those_without_a_place():
     assert [number for number in range(10) if keymap.find_key(f"app.place-{number}") is None] == []
     users = {"app.place-8": "ctrl+b", "app.place-9": "ctrl+f"}
     assert keymap.keymap_errors(users, CHAINS) == []
+
+
+def test_a_key_that_types_a_character_is_printed_as_it():
+    seen = [chr(code) for code in range(33, 127)]
+    assert [keymap.printed_key(keymap.key_name(character)) for character in seen] == seen

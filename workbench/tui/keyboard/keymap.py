@@ -82,7 +82,8 @@ class Key(Struct, Generic[OwnerT], frozen=True, kw_only=True):
 
 
 _PRINTED: Final[Mapping[str, str]] = {
-    "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→",
+    "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→", "slash": "/", "backslash": "\\",
+    "at": "@", "minus": "-", "plus": "+", "underscore": "_",
 }  # fmt: skip
 _INDISTINCT_KEYS: Final = frozenset({"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bracket"})
 """Keys that do not exist in plain terminals."""
