@@ -37,8 +37,12 @@ class InvalidTool(ValueError):
 class ToolRegistry:
     """Tools by id and wire name."""
 
-    def __init__(self, tools: Iterable[AnyTool], requested: Iterable[AnyTool] = ()) -> None:
+    def __init__(
+        self, tools: Iterable[AnyTool], requested: Iterable[AnyTool] = (), *, is_checked: bool = False
+    ) -> None:
         """Check and keep the tools; those `requested` are for humans, and no model is offered them.
+
+        `is_checked`: their descriptors were checked before.
 
         Raises:
             InvalidTool: A name is there twice or malformed, a schema or an example is wrong, a parameter that
@@ -51,7 +55,7 @@ class ToolRegistry:
                 if name in by_name:
                     raise InvalidTool(f"{name}: registered twice; give one of the tools another name")
                 by_name[name] = tool
-            for problem in _tool_problems(tool.descriptor):
+            for problem in () if is_checked else _tool_problems(tool.descriptor):
                 raise InvalidTool(f"{tool.descriptor.id}: {problem}")
         self._requested = MappingProxyType({tool.descriptor.id: tool for tool in requested})
         self._tools: Mapping[str, AnyTool] = MappingProxyType(
@@ -141,8 +145,11 @@ def tool_descriptors() -> tuple[ToolDescriptor, ...]:
 
 @cache
 def tool_registry() -> ToolRegistry:
-    """Return the registry of all tools that there are: no tool keeps anything, so they are checked once."""
-    return ToolRegistry(every_tool(), requested=(ApplyPatch(),))
+    """Return the registry of all tools that there are, made once: no tool keeps anything.
+
+    A test checks their descriptors; at each start it would take longer than all else until the first event.
+    """
+    return ToolRegistry(every_tool(), requested=(ApplyPatch(),), is_checked=True)
 
 
 def _tool_problems(descriptor: ToolDescriptor) -> Iterator[str]:

@@ -10,7 +10,8 @@ from workbench.domain.values import ToolExample
 from workbench.policy import schemas
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call
 from workbench.tools.file_read import ReadFile
-from workbench.tools.registry import InvalidTool, ToolRegistry, tool_descriptors, tool_registry
+from workbench.tools.patch_apply import ApplyPatch
+from workbench.tools.registry import InvalidTool, ToolRegistry, every_tool, tool_descriptors, tool_registry
 
 
 class Fake:
@@ -91,6 +92,10 @@ def test_a_tool_that_is_not_right_is_not_registered(changed, words):
 
 
 @pytest.mark.spec(222)
+def test_every_tool_passes_the_check_that_starts_leave_out():
+    ToolRegistry(every_tool(), requested=(ApplyPatch(),))
+
+
 def test_every_tool_has_examples_that_satisfy_its_schema():
     for descriptor in tool_registry().visible("x"):
         assert descriptor.examples
