@@ -33,6 +33,22 @@ def remove_old_jobs(home: Home, journal: Journal, kept_seconds: float = KEPT_SEC
     return removed
 
 
+def remove_jobs_of_run(home: Home, journal: Journal, run_id: str) -> None:
+    """Remove the folders of a run none of whose steps runs, those of an earlier driver too.
+
+    Called under the lease of the run, so that no other driver reads them.
+    """
+    if any(step.state == "running" for step in journal.step_states(run_id)):
+        return
+    folder = home.path / "jobs" / run_id
+    for job in _folders_in(folder):
+        if not is_owned(job):
+            with suppress(OSError, ValueError):
+                remove_job(folder.parent, run_id, job.name)
+    with suppress(OSError):
+        folder.rmdir()
+
+
 class OrphanedJob(Struct, frozen=True, kw_only=True):
     """A command that runs, and whose driver is gone; a run that is resumed takes it up."""
 

@@ -187,3 +187,13 @@ def test_a_rework_step_that_was_lost_is_not_run_again_without_an_answer(reworked
         here.drive(run, until=lambda c: c.is_waiting, seconds=20)
         assert here.states(run) == {"s": "retrying", "mend": "waiting"}
     assert (here.read("count"), here.read("tries")) == ("begun\n", "tried\n")
+
+
+def test_a_run_that_ends_leaves_no_folder_of_a_command_not_even_of_an_earlier_driver(runs):
+    here = runs()
+    run = here.request(here.pipeline("  - {id: s, exec: {type: command, source: 'echo x'}}\n"))
+    left = here.home.path / "jobs" / run / "left"
+    left.mkdir(parents=True)
+    (left / "out.0").write_text("printed")
+    assert here.drive(run).status == "completed"
+    assert not left.parent.exists()

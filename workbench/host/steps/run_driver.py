@@ -41,6 +41,7 @@ from workbench.domain.step_messages import StepOutcome, StepSpec
 from workbench.domain.values import BlobRef, Json, RunLink
 from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, host_actor, ignore_events
 from workbench.host.host_locks import SharedPlaces
+from workbench.host.job_folders import remove_jobs_of_run
 from workbench.host.session_driver import running_clock, session_log_name, set_on_change
 from workbench.host.steps.audit_trace import AuditTrace
 from workbench.host.steps.local_processes import LocalProcesses, own_program_runner, requirement_runner
@@ -175,8 +176,11 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
         async with set_on_change(context.journal, changed), clock:
             await coordinator.run(options.until)
     finally:
-        await _record_pause(writer, coordinator)
-        await asyncio.to_thread(processes.remove_recorded)
+        try:
+            await _record_pause(writer, coordinator)
+        finally:
+            processes.remove_recorded()  # in this thread: a driver that is cancelled again leaves none behind
+            remove_jobs_of_run(context.home, context.journal, writer.run_id)
 
 
 def _with_budget(context: DriverContext, manifest: Manifest | None) -> DriverContext:
