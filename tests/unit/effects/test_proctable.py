@@ -113,3 +113,14 @@ def test_a_mark_is_compared_whole() -> None:
         carried = [process_table.carries_mark(child.pid, mark) for mark in ("c12", "c1", "c2", "c3", "c123")]
         child.stdin.close()
     assert carried == [True, False, False, False, False]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there numbers are compared")
+@pytest.mark.parametrize("newest", [None, lambda: 0, lambda: 1])
+def test_of_processes_since_one_all_are_read_where_their_numbers_began_again(monkeypatch, newest):
+    if newest is not None:
+        monkeypatch.setattr(process_table, "newest_pid", newest)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        table = process_table.read_process_table(first=child.pid)
+    assert child.pid in table
+    assert (os.getpid() in table) is (newest is not None)
