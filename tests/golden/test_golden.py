@@ -81,6 +81,11 @@ def test_every_scenario_has_its_session():
     assert len(NAMES) >= 12
 
 
+def test_the_sample_holds_every_kind_that_a_session_holds():
+    kinds = {name: {event.kind for event in parsed(name)} for name in NAMES}
+    assert set().union(*kinds.values()) == set().union(*(kinds[name] for name in golden.SAMPLE))
+
+
 @each_session
 @pytest.mark.spec(165)
 def test_made_again_it_is_the_same(name):

@@ -7,6 +7,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from tests.support.sizes import rarely
 from workbench.domain.codec import event_from_line
 from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
@@ -21,6 +22,18 @@ KEY = hashlib.sha256(b"golden sessions: fabricated, protects nothing").digest()
 def names():
     """Return the names of all golden sessions, sorted."""
     return sorted(path.parent.name for path in FOLDER.glob("*/session.jsonl"))
+
+
+SAMPLE = (
+    "release-run", "lint-fixes", "supervised", "meta-run", "commands", "trust-question", "hotfix-run", "busy-queue",
+    "provider-errors", "hostile-text", "long-session", "stale-file", "bump-deps",
+)  # fmt: skip
+"""Sessions that hold events of every kind that a golden session has; a commit shows these on whole screens."""
+
+
+def sampled_names():
+    """Return the names as rows of `parametrize`: those of the sample at each commit, all in the campaign."""
+    return [name if name in SAMPLE else rarely(name, name=name) for name in names()]
 
 
 def lines(name):

@@ -306,7 +306,7 @@ def shown(app):
 
 
 @pytest.mark.spec(218)
-@pytest.mark.parametrize("name", golden.names())
+@pytest.mark.parametrize("name", golden.sampled_names())
 def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
     journal, session = opened(name, tmp_path)
     newest = max(e.position for e in journal.events() if e.session_id != SYSTEM_SESSION)

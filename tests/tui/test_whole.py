@@ -144,7 +144,7 @@ async def settled(pilot, hand):
     await stills.play(pilot, (), hand)
 
 
-@pytest.mark.parametrize("name", golden.names())
+@pytest.mark.parametrize("name", golden.sampled_names())
 def test_every_golden_session_is_shown_and_what_came_live_is_what_the_file_shows(tmp_path, monkeypatch, name):
     """A screen that saw every event come, in odd portions, shows what one that was opened at the end shows."""
     # The clock stands at the end already: what expires does so as it was recorded, not by this screen.
