@@ -14,6 +14,7 @@ from workbench.domain.step_messages import StepOutcome
 from workbench.domain.values import Choice, JsonObject
 from workbench.pipelines import control_steps
 from workbench.pipelines.attempt import Attempt
+from workbench.pipelines.model import Step
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import StepRun
 from workbench.text.human import MINUTE_MICROS
@@ -47,7 +48,7 @@ def question_events(run: RunContext, attempt: Attempt, outcome: StepOutcome, spe
     action_id = journal.new_id()
     return [
         journal.event(waiting, step=step_id, action_id=action_id),
-        journal.event(_question(run, step_id, outcome), step=step_id, action_id=action_id),
+        journal.event(_question(run, attempt.step_run, outcome), step=step_id, action_id=action_id),
     ]
 
 
@@ -55,10 +56,10 @@ def _reason(outcome: StepOutcome) -> str:
     return f"{_UNKNOWN}: {outcome.reason}" if outcome.reason else _UNKNOWN
 
 
-def _question(run: RunContext, step_id: str, outcome: StepOutcome) -> ActionOpened:
+def _question(run: RunContext, step_run: StepRun, outcome: StepOutcome) -> ActionOpened:
     journal = run.journal
-    words = journal.scrubbed("\n".join(_prompt_lines(step_id, outcome)))
-    subject: JsonObject = {"run": journal.run_id, "pipeline": run_title(run.row), "step": step_id}
+    words = journal.scrubbed("\n".join(_prompt_lines(run.step_of(step_run), step_run.id, outcome)))
+    subject: JsonObject = {"run": journal.run_id, "pipeline": run_title(run.row), "step": step_run.id}
     now = journal.now()
     return ActionOpened(
         action_kind="gate", tool=None, target=words.partition("\n")[0][:200], verb="gate",
@@ -71,10 +72,14 @@ def _question(run: RunContext, step_id: str, outcome: StepOutcome) -> ActionOpen
     )  # fmt: skip
 
 
-def _prompt_lines(step_id: str, outcome: StepOutcome) -> Iterator[str]:
+def _prompt_lines(step: Step, step_id: str, outcome: StepOutcome) -> Iterator[str]:
     yield f"{step_id} was running when its process was lost; how it ended is not known"
     if outcome.reason:
         yield outcome.reason
+    command = step.source.strip().splitlines() if step.kind == "command" else []
+    if command:
+        more = ["…"] if len(command) > _SHOWN_LINES else []
+        yield from ("", "Its command:", *command[:_SHOWN_LINES], *more)
     lines = [line for line in outcome.output.splitlines() if line.strip()][-_SHOWN_LINES:]
     if lines:
         yield from ("", "It printed last:", *lines)

@@ -71,6 +71,8 @@ def test_a_lost_step_waits_for_a_person(runs):
     assert (row.status, here.states(run)["deploy"]) == ("waiting", "waiting")
     (action,) = here.waiting(run)
     assert action.target == "deploy was running when its process was lost; how it ended is not known"
+    (opened,) = [body for _, body in here.bodies(run, "action.opened")]
+    assert "Its command:\necho went >> log; echo half way; echo 1 > out.txt" in opened.prompt
     assert list(action.choices) == [FAILED, DONE, AGAIN] and action.expires_at is not None
     assert here.step(run, "deploy").action_id == action.id
     assert machine.started == ["deploy/1"] and here.read("log") == "went\n"
