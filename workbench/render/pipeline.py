@@ -74,9 +74,13 @@ def run_strip(
 
 def _counts(run: PipelineRun, ink: Ink, glyphs: Glyphs, *, has_words: bool = False) -> list[Content]:
     """Return how many steps need a look or were left out: `× 1 failed`, or the sign and number alone."""
+    left_out = (("skipped", run.skipped), ("cancelled", run.cancelled))
+    if not has_words:  # both have one sign
+        left_out = (("", run.skipped + run.cancelled),)
     counts: tuple[tuple[StatusName, int, str], ...] = (
         ("waiting", run.waiting, "waiting"), ("failed", run.failed, "failed"),
-        ("risk", run.refused, "with calls refused"), ("cancelled", run.skipped, "skipped"),
+        ("risk", run.refused, "with calls refused"),
+        *(("cancelled", count, word) for word, count in left_out),
     )  # fmt: skip
     return [
         styled(f"{glyphs.of(sign)} {count}{f' {word}' if has_words else ''}", ink.sign(sign))

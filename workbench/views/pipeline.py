@@ -155,7 +155,7 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     """Tolerated failures among them."""
     warned: int
     skipped: int
-    """Skipped or cancelled."""
+    cancelled: int
     refused: int
     """Completed steps of whose calls some were refused."""
     seconds: float
@@ -262,7 +262,8 @@ def pipeline_run(
         steps=steps, done=count_done(words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
-        refused=words.count("refused"), skipped=words.count("skipped") + words.count("cancelled"),
+        refused=words.count("refused"), skipped=words.count("skipped"),
+        cancelled=words.count("cancelled"),
         seconds=_run_seconds(run, now),
         tokens=sum(used.total_tokens for used in spent.values()),
         cost=sum(used.cost_microdollars for used in spent.values()),

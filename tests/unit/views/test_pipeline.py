@@ -92,10 +92,11 @@ def test_the_counts_of_a_run_add_up(states):
         rows.append(row(str(n), state, session_id="s" if name == "refused" else None, **more))
     run = pipeline_run(RUN, plans, rows, (), 0, refused={"s": 1})
     open_steps = sum(step.state in ("pending", "ready", "retrying") for step in run.steps)
-    assert run.done + run.failed + run.skipped + run.running + run.waiting + open_steps == run.total
+    left_out = run.skipped + run.cancelled
+    assert run.done + run.failed + left_out + run.running + run.waiting + open_steps == run.total
     numbers = map(int, re.findall("[0-9]+", step_counts_text([step.state for step in run.steps])))
     *ended, done, total = numbers
-    assert (sum(ended), done, total) == (run.failed + run.skipped, run.done, run.total)
+    assert (sum(ended), done, total) == (run.failed + left_out, run.done, run.total)
     heavy, all_cells = progress_bar(run, 30, DARK, UNICODE).plain.count("━"), 30 * (run.done + run.failed)
     assert abs(heavy - all_cells / max(1, run.total)) <= 1
 
@@ -122,6 +123,10 @@ def test_a_failed_run_counts_no_skipped_step_as_done():
     assert title.count("failed") == 1
     narrow = run_title_facts(view, None, 70, DARK, UNICODE).plain
     assert narrow.startswith("nightly #41  × 1  – 5  ━") and "0 of 6 done  failed" in narrow
+    rows = [row(f"s{n}", state) for n, state in enumerate(("skipped", "cancelled", "cancelled"))]
+    view = pipeline_run(RUN, [StepPlan(id=f"s{n}") for n in range(3)], rows, (), 0)
+    assert "– 1 skipped  – 2 cancelled" in run_title_facts(view, None, 100, DARK, UNICODE).plain
+    assert "  – 3  " in run_title_facts(view, None, 50, DARK, UNICODE).plain
 
 
 @pytest.mark.parametrize(
