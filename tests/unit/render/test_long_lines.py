@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, changed, is_safe
+from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, ansi_ink, changed, is_safe, styles_at
 from workbench.cli.approval_display import diff_lines
 from workbench.render.diff import Diff, DiffDisplay
 from workbench.text.long_lines import PART_CONTEXT, changed_ranges
@@ -110,6 +110,16 @@ def test_both_versions_can_be_read_from_the_rows(pair, layout, end):
             counts = sum(count_of(row) for row in half if row[cells] == "…")
             assert len(read(half, cells, sign, "")) + counts == len(text)
     assert diff.rows_to_see(1) >= set(range(1, len(rows) + 1)), "all of it has to be seen"
+
+
+def test_changed_characters_of_a_part_stand_out():
+    for ink in (DARK, ansi_ink()):
+        diff = Diff([changed(f"{LONG}\n", f"{EDITED}\n")], 110)
+        look = DiffDisplay(taken=HunkSelection.of(diff.files[0].hunks))
+        strips = [diff.strip(y, ink, UNICODE, look) for y in range(len(diff))]
+        (strip,) = [strip for strip in strips if "item50=VALUE" in strip.text]
+        assert styles_at(strip, "VALUE") != styles_at(strip, "item50")
+        assert styles_at(strip, "item50") == styles_at(strip, ";item51")
 
 
 LONG = "".join(f"item{number}=value;" for number in range(400))

@@ -63,7 +63,7 @@ APPROVALS: Final[tuple[Key["ApprovalsPane"], ...]] = (
         answers=True,
         action=lambda pane: pane.actions.undo(), why_off=lambda pane: pane.actions.why_not_undo()),
     Key(id="approvals.hunk-previous", keys=("h", "left"), label="hunk", tooltip="hunk before",
-        help="previous, next hunk, or changed part",
+        aliases="part long line", help="previous, next hunk",
         shown="h l", group="Hunks and lines", footer=22,
         action=lambda pane: pane.actions.move_to_hunk(-1),
         why_off=lambda pane: pane.actions.why_no_hunks()),
