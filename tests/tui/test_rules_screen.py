@@ -125,11 +125,17 @@ def test_what_is_no_rule_saves_nothing_and_says_how_one_is_written(words):
     assert found == rules_screen.RULE_SYNTAX or found.tool == "allow"
 
 
-def test_the_empty_page_is_at_the_top(stage):
+def test_the_empty_page_is_in_the_middle_with_rows_as_they_would_be(stage):
     async def body(shown):
         await shown.press("6")
         lines = shown.text.splitlines()
-        assert next(n for n, line in enumerate(lines) if "No rules yet" in line) < 8
+        rows = [n for n, line in enumerate(lines) if "╱╱╱" in line]
+        ghost, heading = (
+            next(n for n, line in enumerate(lines) if words in line) for words in ("Bash(git diff", "No rules yet")
+        )
+        assert rows[0] < ghost < heading < rows[-1]
+        clear = lines[heading]
+        assert abs(clear.count("╱") - 2 * len(clear.partition(" ")[0])) <= 1
         await shown.press("7")
         assert shown.main.place == 7
 

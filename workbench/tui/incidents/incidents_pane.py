@@ -67,6 +67,10 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
     NO_PROBLEM = "No finding waits, failed or is unchanged."
     NOT_READ = "The findings were not read."
     READING = "The findings are being read.", "", ()
+    GHOST = (
+        "! F401   src/shop/cart.py:3      os is imported, but not used",
+        "! E711   src/shop/router.py:41   comparison to None",
+    )
 
     actions: "IncidentActions"
     """Does what is asked about incidents; set by who makes the pane."""

@@ -71,6 +71,11 @@ class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
     NO_ROW = "there is no session under the cursor"
     NOT_READ = "The library was not read."
     READING = "The sessions are being read.", "", ()
+    GHOST = (
+        "◆ Add a dark mode            shop      now    1 waits",
+        "✓ Fix the flaky login test   shop    12:01     +2 −1",
+        "✓ What is tested here        notes     Tue     3 files",
+    )
 
     actions: "SessionActions"
     """Does what is asked about sessions; set by who makes the pane."""
@@ -227,6 +232,10 @@ class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
         self.set_title(Content.styled(facts, muted), Content.styled(right, muted))
         spent = f"{shown.seconds * 1000:.0f} ms " if self.wanted.text else ""
         self._time.update(Content.styled(spent, muted))
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.wanted.text)
 
     def empty_words(self) -> EmptyWords:
         bring = (

@@ -107,6 +107,11 @@ class StatisticsPane(ListPage[StatisticsList, "_Counted"]):
     ONE_ORDER = NO_FILTER = NO_PROBLEMS = "Statistics have one order and no filter."
     NOT_READ = "Nothing was counted."
     READING = "", "", ()
+    GHOST = (
+        "✓ approved    14  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━",
+        "∅ rejected     2  ━━━━",
+        "§ by rule      6  ━━━━━━━━━━━━",
+    )
 
     def __init__(self, journal: Journal, price: UsagePrice, state: ScreenState, workspace: str) -> None:
         super().__init__(StatisticsList("statistics-left"), key="statistics", joint="┬")

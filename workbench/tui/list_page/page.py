@@ -4,7 +4,7 @@ A page says what it reads and how its rows look; all else that lists have in com
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import on
@@ -58,6 +58,8 @@ class ListPage(ListPlace, Pane, Generic[RowsT, ResultT]):
     """Columns from which the second one is shown."""
     NOT_READ: ClassVar[str] = ""
     """What is said before the reason when reading failed."""
+    GHOST: ClassVar[Sequence[str]] = ()
+    """Rows as they would be, shown in faint while there are none."""
     READING: ClassVar[EmptyWords] = "Reading.", "", ()
     """What is shown before it was read for the first time."""
 
@@ -121,8 +123,8 @@ class ListPage(ListPlace, Pane, Generic[RowsT, ResultT]):
         return True
 
     def arrange_columns(self) -> None:
-        """Show or hide the second column."""
-        has_two = self.size.width >= self.TWO_COLUMNS_FROM and self.has_second
+        """Show or hide the second column; next to nothing it would be empty."""
+        has_two = self.size.width >= self.TWO_COLUMNS_FROM and self.has_second and not self.is_bare
         self.second.display = self._divider.display = has_two
 
     @property
@@ -165,6 +167,7 @@ class ListPage(ListPlace, Pane, Generic[RowsT, ResultT]):
     def _show_result(self, result: ResultT) -> None:
         self.is_read = True
         self.show_result(result)
+        self.arrange_columns()
 
     def read(self) -> None:
         """Read again."""
@@ -213,8 +216,20 @@ class ListPage(ListPlace, Pane, Generic[RowsT, ResultT]):
     def empty_words(self) -> EmptyWords:
         """Return why there are no rows."""
 
-    def _empty_page(self, width: int) -> list[Content]:
-        return empty_page(self, self.empty_words() if self.is_read else self.READING, width)
+    @property
+    def is_filtered(self) -> bool:
+        """Return whether a filter may be why there are no rows."""
+        return bool(self.text_filter)
+
+    @property
+    def is_bare(self) -> bool:
+        """Return whether there is nothing to list."""
+        return self.is_read and not self.list.line_count and not self.is_filtered
+
+    def _empty_page(self, width: int, height: int) -> list[Content]:
+        ghost = self.GHOST if self.is_bare else ()
+        words = self.empty_words() if self.is_read else self.READING
+        return empty_page(self, words, width, height, ghost)
 
     # --- the way back ---------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widget import Widget
 
-from workbench.render.list_rows import empty_page_lines
+from workbench.render.empty_place import empty_place_lines
 from workbench.tui.keyboard import keymap
 from workbench.tui.keyboard.owner import KeyOwner
 from workbench.tui.render_context import glyphs, ink
@@ -20,11 +20,13 @@ def no_match(text: str, *keys: tuple[str, str]) -> EmptyWords:
     return f"Nothing matches “{text}”.", "esc clears the filter.", keys
 
 
-def empty_page(owner: Widget, words: EmptyWords, width: int) -> list[Content]:
-    """Return what a list without rows shows in a width."""
+def empty_page(
+    owner: Widget, words: EmptyWords, width: int, height: int, ghost: Sequence[str] = ()
+) -> list[Content]:
+    """Return what a list without rows shows in a size; `ghost` are rows as they would be."""
     heading, sentence, key_ids = words
     keys = keymap.own_keys(owner, key_ids)
-    return empty_page_lines(heading, sentence, keys, width, ink(owner), glyphs(owner))
+    return empty_place_lines(ghost, heading, sentence, keys, width, height, ink(owner), glyphs(owner))
 
 
 def count_text(shown: int, total: int) -> str:

@@ -108,6 +108,12 @@ _NO_RULES = (
 )
 
 
+_GHOST: Final = (
+    "§ R1   allow   Bash(git diff *)     this workspace, until revoked",
+    "§ R2   deny    Bash(git push *)     everywhere, until revoked",
+)
+
+
 def open_place(context: "MainContext") -> "RulesScreen":
     """Return the rules of a main screen."""
     return RulesScreen(context)
@@ -312,7 +318,8 @@ class RulesScreen(ListScreen, inherit_bindings=False):
         self._fit()
 
     def _empty_lines(self, width: int) -> list[Content]:
-        return empty_page(self, no_match(self._wanted) if self._wanted else _NO_RULES, width)
+        words, ghost = (no_match(self._wanted), ()) if self._wanted else (_NO_RULES, _GHOST)
+        return empty_page(self, words, width, self._detail.size.height, ghost)
 
     def _show_keys(self) -> None:
         if self.is_typing:

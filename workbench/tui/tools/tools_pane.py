@@ -15,6 +15,7 @@ from workbench.render import cells, list_rows
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text
 from workbench.tui import render_context
 from workbench.tui.keyboard import keymap
+from workbench.tui.list_page.place import empty_page
 from workbench.tui.pane import (
     CallDetailModel,
     KeysChanged,
@@ -47,6 +48,12 @@ _DETAIL_FROM: Final = 18
 """Rows of the pane from which one call is shown in full below the list."""
 _ROWS_KEPT: Final = 8
 """Rows of the list above a long output."""
+_GHOST: Final = (
+    "✓ read_file         src/shop/router.py      4 ms  ━",
+    "✓ run_in_terminal   pytest -q              1.2 s   ━━━━━━━",
+    "◆ edit              src/shop/router.py      0:14          ╌╌╌╌╌",
+)
+_EMPTY_SENTENCE: Final = "Each call of an agent is listed here: what it did, how long it ran, and how long it waited."
 _REVERSED: Final = RichStyle(reverse=True)
 _TURN_CAPTION: Final = "-turn:"
 _OUTPUT_CAPTION: Final = "-output:"
@@ -205,6 +212,8 @@ class ToolList(RowList):
         )
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
+        if not self.rows and self.empty_page is not None and self.size.height >= _DETAIL_FROM:
+            return super().fixed_line(y, width)
         if self.rows or y != 1:
             return None
         line = Content.styled(f"   {self._empty}", render_context.ink(self).of("muted"))
@@ -253,6 +262,7 @@ class ToolsPane(Pane):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.list = ToolList(key="tools-list")
+        self.list.empty_page = self._empty_page
         self.heads = ColumnHeader(self.list.draw_heads, key="tools-heads")
         self._call: CallView | None = None
         self._shown: ToolsModel | None = None
@@ -401,6 +411,11 @@ class ToolsPane(Pane):
         if self.is_of_all_sessions:
             return "No session has called a tool yet."
         return "No tool was called in this turn." if self._all else "No tool was called yet."
+
+    def _empty_page(self, width: int, height: int) -> Sequence[Content]:
+        is_bare = not (self.text_filter or self._only_failed)
+        sentence = _EMPTY_SENTENCE if is_bare else ""
+        return empty_page(self, (self._empty(), sentence, ()), width, height, _GHOST if is_bare else ())
 
     def _show_title(self, now: int) -> None:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)

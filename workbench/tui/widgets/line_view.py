@@ -113,8 +113,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Whether the view stays at its end when lines are added there."""
         self.extent = ListExtent()
         """Which of its rows are on the screen."""
-        self.empty_page: Callable[[int], Sequence[Content]] | None = None
-        """Returns what stands there in a width while there are no lines."""
+        self.empty_page: Callable[[int, int], Sequence[Content]] | None = None
+        """Returns what stands there in a width and a height while there are no lines."""
+        self._empty_rows: Sequence[Content] | None = None
+        """Those of the frame that is drawn."""
         self._thumb = range(0)
         self._extent_watchers: list[Callable[[], object]] = []
 
@@ -128,7 +130,9 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Return what stands in a row of the screen whatever is scrolled; None where the lines are."""
         if self._line_count or self.empty_page is None:
             return None
-        rows = self.empty_page(width)
+        if self._empty_rows is None:
+            self._empty_rows = self.empty_page(width, self.size.height)
+        rows = self._empty_rows
         return line_strip(rows[y], width, ink(self).on("background")) if y < len(rows) else None
 
     def edge_strip(self, y: int) -> Strip | None:
@@ -272,7 +276,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return rows of the screen; whole ones without what the framework asks and keeps a row for CSS."""
-        size = self.size
+        size, self._empty_rows = self.size, None
         if size != self.outer_size or crop.column_span != (0, size.width):
             return super().render_lines(crop)
         top, width, style = self.first_line, size.width, self.rich_style
