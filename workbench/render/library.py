@@ -8,30 +8,33 @@ from textual.strip import Strip
 from textual.style import Style
 
 from workbench.render import cells, list_rows
-from workbench.render.cells import Column, hanging_lines, safe_content, styled, wrap_code
+from workbench.render.cells import Column, hanging_lines, safe_content, styled, wrap_code, wrap_plain_text
 from workbench.render.glyphs import Glyphs
+from workbench.render.session_board import axis_line
 from workbench.render.theme import Ink
 from workbench.text import human
 from workbench.text.human import SECOND_MICROS, duration_text
 from workbench.text.width import cell_width
 from workbench.views.library import LibraryRow, SearchHit
-from workbench.views.statistics import Outcome, PreviewFile, SessionPreview
-from workbench.views.status_icons import StatusName
+from workbench.views.session_board import BoardAxis
+from workbench.views.statistics import OUTCOME_ICONS, PreviewFile, SessionPreview
 
-OUTCOME_ICONS: Final[dict[Outcome, StatusName]] = {
-    "by rule": "rule", "by grant": "ok", "own mode": "ok", "approved": "ok", "partly": "partly",
-    "rejected": "rejected", "expired": "expired", "withdrawn": "cancelled", "replaced": "cancelled",
-    "not allowed": "failed",
-}  # fmt: skip
 MAX_PREVIEW_FILES: Final = 8
 _FACT_NAME_CELLS: Final = 13
+_SAID_FROM: Final = 84
+"""Cells of the list from which its rows say what sessions said last."""
+_TITLE_CELLS: Final = 24
+_AXIS_MARGIN: Final = 2
+_MOST_ANSWER_ROWS: Final = 3
+_MOST_TALK_ROWS: Final = 5
+"""Rows of one message or reply."""
 
 
 def library_strip(
     row: LibraryRow, width: int, ink: Ink, glyphs: Glyphs, now: int, *, is_cursor: bool, has_focus: bool,
-    has_costs: bool = False,
+    has_costs: bool = False, said: str = "",
 ) -> Strip:  # fmt: skip
-    """Draw a session: sign, title, folder, when, cost where any is known, what is to be said of it."""
+    """Draw a session: sign, title, what it said last where there is room, folder, when, cost, a note."""
     muted = ink.of("muted")
     title = underline_hits(safe_content(row.title, ink.of("foreground", bold=is_cursor), ink), row.hits, ink)
     note = list_rows.line_counts(row.added, row.removed, ink, glyphs)
@@ -46,8 +49,8 @@ def library_strip(
         list_rows.cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         list_rows.icon_column(row.sign, ink, glyphs),
         Column(content=styled(mark, ink.of("info")), width=1, gap=0),
-        Column(content=title, grows=True, least=20, gap=0),
-        Column(content=safe_content(row.folder, muted, ink), width=14, drop=2),
+        *_title_columns(title, said, width, ink, glyphs),
+        Column(content=safe_content(row.folder, muted, ink), width=10 if shows_said(width) else 14, drop=2),
         Column(
             content=styled(human.clock_time(row.when, now) or "now", muted), width=6, align="right", drop=1
         ),
@@ -57,6 +60,21 @@ def library_strip(
     ]
     style = list_rows.list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return cells.row_strip(columns, width, style, glyphs=glyphs)
+
+
+def shows_said(width: int) -> bool:
+    """Return whether rows have a column for what a session said last."""
+    return width >= _SAID_FROM
+
+
+def _title_columns(title: Content, said: str, width: int, ink: Ink, glyphs: Glyphs) -> list[Column]:
+    if not shows_said(width):
+        return [Column(content=title, grows=True, least=20, gap=0)]
+    quoted = safe_content(glyphs.line(f"“{said}”") if said else "", ink.of("muted", italic=True), ink)
+    return [
+        Column(content=title, width=max(_TITLE_CELLS, width // 4), gap=0),
+        Column(content=quoted, grows=True, gap=2),
+    ]
 
 
 def underline_hits(line: Content, hits: Iterable[tuple[int, int]], ink: Ink) -> Content:
@@ -92,10 +110,43 @@ def preview_lines(
 ) -> list[Content]:
     """Return everything that is said of a session; `chosen` is the hit at which a replay would begin."""
     lines = [Content(""), *_fact_lines(view, width, ink, glyphs)]
+    lines += _axis_lines(view, width, ink, glyphs)
     lines += _asked_lines(view, width, ink, glyphs)
     lines += _call_lines(view, ink, glyphs)
     lines += _file_lines(view.files, view.changed, width, ink, glyphs)
+    # What was looked for is more than what was said last.
+    lines += [] if view.place_count else _talk_lines(view, width, ink, glyphs)
     return lines + _hit_lines(view, width, ink, glyphs, chosen)
+
+
+def _axis_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    """Return the last events of a session on a time axis, with the clock at both ends."""
+    room = width - 2 * _AXIS_MARGIN
+    if not view.activity.marks.times or room < 2 * _AXIS_MARGIN:
+        return []
+    axis = BoardAxis(begin=view.begun, end=max(view.ended, view.begun + SECOND_MICROS))
+    drawn = axis_line(view.activity, axis, axis.end, room, ink, glyphs)
+    begin, end = human.clock_time(axis.begin), human.clock_time(axis.end)
+    if begin == end:
+        begin, end = human.clock_time_seconds(axis.begin), human.clock_time_seconds(axis.end)
+    scale = begin + end.rjust(max(0, room - len(begin)))
+    margin = " " * _AXIS_MARGIN
+    return [Content(""), Content(margin) + drawn, styled(f"{margin}{scale}", ink.of("faint"))]
+
+
+def _talk_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    """Return what was said last."""
+    if not view.talk:
+        return []
+    lines = [Content(""), _heading("said last", ink)]
+    for who, text in view.talk:
+        sign = styled(glyphs.of("prompt") if who == "you" else " ", ink.of("info"))
+        tone = ink.of("foreground" if who == "you" else "muted")
+        rows = wrap_plain_text(text, max(8, width - 6), ink)
+        if len(rows) > _MOST_TALK_ROWS:
+            rows = [*rows[: _MOST_TALK_ROWS - 1], rows[_MOST_TALK_ROWS - 1] + glyphs.line(" …")]
+        lines += hanging_lines(Content("  ") + sign + " ", [row.stylize_before(tone) for row in rows], 4)
+    return lines
 
 
 def _fact_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
@@ -118,6 +169,10 @@ def _asked_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> 
     waits = f", {view.waiting:,} wait{'s' if view.waiting == 1 else ''}" if view.waiting else ""
     unasked = f", {view.unasked:,} not asked" if view.unasked else ""
     lines = [Content(""), _heading(f"asked {view.asked:,}{waits}{unasked}", ink)]
+    signs = [styled(f"{glyphs.of(sign)} ", ink.sign(sign)) for sign in view.answers]
+    across = max(1, (width - 4) // 2)
+    rows = [Content("").join(signs[first : first + across]) for first in range(0, len(signs), across)]
+    lines += [Content("  ") + row for row in rows[-_MOST_ANSWER_ROWS:]]
     for name, count in view.outcomes:
         sign = OUTCOME_ICONS[name]
         head = Content.assemble("  ", (glyphs.of(sign), ink.sign(sign)), f" {count:>{digits},} ")
@@ -180,12 +235,3 @@ def _hit_line(hit: SearchHit, width: int, ink: Ink, glyphs: Glyphs, *, is_chosen
 
 def _heading(text: str, ink: Ink) -> Content:
     return styled(f"  {text}", ink.of("muted"))
-
-
-# --- tools ------------------------------------------------------------------------------------------
-
-
-# --- asks -------------------------------------------------------------------------------------------
-
-
-# --- the right side ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.glyphs import Glyphs
 from workbench.render.theme import ColorName, Ink
 from workbench.text.human import clock_time, countdown_text, duration_text, time_left_text, token_text
-from workbench.views.session_board import BoardAxis, BoardCell, BoardRow, axis_cells
+from workbench.views.session_board import Activity, BoardAxis, BoardCell, BoardRow, axis_cells
 from workbench.views.status_icons import StatusName
 
 _INDENT: Final = 3
@@ -108,7 +108,9 @@ def board_strip(
             safe_content(row.title, name, ink),
         ),
         "turn": styled(str(row.turn or ""), muted),
-        "axis": _axis(row, _column_widths(width).get("axis", 0), ink, glyphs, now),
+        "axis": axis_line(
+            row.activity, row.axis, now, _column_widths(width).get("axis", 0), ink, glyphs, begun=row.begun
+        ),
         "does": styled(row.does, does),
         "what": safe_content(glyphs.target(row.what), tone, ink),
         "left": _time(row, ink),
@@ -120,11 +122,12 @@ def board_strip(
     return _board_strip(content, width, style, glyphs)
 
 
-def _axis(row: BoardRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> Content:
-    parts: list[Content] = []
-    for cell, run in groupby(axis_cells(row.activity, row.axis, now, width, row.begun)):
-        parts.append(_axis_cells(cell, len(list(run)), ink, glyphs))
-    return Content("").join(parts)
+def axis_line(
+    shown: Activity, axis: BoardAxis, now: int, width: int, ink: Ink, glyphs: Glyphs, *, begun: int = 0
+) -> Content:
+    """Return the marks of a session on a time axis."""
+    runs = groupby(axis_cells(shown, axis, now, width, begun))
+    return Content("").join(_axis_cells(cell, len(list(run)), ink, glyphs) for cell, run in runs)
 
 
 def _axis_cells(cell: BoardCell | None, cells: int, ink: Ink, glyphs: Glyphs) -> Content:

@@ -12,10 +12,11 @@ from textual.content import Content
 from workbench.render import cells, list_rows
 from workbench.render.cells import Column, safe_content, styled, wrap_plain_text
 from workbench.render.glyphs import Glyphs
-from workbench.render.library import OUTCOME_ICONS, count_bar
+from workbench.render.library import count_bar
 from workbench.render.theme import Ink
 from workbench.text.human import duration_text, token_text
 from workbench.views.statistics import (
+    OUTCOME_ICONS,
     DecisionTimes,
     Insight,
     Statistics,
@@ -40,7 +41,10 @@ _QUERY_OF_OUTCOME: Final = {
     "expired": "asked:expired", "withdrawn": "asked:cancelled",
 }  # fmt: skip
 _MAX_FILES: Final = 12
-_MIN_BAR_CELLS: Final = 8
+_MIN_BAR_CELLS: Final = 12
+_RUN_TIME_CELLS: Final = 8
+"""Cells of the value behind a bar."""
+_DECISION_ROWS: Final = 4
 _SCALE_CELLS: Final = 8
 """Cells of the scale at the left of a chart."""
 _CHART_ROWS: Final = 5
@@ -111,14 +115,22 @@ def _tool_line(tool: ToolCount, most: int, frame: StatisticsFrame) -> Content:
             styled(share, ink.of("waiting" if is_poor else "foreground")),
             styled(_milliseconds_text(tool.p50_ms)),
             styled(_milliseconds_text(tool.p95_ms)), waited,
-            count_bar(tool.run_ms, most, room, ink.of("info"), frame.glyphs),
+            _run_time(tool.run_ms, most, room, frame),
         ],
         frame,
     )  # fmt: skip
 
 
+def _run_time(run_ms: int, most: int, room: int, frame: StatisticsFrame) -> Content:
+    """Return how long a tool ran in all as a linear bar with its value; less than half a cell has no bar."""
+    length = round(max(0, room - _RUN_TIME_CELLS) * run_ms / most) if most else 0
+    bar = styled(frame.glyphs.of("ran") * length, frame.ink.of("info"))
+    value = styled(f"{' ' if length else ''}{_milliseconds_text(run_ms or None)}", frame.ink.of("muted"))
+    return bar + value
+
+
 def _bar_room(frame: StatisticsFrame) -> int:
-    room = frame.width - 74
+    room = frame.width - 76
     return min(30, room) if room >= _MIN_BAR_CELLS else 0
 
 
@@ -130,7 +142,7 @@ def _tool_columns(parts: Sequence[Content], frame: StatisticsFrame) -> Content:
         Column(content=ok, width=5, align="right"),
         Column(content=p50, width=8, align="right", drop=2),
         Column(content=p95, width=8, align="right", drop=1),
-        Column(content=waited, width=9, align="right"),
+        Column(content=waited, width=11, align="right"),
     ]
     if room := _bar_room(frame):
         columns.append(Column(content=run, width=room, gap=2, drop=3))
@@ -177,8 +189,10 @@ def _count_head(frame: StatisticsFrame, sign: StatusName, word: str, count: int,
     )  # fmt: skip
 
 
-def decision_time_lines(deciding: DecisionTimes, frame: StatisticsFrame) -> list[StatisticsLine]:
-    """Return how long people took, as a bar for every step of time."""
+def decision_time_lines(
+    deciding: DecisionTimes, frame: StatisticsFrame, more_rows: int = 0
+) -> list[StatisticsLine]:
+    """Return how long people took, as a bar for every step of time; `more_rows` make it higher."""
     right = (
         f"median {_milliseconds_text(deciding.p50_ms)}, 95 % in {_milliseconds_text(deciding.p95_ms)}"
         if deciding.answers
@@ -187,8 +201,8 @@ def decision_time_lines(deciding: DecisionTimes, frame: StatisticsFrame) -> list
     lines = [frame.blank("time"), frame.caption("time", "Your time to decide", right)]
     if not deciding.answers:
         return [*lines, frame.plain("no-time", "Nobody answered in this period.")]
-    cell = max(4, min(7, (frame.width - 3) // len(_DECISION_TIME_LABELS)))
-    drawn = column_chart(deciding.buckets, cell - 1, 4, frame)
+    cell = max(4, min(9, (frame.width - 3) // len(_DECISION_TIME_LABELS)))
+    drawn = column_chart(deciding.buckets, cell - 1, _DECISION_ROWS + more_rows, frame)
     lines += [
         (f"-time-{index}", styled(f"   {text}", frame.ink.of("info"))) for index, text in enumerate(drawn)
     ]
@@ -212,9 +226,13 @@ def column_chart(
 
 
 def token_lines(
-    days: Sequence[int], labels: tuple[str, str], counts: Statistics, frame: StatisticsFrame
+    days: Sequence[int],
+    labels: tuple[str, str],
+    counts: Statistics,
+    frame: StatisticsFrame,
+    more_rows: int = 0,
 ) -> list[StatisticsLine]:
-    """Return tokens by day, grouped where the days do not fit."""
+    """Return tokens by day, grouped where the days do not fit; `more_rows` make the chart higher."""
     usage, cost = counts.used.usage, cost_text(counts.used)
     right = token_text(usage.total_tokens) + (f"   {cost}" if cost else "")
     lines = [frame.caption("tokens", "Tokens by day", right)]
@@ -225,8 +243,9 @@ def token_lines(
     grouped = [sum(days[start : start + group]) for start in range(0, len(days), group)]
     cell = max(1, min(5, room // len(grouped)))
     gap = 1 if cell > 2 else 0
-    drawn = column_chart(grouped, cell - gap, _CHART_ROWS, frame, gap)
-    scale = [token_text(max(grouped)), *[""] * (_CHART_ROWS - 2), "0"]
+    height = _CHART_ROWS + more_rows
+    drawn = column_chart(grouped, cell - gap, height, frame, gap)
+    scale = [token_text(max(grouped)), *[""] * (height - 2), "0"]
     ink = frame.ink
     lines += [
         (
@@ -251,8 +270,8 @@ def session_status_lines(counts: Statistics, frame: StatisticsFrame) -> list[Sta
     lines = [frame.blank("sessions"), frame.caption("sessions", "Sessions", f"{counts.sessions:,}")]
     most = max((count for _, count in counts.statuses), default=0)
     for status, count in counts.statuses:
-        sign, _ = SESSION_STATUSES[status]
-        head = _count_head(frame, sign, status, count)
+        sign, word = SESSION_STATUSES[status]
+        head = _count_head(frame, sign, word, count)
         line = head + count_bar(
             count, most, max(3, frame.width - head.cell_length - 2), frame.ink.sign(sign), frame.glyphs
         )

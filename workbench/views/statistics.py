@@ -9,11 +9,12 @@ Time that a call ran and time that it waited are never added up; expired is neve
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from workbench.domain import events as e
 from workbench.domain.rows import (
     ActionFact,
     ActivitySpans,
@@ -25,8 +26,9 @@ from workbench.domain.rows import (
 )
 from workbench.text import human
 from workbench.text.human import SECOND_MICROS, home_as_tilde
-from workbench.text.safe import one_line
+from workbench.text.safe import one_line, safe_text
 from workbench.views.library import SearchHit
+from workbench.views.session_board import Activity, activity
 from workbench.views.sessions import session_title
 from workbench.views.status_icons import StatusName, session_status
 from workbench.views.tools import shown_tool
@@ -276,6 +278,41 @@ class SessionPreview(Struct, frozen=True, kw_only=True):
     files: tuple[PreviewFile, ...]
     places: tuple[SearchHit, ...] = ()
     place_count: int = 0
+    answers: tuple[StatusName, ...] = ()
+    """The signs of its questions, in order."""
+    activity: Activity = Activity()
+    begun: int = 0
+    ended: int = 1
+    """Moments in microseconds, between which its last events are shown on an axis."""
+    talk: tuple[tuple[str, str], ...] = ()
+    """Who said what last, `you` or `agent`."""
+
+
+OUTCOME_ICONS: Final[Mapping[Outcome, StatusName]] = {
+    "by rule": "rule", "by grant": "ok", "own mode": "ok", "approved": "ok", "partly": "partly",
+    "rejected": "rejected", "expired": "expired", "withdrawn": "cancelled", "replaced": "cancelled",
+    "not allowed": "failed",
+}  # fmt: skip
+_MOST_TALK: Final = 6
+_MOST_TALK_CHARACTERS: Final = 600
+
+
+def last_talk(events: Iterable[e.Event]) -> tuple[tuple[str, str], ...]:
+    """Return the last messages and replies among events."""
+    found: list[tuple[str, str]] = []
+    for event in events:
+        body = event.body
+        if isinstance(body, e.PromptSubmitted | e.ReplyCompleted) and body.text.strip():
+            who = "you" if isinstance(body, e.PromptSubmitted) else "agent"
+            found.append((who, safe_text(body.text.strip()[:_MOST_TALK_CHARACTERS])))
+    return tuple(found[-_MOST_TALK:])
+
+
+def answers_in_order(answers: Iterable[ActionFact]) -> tuple[StatusName, ...]:
+    """Return the signs of questions in the order in which they were asked."""
+    ordered = sorted(answers, key=lambda answer: answer.asked_at)
+    outcomes = (_outcome_of_answer(answer) for answer in ordered)
+    return tuple(OUTCOME_ICONS[outcome] for outcome in outcomes if outcome != "replaced")
 
 
 def session_preview(
@@ -292,8 +329,10 @@ def session_preview(
     agents: int = 0,
     forks: int = 0,
     command: str = "",
+    answers: tuple[StatusName, ...] = (),
+    events: Sequence[e.Event] = (),
 ) -> SessionPreview:
-    """Return the preview.
+    """Return the preview; `events` are the last ones of the session.
 
     `when` writes two moments (microseconds); `places` are the newest of the hits; `family` is what the
     session used together with all below it, `agents` how many those are, and `forks` how many of them
@@ -326,6 +365,8 @@ def session_preview(
         asked=sum(count for name, count in outcomes if name not in UNASKED_OUTCOMES) + waiting,
         waiting=waiting,
         unasked=sum(count for name, count in outcomes if name in UNASKED_OUTCOMES), outcomes=outcomes,
+        answers=answers, activity=activity(events), begun=max(session.created_at, events[0].at if events else 0),
+        ended=max(session.updated_at, session.created_at + SECOND_MICROS), talk=last_talk(events),
         calls=sum(tool.calls for tool in counts.tools),
         failed_calls=sum(tool.failed for tool in counts.tools),
         changed=len(counts.files),

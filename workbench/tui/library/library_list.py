@@ -39,6 +39,7 @@ from workbench.views.library import (
     sort_sessions,
 )
 from workbench.views.lost_drivers import IsDriverGone, listed_session
+from workbench.views.session_board import MAX_EVENTS, MAX_QUIET_EVENTS, activity
 from workbench.views.session_facets import FacetFilter, facet_filter
 from workbench.views.statistics import SessionPreview, session_statistics
 from workbench.views.usage import UsagePrice, cost_text, sum_usage
@@ -114,6 +115,8 @@ class LibraryModel:
         self._seen: dict[str, str] = {}
         self.waiting: dict[str, int] = {}
         self.glances: dict[str, SessionCounts] = {}
+        self.said: dict[str, str] = {}
+        """What sessions said last, as far as it was looked at."""
         self.costs: dict[str, str] = {}
         """What sessions cost with all below them, in words, as far as it is known and was looked at."""
         self.tree = AgentTree()
@@ -143,7 +146,7 @@ class LibraryModel:
                     session.id: self._listed(session) for session in session_queries.listed_sessions(database)
                 }
                 self._found, self._stale, self._sorted = _LastSearch(), set(), None
-                self.glances, self.costs = {}, {}
+                self.glances, self.costs, self.said = {}, {}, {}
                 self._seen = {key: library.title_and_tags(session) for key, session in self.sessions.items()}
             else:
                 fresh = {
@@ -160,6 +163,7 @@ class LibraryModel:
                     database, [key for key in changed if key in self.glances]
                 )
                 self.glances = {**_without_keys(self.glances, changed), **again}
+                self.said = _without_keys(self.said, changed)
                 above = {*changed, *(top for key in changed for top in self.tree.above(key))}
                 self._read_costs(database, [key for key in above if key in self.glances])
                 self._stale |= set(changed)
@@ -264,6 +268,13 @@ class LibraryModel:
                 self._read_costs(database, missing)
                 self.glances = {**self.glances, **session_queries.session_counts(database, missing)}
 
+    def look_at_said(self, ids: Iterable[str]) -> None:
+        """Read what some sessions said last: those on the screen."""
+        missing = [key for key in ids if key not in self.said]
+        if missing:
+            read = {key: self._journal.lasting(key, limit=MAX_QUIET_EVENTS) for key in missing}
+            self.said = {**self.said, **{key: activity(events).said for key, events in read.items()}}
+
     def _read_costs(self, database: Database, ids: Sequence[str]) -> None:
         sums = {key: sum_usage(facts, self._price) for key, facts in usage_of_each(database, ids).items()}
         known = {key: cost_text(used) for key, used in sums.items() if used.cost}
@@ -289,6 +300,8 @@ class LibraryModel:
             places=places, place_count=count, family=sum_usage(whole, self._price),
             agents=len(self.tree.all_below(session_id)), forks=self.tree.forks_below(session_id),
             command=made[session_id].last if session_id in made else "",
+            answers=statistics.answers_in_order(facts.answers),
+            events=self._journal.lasting(session_id, limit=MAX_EVENTS),
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:
@@ -320,7 +333,7 @@ def _without_keys(rows: Mapping[str, _Row], keys: Iterable[str]) -> dict[str, _R
     return kept
 
 
-_Said = tuple[LibraryRow, str, bool]
+_Said = tuple[LibraryRow, str, bool, str]
 _MOST_SAID: Final = 1_000
 """Rows of which it is known what they said; with more all are drawn again."""
 
@@ -357,7 +370,8 @@ class LibraryList(MarkedRows):
             depth=self._shelf.tree.depth(key) if self.shown.query.is_empty else 0,
             cost=self._shelf.costs.get(key, ""),
         )  # fmt: skip
-        return row, human.clock_time(row.when, self.now), bool(self._shelf.costs)
+        said = self._shelf.said.get(key, "")
+        return row, human.clock_time(row.when, self.now), bool(self._shelf.costs), said
 
     def _agents_of(self, key: str) -> SessionAgents | None:
         """Return what is said of the agents that a session began; None where it began none."""
@@ -381,6 +395,7 @@ class LibraryList(MarkedRows):
             is_cursor=placed.is_cursor,
             has_focus=placed.is_focused,
             has_costs=said[2],
+            said=said[3],
         )
 
 

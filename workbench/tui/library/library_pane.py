@@ -14,7 +14,7 @@ from textual.widgets import Input
 from workbench.domain.rows import Session
 from workbench.journal.search import MOST_HITS
 from workbench.render import cells
-from workbench.render.library import time_range
+from workbench.render.library import shows_said, time_range
 from workbench.tui.keyboard import keymap
 from workbench.tui.library.library_list import (
     LibraryList,
@@ -173,15 +173,20 @@ class LibraryPane(PreviewPage[LibraryList, PreviewView, LibraryResult]):
         self._looks_soon = False
         rows = self.list.visible_lines
         ids, glances, more = self.list.ids, self.shelf.glances, _PAGES_AHEAD * len(rows)
-        if all(key in glances for key in ids[rows.start : rows.stop] if key != SEPARATOR_ID):
+        seen = [key for key in ids[rows.start : rows.stop] if key != SEPARATOR_ID]
+        talks = seen if shows_said(self.list.width) else []
+        if all(key in glances for key in seen) and all(key in self.shelf.said for key in talks):
             return
         first, last = max(0, rows.start - more), min(len(ids), rows.stop + more)
         missing = [
-            line for line in range(first, last) if ids[line] not in glances and ids[line] != SEPARATOR_ID
+            line
+            for line in range(first, last)
+            if (ids[line] not in glances or ids[line] in talks) and ids[line] != SEPARATOR_ID
         ]
 
         def work() -> None:
             self.shelf.look(ids[line] for line in missing)
+            self.shelf.look_at_said(talks)
             context_of(self).call_from_thread(self._looked, ids, missing)
 
         run_in_thread(self, work, "look at rows")

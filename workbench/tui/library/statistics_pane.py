@@ -15,7 +15,8 @@ from workbench.journal.journal import Journal
 from workbench.journal.statistics_queries import StatisticsFacts, StatisticsScope, statistics_facts
 from workbench.render import cells, statistics
 from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_lines
-from workbench.text.human import DAY_MICROS, SECOND_MICROS, home_as_tilde
+from workbench.render.statistics_cards import StatisticsCard, card_lines
+from workbench.text.human import DAY_MICROS, SECOND_MICROS, duration_text, home_as_tilde, token_text
 from workbench.tui.keyboard import keymap
 from workbench.tui.list_page.page import ListPage
 from workbench.tui.list_page.place import EmptyWords
@@ -32,6 +33,7 @@ from workbench.views.usage import (
     UsageBy,
     UsagePrice,
     UsageTable,
+    cost_text,
     group_of,
     row_name,
     sum_usage,
@@ -49,6 +51,10 @@ _SCOPES: Final = ("all workspaces", "this workspace", "this session")
 _RECOUNT_SECONDS: Final = 2.0
 """Seconds between two countings while agents run."""
 _MAX_DAYS: Final = 366
+_CARDS_FROM: Final = (140, 30)
+"""Columns and rows from which the numbers that matter most are shown on cards."""
+_MORE_CHART_ROWS: Final = 12
+"""Rows by which a chart may grow into what is left of the page."""
 _TIMES_HINT: Final = "time run and time waited for you are counted apart"
 _EMPTY: Final = (
     "No sessions in this period",
@@ -239,13 +245,82 @@ class StatisticsPane(ListPage[StatisticsList, "_Counted"]):
         self.right.take(second)
 
     def _call_lines(self, counted: "_CountedCalls") -> tuple[list[StatisticsLine], list[StatisticsLine]]:
-        has_two, counts, left = self.second.display, counted.counts, self._frame(self.left)
-        first = [
-            *statistics.tool_count_lines(counts.tools, left), *statistics.outcome_lines(counts, left),
-            *statistics.decision_time_lines(counts.deciding, left),
+        has_two, left = self.second.display, self._frame(self.left)
+        if not has_two:
+            first, second = self._first(counted, left), self._second(counted, left)
+            return [*first, left.blank("between"), *second], []
+        right = self._frame(self.right)
+        first, second = self._first(counted, left), self._second(counted, right)
+        # What the tables leave makes the charts higher.
+        first = self._first(counted, left, self._rows_left(self.left, first))
+        return first, self._second(counted, right, self._rows_left(self.right, second))
+
+    def _rows_left(self, view: LineView, lines: Sequence[StatisticsLine]) -> int:
+        return max(0, min(_MORE_CHART_ROWS, view.size.height - len(lines)))
+
+    def _first(
+        self, counted: "_CountedCalls", frame: StatisticsFrame, more_rows: int = 0
+    ) -> list[StatisticsLine]:
+        counts = counted.counts
+        cards = self._first_cards(counted) if self._has_cards else []
+        return [
+            *card_lines("first", cards, frame), *statistics.tool_count_lines(counts.tools, frame),
+            *statistics.outcome_lines(counts, frame),
+            *statistics.decision_time_lines(counts.deciding, frame, more_rows),
         ]  # fmt: skip
-        second = self._second(counted.facts, counts, self._frame(self.right) if has_two else left)
-        return (first, second) if has_two else ([*first, left.blank("between"), *second], [])
+
+    @property
+    def _has_cards(self) -> bool:
+        return self.size.width >= _CARDS_FROM[0] and self.size.height >= _CARDS_FROM[1]
+
+    def _first_cards(self, counted: "_CountedCalls") -> list[StatisticsCard]:
+        facts, counts = counted.facts, counted.counts
+        ran, failed = sum(tool.calls for tool in counts.tools), sum(tool.failed for tool in counts.tools)
+        run, waited = sum(tool.run_ms for tool in counts.tools), sum(tool.waited_ms for tool in counts.tools)
+        deciding = counts.deciding
+        return [
+            StatisticsCard(
+                value=f"{len(facts.answers):,}", label="asked, by day",
+                days=self._by_day(facts, (answer.asked_at for answer in facts.answers)),
+            ),
+            StatisticsCard(
+                value=_duration(deciding.p50_ms), label="median to decide",
+                note=f"95 % in {_duration(deciding.p95_ms)}" if deciding.answers else "nothing was answered",
+            ),
+            StatisticsCard(
+                value=f"{ran:,}", label="calls", note=f"{failed:,} failed" if failed else "none failed"
+            ),
+            StatisticsCard(
+                value=_duration(waited), label="waited for you", note=f"the calls ran {_duration(run)}"
+            ),
+        ]  # fmt: skip
+
+    def _second_cards(self, counted: "_CountedCalls") -> list[StatisticsCard]:
+        facts, counts = counted.facts, counted.counts
+        added, removed = sum(file.added for file in counts.files), sum(file.removed for file in counts.files)
+        by_rule = dict(counts.outcomes).get("by rule", 0)
+        return [
+            StatisticsCard(
+                value=token_text(counts.used.usage.total_tokens), label="tokens", note=cost_text(counts.used)
+            ),
+            StatisticsCard(
+                value=f"{len(counts.files):,}", label="files changed", note=f"+{added:,} −{removed:,} lines"
+            ),
+            StatisticsCard(
+                value=f"{counts.sessions:,}", label="sessions, by day",
+                days=self._by_day(facts, (session.updated_at for session in facts.sessions)),
+            ),
+            StatisticsCard(value=f"{by_rule:,}", label="decided by rule", note="without a question"),
+        ]  # fmt: skip
+
+    def _by_day(self, facts: StatisticsFacts, moments: Iterable[int]) -> list[int]:
+        first, count = self._first_day(facts)
+        days = [0] * count
+        for moment in moments:
+            day = _day_of(moment) - first
+            if 0 <= day < count:
+                days[day] += 1
+        return days
 
     def empty_words(self) -> EmptyWords:
         if self._counted is None:
@@ -253,22 +328,31 @@ class StatisticsPane(ListPage[StatisticsList, "_Counted"]):
         return _EMPTY if self.usage_by is None else _EMPTY_USAGE
 
     def _second(
-        self, facts: StatisticsFacts, counts: Statistics, frame: StatisticsFrame
+        self, counted: "_CountedCalls", frame: StatisticsFrame, more_rows: int = 0
     ) -> list[StatisticsLine]:
+        facts, counts = counted.facts, counted.counts
         days, labels = self._days(facts)
+        cards = self._second_cards(counted) if self._has_cards else []
+        head, between = ([frame.caption("cards", "Totals")], [frame.blank("cards")]) if cards else ([], [])
         return [
-            *statistics.token_lines(days, labels, counts, frame),
+            *head, *card_lines("second", cards, frame), *between,
+            *statistics.token_lines(days, labels, counts, frame, more_rows),
             *statistics.session_status_lines(counts, frame), *statistics.changed_file_lines(counts, frame),
             *statistics.insight_lines(insights(facts.answers, counts.tools, _hour_of), frame),
         ]  # fmt: skip
 
     def _days(self, facts: StatisticsFacts) -> tuple[list[int], tuple[str, str]]:
+        first, count = self._first_day(facts)
+        last = first + count - 1
+        return tokens_by_day(facts.usage, first, count, _day_of), (_date_text(first), _date_text(last))
+
+    def _first_day(self, facts: StatisticsFacts) -> tuple[int, int]:
+        """Return the first day that is shown, and how many there are up to today."""
         today, count = _day_of(self._journal.now()), PERIOD_DAYS[self._period]
         if not count or self._where == 2:
             oldest = min((_day_of(fact.at) for fact in facts.usage), default=today)
             count = max(7, min(_MAX_DAYS, today - oldest + 1))
-        first = today - count + 1
-        return tokens_by_day(facts.usage, first, count, _day_of), (_date_text(first), _date_text(today))
+        return today - count + 1, count
 
     # --- keys -----------------------------------------------------------------------------------------
 
@@ -382,6 +466,10 @@ def _count_usage(journal: Journal, by: UsageBy, scope: StatisticsScope, price: U
         table = usage_table(by, facts, price, tops=tops)
         keys = [row.key for row in table.rows] if by == "session" else []
         return _CountedUsage(table, usage_queries.session_names(database, keys), PRICES_DATE)
+
+
+def _duration(ms: int | None) -> str:
+    return "–" if ms is None else duration_text(ms / 1000)
 
 
 def _day_of(micros: int) -> int:
