@@ -13,7 +13,6 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from workbench.effects.command_execution import wait_readable
 from workbench.effects.job_files import JobLife
 
 _HEAD: Final = struct.Struct("!cI")
@@ -106,6 +105,8 @@ class JobChannel:
         self._received = bytearray()
         self._waiting = bytearray()
         self._is_sending = False
+        self._readable: asyncio.Future[None] | None = None
+        """Of who waits for a frame; while it is there, the loop watches the socket for it."""
         self.is_gone = False
         """Whether the other end was found closed."""
         self.room = asyncio.Event()
@@ -115,10 +116,31 @@ class JobChannel:
     async def receive(self) -> tuple[bytes, bytes] | None:
         """Return the next frame, kind and content; None at the end. Raises ChannelBroken."""
         while (frame := self._next_frame()) is None:
-            await wait_readable(self._socket.fileno())
+            await self._wait_readable()
             if not self._read():
                 return None
         return frame
+
+    async def _wait_readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._readable = readable = loop.create_future()
+        loop.add_reader(self._socket.fileno(), self._stop_reading)
+        try:
+            await readable
+        finally:
+            if self._readable is readable:
+                self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        """End the wait for something to read.
+
+        Never after the socket is closed: the loop could already watch another one with its number.
+        """
+        readable, self._readable = self._readable, None
+        if readable is not None:
+            readable.get_loop().remove_reader(self._socket.fileno())
+            if not readable.done():
+                readable.set_result(None)
 
     def send(self, kind: bytes, content: bytes = b"") -> None:
         """Send a frame, later where the other end is slow; where it is gone, nothing."""
@@ -142,8 +164,9 @@ class JobChannel:
             await self.room.wait()
 
     def close(self) -> None:
-        """Close this end; twice is harmless."""
+        """Close this end, and end what waits for a frame; twice is harmless."""
         self._stop_sending()
+        self._stop_reading()
         self.is_gone = True
         self.room.set()
         self._socket.close()
