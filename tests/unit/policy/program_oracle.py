@@ -121,8 +121,13 @@ def lines_of(key: str, most: int, seed: int) -> list[tuple[str, ...]]:
     second = islice(filter(covered, map(_as_typed, unique(behind))), most // 3)
     made = [*packed(key, some)] * 5 if slow else []
     made += [*systematic(key, some), *swept(key, some), *(drawn(key, some) for _ in range(most))]
-    rest = filter(covered, map(_as_typed, unique(shuffled(made, some))))
-    return list(islice(dict.fromkeys(chain(first, second, rest)), most))
+    found = dict.fromkeys(chain(first, second))
+    # One after the other: to judge a line takes a millisecond, and a row has thousands.
+    for line in filter(covered, map(_as_typed, unique(shuffled(made, some)))):
+        if len(found) >= most:
+            break
+        found[line] = None
+    return list(islice(found, most))
 
 
 def _each_option(
