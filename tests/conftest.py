@@ -107,10 +107,16 @@ def pytest_sessionfinish():
         COUNTER.save()
 
 
+def pytest_collectstart():
+    """Look for no garbage while tests are collected: none of what is made then goes away."""
+    gc.disable()
+
+
 def pytest_collection_finish():
-    """Take what was collected out of every later garbage collection: it is hundreds of thousands of objects."""
+    """Take what was collected out of every later garbage collection."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
