@@ -118,7 +118,7 @@ def test_no_h_alive_at_t3_s_starts_one_that_executes_and_calls_no_model(program)
     until(lambda: not program.journal.calls(program.session_id, states=under_way), program.said)
     assert {row.state for row in program.calls().values()} == {"succeeded"}, program.said()
     assert (program.workspace / "d/n.txt").read_text() == "new\n"
-    program.start("host", "stop").wait(PATIENCE)
+    program.stop_host()
     assert len(program.bodies(events.ReplyCompleted)) == 1
     assert (program.session().status, program.session().reason) == ("paused", "host lost")
     check_no_process(row.id for row in program.calls().values())

@@ -4,7 +4,6 @@ Watches the journal from outside and answers what it asks by running the program
 another terminal does.
 """
 
-import contextlib
 import json
 import os
 import signal
@@ -14,6 +13,7 @@ import time
 from pathlib import Path
 
 from tests.support.crashes import CrashStage, ShiftedClock
+from tests.support.fork_server import run_forked
 from tests.support.waits import PATIENCE
 from workbench.domain import events
 from workbench.domain.values import SYSTEM_SESSION
@@ -44,14 +44,16 @@ class Program(CrashStage):
         found = (session for session in self.journal.sessions() if session.id != SYSTEM_SESSION)
         return next((session.id for session in found), "")
 
+    def _environment(self, faults=""):
+        env = {**os.environ, "WORKBENCH_HOME": str(self.home.path), FAULTS_VARIABLE: faults}
+        return {name: value for name, value in env.items() if value}
+
     def start(self, *words, faults=""):
         """Start the program; what it says is kept for messages."""
-        env = {**os.environ, "WORKBENCH_HOME": str(self.home.path), FAULTS_VARIABLE: faults}
-        env = {name: value for name, value in env.items() if value}
         with (self.logs / f"{len(self.started)}-{words[0]}").open("wb") as said:
             process = subprocess.Popen(
                 [sys.executable, "-m", "workbench", *words], stdin=subprocess.DEVNULL, stdout=said,
-                stderr=subprocess.STDOUT, cwd=self.workspace, env=env, start_new_session=True,
+                stderr=subprocess.STDOUT, cwd=self.workspace, env=self._environment(faults), start_new_session=True,
             )  # fmt: skip
         self.started.append(process)
         return process
@@ -104,10 +106,13 @@ class Program(CrashStage):
         logs = sorted((*self.logs.iterdir(), *self.home.logs.iterdir()))
         return "\n".join(f"--- {path.name}\n{path.read_text()[-2000:]}" for path in logs)
 
+    def stop_host(self):
+        """Stop the host that a process may have started, by the command that does it."""
+        run_forked("workbench.cli.main", "host", "stop", cwd=self.workspace, env=self._environment())
+
     def stop(self):
         """End every process that this object has started, and the host that they may have started."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.start("host", "stop").wait(PATIENCE)
+        self.stop_host()
         for process in self.started:
             if process.poll() is None:
                 process.kill()
