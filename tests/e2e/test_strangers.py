@@ -114,7 +114,7 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
     leave(terminal)
 
 
-def test_words_and_enter_that_arrive_together_are_sent_and_stay_together(opened):
+def test_words_and_enter_that_arrive_together_are_sent_and_pasted_keys_decide_nothing(opened):
     terminal = opened()
     terminal.until(TRUST)
     trust(terminal)
@@ -127,14 +127,6 @@ def test_words_and_enter_that_arrive_together_are_sent_and_stay_together(opened)
     terminal.until("1 queued", "Queued. The agent reads it")
     assert "3 waiting" in terminal.text()
     terminal.press("\x1b")
-    leave(terminal)
-
-
-def test_pasted_keys_decide_nothing(opened):
-    terminal = opened()
-    terminal.until(TRUST)
-    trust(terminal)
-    terminal.until("3 waiting")
     terminal.rest()
     terminal.press("\x1b[200~aaaa\rrrrr\r\x1b[201~")
     terminal.rest()
