@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support import golden
+from tests.support.sizes import rarely
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, settled, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
@@ -124,7 +125,7 @@ def test_keys_go_to_events_marks_and_moments(tmp_path):
 KINDS = {"a": "approval", "e": "edit", "x": "error", "p": "prompt", "s": "step", "c": "expiry"}
 
 
-@pytest.mark.parametrize("name", ["release-run", "late-answers", "hotfix-run"])
+@pytest.mark.parametrize("name", [rarely("release-run"), "late-answers", "hotfix-run"])
 def test_each_kind_of_mark_has_keys_that_go_to_all_of_them(name, tmp_path):
     async def body(app, press):
         main, player = app.main, app.main.player
