@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 from msgspec import Struct
 from rich.color import Color
 from rich.style import Style
+from textual.filter import LineFilter
 from textual.pilot import Pilot
 from textual.strip import Strip
 
@@ -113,11 +114,16 @@ class _HeadlessApp(ReplayApp, inherit_bindings=False):
             theme=theme, density="normal", glyphs="unicode", motion="none", keymap={}, notify=still
         )
         super().__init__(journal, session, ui=ui, home=home, glyphs=UNICODE_GLYPHS)
+        self.no_color = False
         feed = _SilentFeed(journal, lambda: None)
         self.replay = _UndrawnReplay(source, session, feed, Backend(), home)
 
     def make_main(self) -> MainScreen:
         return self.replay
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return none: a file has its own colours and characters, whatever this terminal has."""
+        return ()
 
 
 class HeadlessReplay:

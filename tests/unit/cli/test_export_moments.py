@@ -162,6 +162,42 @@ def test_other_formats_go_into_a_file_too(shell, session, tmp_path):
         assert file.read_text(encoding="utf-8") == printed
 
 
+@pytest.mark.parametrize("session", ["bump-deps"], indirect=True)
+def test_a_file_has_the_colours_of_its_theme_on_every_terminal(shell, session, monkeypatch):
+    pictures = []
+    for no_color in (False, True):
+        monkeypatch.setenv("NO_COLOR", "1") if no_color else monkeypatch.delenv("NO_COLOR", raising=False)
+        assert shell("sessions", "export", session.id, "--format", "svg", "--at", "#13") == 0
+        pictures.append(shell.out)
+    assert pictures[0] == pictures[1]
+
+
+def test_a_film_shows_the_detail_of_the_row_under_the_cursor_at_every_moment(tmp_path, monkeypatch):
+    seen = []
+    settled = session_film.HeadlessReplay.frame
+
+    def frame(replay, at):
+        pane = replay._screen.approvals
+        seen.append((pane.queue.cursor, pane.detail and pane.detail.id, replay._screen.state.pending))
+        return settled(replay, at)
+
+    monkeypatch.setattr(session_film.HeadlessReplay, "frame", frame)
+    with golden.load("bump-deps", tmp_path / "home") as journal:
+        session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION)
+        options = session_film.FilmOptions(
+            journal=journal, source=ReplaySource(journal, session), session=session, theme="workbench-dark",
+            size=(100, 30),
+        )  # fmt: skip
+        film = session_film.run_coroutine(
+            lambda: session_film.render_film(options, 1, Witness, lambda _: None)
+        )
+    assert [cursor for cursor, _, _ in seen] == [detail for _, detail, _ in seen]
+    asks = [bool(pending) for _, _, pending in seen]
+    assert True in asks and False in asks
+    lefts = {frame.part.left for frame in film.frames if frame.part}
+    assert len(lefts) == 2, "what asks, else the conversation"
+
+
 class Witness:
     """Takes frames as the writer does, and keeps them to be compared with what a terminal reads back."""
 

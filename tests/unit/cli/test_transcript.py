@@ -142,6 +142,34 @@ def test_the_file_list_leads_to_the_call_that_changed_it(page, stage):
     assert f'href="#{anchor}"><code>a.txt</code>' in page and f'<details class="call" id="{anchor}"' in page
 
 
+def test_the_talk_comes_before_the_outline_which_names_prompts_and_approvals(page, stage):
+    talk, outline = page.index('<main id="conversation"'), page.index('<nav id="outline"')
+    assert talk < outline
+    entries = re.findall(r'<li class="(\w+)"><span[^>]*>(.)</span> <a href="#([^"]+)">([^<]+)', page[outline:])
+    assert [kind for kind, _, _, _ in entries] == ["said", "asked", "asked"]
+    assert entries[0][3].startswith("Please &lt;b&gt;do")
+    calls = {element_id("c", call.id) for call in stage.journal.calls(stage.session_id)}
+    assert {anchor for _, _, anchor, _ in entries[1:]} <= calls
+    assert {sign for _, sign, _, _ in entries[1:]} <= set("✓×")
+
+
+@pytest.mark.parametrize(("count", "is_open"), [(5, True), (6, False)])
+def test_long_lists_of_files_are_folded(shell, tmp_path, monkeypatch, count, is_open):
+    calls = [call(f"c{n}", "create_file", path=f"{n}.txt", content="x\n") for n in range(count)]
+    script = recording(exchange(*calls), exchange(text("Done.")))
+    found = Stage(tmp_path / "stage", script, files={"a.txt": "a\n"})
+    found.begin("Do it").drive()
+    while waiting := found.waiting():
+        for action in waiting:
+            found.approve(action)
+        found.drive()
+    monkeypatch.setenv("WORKBENCH_HOME", str(found.home.path))
+    assert shell("sessions", "export", found.session_id, "--format", "transcript") == 0
+    (tag,) = re.findall(f'<details id="files"([^>]*)><summary>{count} files changed', shell.out)
+    assert (tag.strip() == "open") is is_open
+    found.close()
+
+
 def claude_lines(count):
     for number in range(count):
         yield json.dumps({

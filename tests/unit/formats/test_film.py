@@ -16,7 +16,16 @@ from msgspec.structs import replace
 
 from tests.support.browser import CHROMIUM, chromium
 from workbench.formats import film as formats_film
-from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, TextStyle, screen_row, text_pieces
+from workbench.formats.film import (
+    Film,
+    FilmFrame,
+    FilmGap,
+    FilmMark,
+    FramePart,
+    TextStyle,
+    screen_row,
+    text_pieces,
+)
 from workbench.formats.film.svg import SvgWriter, frame_svg
 from workbench.text.width import cell_width
 
@@ -294,6 +303,46 @@ def test_frames_come_back_from_the_data_of_a_page():
     assert data["marks"] == [[400_000, "approval", "waiting", "•"]]
     assert data["gaps"] == [[100_000, 90_000_000]]
     assert [255 > flags >= 0 for _, _, flags in data["looks"]] == [True] * len(data["looks"])
+
+
+RIGHT, LEFT = (
+    FramePart(left=20, top=1, width=40, height=3),
+    FramePart(left=0, top=1, width=19, height=3),
+)
+
+
+def test_a_page_says_which_part_of_each_frame_a_narrow_window_shows():
+    shown = (RIGHT, LEFT, None, RIGHT)
+    frames = tuple(
+        replace(TWO.frames[0], at=n, part=part, rows=TWO.frames[n % 2].rows) for n, part in enumerate(shown)
+    )
+    data = json.loads(Page(html_document(replace(TWO, frames=frames))).blocks[1][2])
+    parts = [FramePart(left=a, top=b, width=c, height=d) for a, b, c, d in data["parts"]]
+    assert parts == [RIGHT, LEFT]
+    assert [None if frame[3] < 0 else parts[frame[3]] for frame in data["frames"]] == list(shown)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.campaign
+def test_text_lies_above_all_backgrounds_and_a_narrow_window_shows_one_part(tmp_path):
+    target = tmp_path / "film.html"
+    frames = (replace(TWO.frames[0], part=RIGHT), replace(TWO.frames[1], part=LEFT))
+    target.write_text(html_document(replace(TWO, frames=frames)), encoding="utf-8")
+    size = "parseFloat(document.getElementById('screen').style.fontSize)"
+    layers = "[...new Set([...document.querySelectorAll('#sheet {}')].map((one) => getComputedStyle(one).zIndex))]"
+    with chromium(tmp_path) as tab:
+        tab.open(target.as_uri(), width=1280)
+        assert [tab.value(layers.format(name)) for name in (">div", "b", "span")] == [["auto"], ["-1"], ["auto"]]
+        assert tab.value("document.querySelectorAll('#sheet .drawn').length") == 2
+        assert tab.value("document.getElementById('screen').style.width") == f"{WIDTH}ch"
+        for width in (390, 500):
+            tab.open(target.as_uri(), width=width)
+            assert tab.value("document.documentElement.scrollWidth") == width
+            assert tab.value("document.getElementById('screen').style.width") == f"{RIGHT.width}ch"
+            assert tab.value(size) >= 10
+            tab.press("End")
+            tab.wait(f"document.getElementById('screen').style.width === '{LEFT.width}ch'")
+        assert tab.complaints == []
 
 
 # --- long films -------------------------------------------------------------------------------------

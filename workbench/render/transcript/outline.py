@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.render.transcript.call_block import STATUS_CLASSES
 from workbench.render.transcript.markup import line_html
+from workbench.text.safe import one_line
 from workbench.views.status_icons import ICONS, StatusName
 
 MOST_ENTRIES: Final = 1_000
@@ -33,7 +35,7 @@ class Outline:
     def add(self, entry: OutlineEntry) -> None:
         """Add an entry at the end."""
         if len(self._entries) < MOST_ENTRIES:
-            self._entries.append(entry)
+            self._entries.append(replace(entry, words=one_line(entry.words, _MOST_CELLS)))
         else:
             self._left_out += 1
 
