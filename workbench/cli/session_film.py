@@ -21,7 +21,16 @@ from textual.strip import Strip
 from workbench.config.sections import NotifySettings
 from workbench.config.types import UiSettings
 from workbench.domain.rows import Session
-from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, FramePart, ScreenRow, TextStyle, screen_row
+from workbench.formats.film import (
+    Film,
+    FilmFrame,
+    FilmGap,
+    FilmMark,
+    FramePart,
+    ScreenRow,
+    TextStyle,
+    screen_row,
+)
 from workbench.journal.journal import Journal
 from workbench.render.glyphs import UNICODE_GLYPHS
 from workbench.text.human import SECOND_MICROS, duration_text
@@ -180,14 +189,14 @@ class HeadlessReplay:
             old, row = before.get(number, (None, ()))
             rows.append(row if strip == old else frame_row(strip, self._stage.size.width, ink, paper))
         self._strips, self._rows = strips, tuple(rows)
-        return FilmFrame(
-            at=at, recorded=self._screen.player.now, rows=self._rows, part=self._part_to_read()
-        )
+        return FilmFrame(at=at, recorded=self._screen.player.now, rows=self._rows, part=self._part_to_read())
 
     def _part_to_read(self) -> FramePart | None:
         """Return what asks, else the conversation; None where neither is on the screen."""
         screen = self._screen
-        for pane in (screen.approvals, screen.conversation) if screen.state.pending else (screen.conversation,):
+        for pane in (
+            (screen.approvals, screen.conversation) if screen.state.pending else (screen.conversation,)
+        ):
             place = pane.region
             if pane.is_on_screen and place:
                 return FramePart(left=place.x, top=place.y, width=place.width, height=place.height)
@@ -312,7 +321,7 @@ T = TypeVar("T")
 
 
 async def _until_handled() -> None:
-    """Return when every message that was sent is handled: the loop has only timers and threads to wait for."""
+    """Return when every message is handled: the loop has only timers and threads to wait for."""
     while True:
         await asyncio.sleep(0)
         if not _is_work_due():

@@ -145,7 +145,9 @@ def test_the_file_list_leads_to_the_call_that_changed_it(page, stage):
 def test_the_talk_comes_before_the_outline_which_names_prompts_and_approvals(page, stage):
     talk, outline = page.index('<main id="conversation"'), page.index('<nav id="outline"')
     assert talk < outline
-    entries = re.findall(r'<li class="(\w+)"><span[^>]*>(.)</span> <a href="#([^"]+)">([^<]+)', page[outline:])
+    entries = re.findall(
+        r'<li class="(\w+)"><span[^>]*>(.)</span> <a href="#([^"]+)">([^<]+)', page[outline:]
+    )
     assert [kind for kind, _, _, _ in entries] == ["said", "asked", "asked"]
     assert entries[0][3].startswith("Please &lt;b&gt;do")
     calls = {element_id("c", call.id) for call in stage.journal.calls(stage.session_id)}

@@ -329,10 +329,16 @@ def test_text_lies_above_all_backgrounds_and_a_narrow_window_shows_one_part(tmp_
     frames = (replace(TWO.frames[0], part=RIGHT), replace(TWO.frames[1], part=LEFT))
     target.write_text(html_document(replace(TWO, frames=frames)), encoding="utf-8")
     size = "parseFloat(document.getElementById('screen').style.fontSize)"
-    layers = "[...new Set([...document.querySelectorAll('#sheet {}')].map((one) => getComputedStyle(one).zIndex))]"
+    layers = (
+        "[...new Set([...document.querySelectorAll('#sheet {}')].map((one) => getComputedStyle(one).zIndex))]"
+    )
     with chromium(tmp_path) as tab:
         tab.open(target.as_uri(), width=1280)
-        assert [tab.value(layers.format(name)) for name in (">div", "b", "span")] == [["auto"], ["-1"], ["auto"]]
+        assert [tab.value(layers.format(name)) for name in (">div", "b", "span")] == [
+            ["auto"],
+            ["-1"],
+            ["auto"],
+        ]
         assert tab.value("document.querySelectorAll('#sheet .drawn').length") == 2
         assert tab.value("document.getElementById('screen').style.width") == f"{WIDTH}ch"
         for width in (390, 500):

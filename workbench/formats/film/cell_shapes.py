@@ -1,4 +1,4 @@
-"""What lines and blocks look like in their cells, for pictures and pages: as letters they have gaps between rows."""
+"""Shapes of lines and blocks in their cells, for pictures and pages: letters leave gaps between rows."""
 
 import unicodedata
 from typing import Final

@@ -108,7 +108,12 @@ def transcript_parts(source: TranscriptSource, session: Session) -> Iterator[str
     yield _BAR
     yield '<main id="conversation" tabindex="-1">\n'
     outline = Outline()
-    yield from _SessionPage(source, session, {session.id}, 0, outline).parts()
+    is_empty = True
+    for part in _SessionPage(source, session, {session.id}, 0, outline).parts():
+        is_empty = is_empty and not part
+        yield part
+    if is_empty:
+        yield '<p class="note">Nothing was said yet.</p>\n'
     yield "</main>\n"
     yield from outline.parts()
     yield _FOOT.format(script=script)
@@ -420,9 +425,7 @@ class _SessionPage:
             key = safe_html(child.id)
             yield f'<p class="note">Session {key} is not shown: it is {self._level} levels deep.</p>\n'
         else:
-            yield from _SessionPage(
-                self._source, child, self._shown, self._level + 1, self._outline
-            ).parts()
+            yield from _SessionPage(self._source, child, self._shown, self._level + 1, self._outline).parts()
         yield "</div>\n</details>\n"
 
     # --- everything else ---------------------------------------------------------------------------------

@@ -51,8 +51,9 @@ class Outline:
 
 
 def _entry_html(entry: OutlineEntry) -> str:
-    kind, tone, icon = "asked", STATUS_CLASSES.get(entry.status or "ok", "note"), ICONS[entry.status or "prompt"]
-    if entry.status is None:
-        kind, tone = "said", "note"
+    is_prompt = entry.status is None
+    icon = ICONS[entry.status or "prompt"]
+    tone = STATUS_CLASSES.get(entry.status, "note") if entry.status else "note"
     sign = f'<span class="{tone}" title="{icon.word}">{icon.unicode}</span>'
-    return f'<li class="{kind}">{sign} <a href="#{entry.anchor}">{line_html(entry.words, _MOST_CELLS)}</a></li>\n'
+    link = f'<a href="#{entry.anchor}">{line_html(entry.words, _MOST_CELLS)}</a>'
+    return f'<li class="{"said" if is_prompt else "asked"}">{sign} {link}</li>\n'
