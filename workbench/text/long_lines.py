@@ -50,7 +50,7 @@ class LinePart(NamedTuple):
     changes: tuple[ChangedRange, ...]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def changed_parts(old: str, new: str) -> tuple[LinePart, ...]:
     """Return the parts of a line that differ, in order; nothing for two equal lines."""
     groups: list[list[ChangedRange]] = []

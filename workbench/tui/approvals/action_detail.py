@@ -98,6 +98,8 @@ class DetailView(LineView):
         self._diff: Diff | None = None
         self._has_long_pairs = False
         """Whether what is taken decides how much of a very long line is shown."""
+        self._whole_lines: frozenset[tuple[int, int]] = frozenset()
+        """Those that are shown whole because of what is taken."""
         self._painted: set[int] = set()
         """Rows that were drawn in this layout."""
         self.rows_needed = 0
@@ -179,14 +181,13 @@ class DetailView(LineView):
             rows = RequiredRows(self._diff, body, has_hunks=bool(detail.hunks))
             arrangement = (self.diff_layout, self.context, len(self._diff or self._body))
             layout = (width, *arrangement)
-            # What was seen of the changed parts of a line was not seen of the whole line.
-            whole = self._diff.whole_lines if self._diff else frozenset()
-            self._drawing = self._receipts.of(detail.id, (detail.digest, detail.hunks, whole), layout, rows)
+            content = (detail.digest, detail.hunks, self._diff.whole_lines if self._diff else frozenset())
+            self._drawing = self._receipts.of(detail.id, content, layout, rows)
         self._has_long_pairs = self._diff is not None and self._diff.has_long_pairs
         if before is not self._drawing:
             if before is not None:
                 self._note(before, ())
-            self._tell_again()
+            self._tell_again(self._unseen_of_whole_lines())
         self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
         self.rows_needed = self._rows_needed()
         self._map.begin()
@@ -201,6 +202,14 @@ class DetailView(LineView):
             diff = Diff(diff.files, diff.width, layout=diff.layout, context=self.look.context)
         heads = int(self.is_split)
         return len(self._above) + len(diff) + heads
+
+    def _unseen_of_whole_lines(self) -> frozenset[int]:
+        """Return the parts to be seen again: who saw the changed parts of a line did not see all of it."""
+        whole = self._diff.whole_lines if self._diff is not None else frozenset[tuple[int, int]]()
+        is_same, self._whole_lines = whole == self._whole_lines, whole
+        if is_same or self._drawing is None:
+            return frozenset()
+        return frozenset(self._drawing.unseen_parts({hunk for hunk, _ in whole}))
 
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
         layout, look = self.diff_layout, self.look
@@ -328,13 +337,15 @@ class DetailView(LineView):
             self._left = left
             self.post_message(PartsSeen(drawn.action_id, come, gone, left))
 
-    def _tell_again(self) -> None:
-        """Say what was seen of an action that is shown again: others may have forgotten it."""
+    def _tell_again(self, gone: frozenset[int] = frozenset()) -> None:
+        """Say what was seen of an action that is shown again: others may have forgotten it.
+
+        `gone` is what was seen of it before, of which more is to be seen now.
+        """
         drawn = self._drawing
         if drawn is not None:
             self._left = drawn.lines_left()
-            told = frozenset(drawn.told)
-            self.post_message(PartsSeen(drawn.action_id, told, frozenset(drawn.rows.parts) - told, self._left))
+            self.post_message(PartsSeen(drawn.action_id, frozenset(drawn.told), gone, self._left))
 
     def is_settled(self, at: float) -> bool:
         """Return whether all that counts as seen has stood on the screen long enough at a moment."""

@@ -112,6 +112,10 @@ class LayoutReceipts:
         """Return whether all of a part was on the screen, or is."""
         return part in self._seen or all(self._counts(row) for row in self.rows.of(part))
 
+    def unseen_parts(self, parts: Iterable[int]) -> set[int]:
+        """Return those of some parts of which not all was on the screen."""
+        return {part for part in parts if not self.is_shown(part)}
+
     def is_unseen(self, part: int, rows: Iterable[int]) -> bool:
         """Return whether any of some rows of a part was not on the screen yet."""
         return part not in self._seen and not all(self._counts(row) for row in rows)
