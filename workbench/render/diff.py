@@ -151,9 +151,8 @@ class Diff:
     @property
     def whole_lines(self) -> frozenset[tuple[int, int]]:
         """Return hunk and number of the long lines that are shown whole because of what is taken."""
-        return frozenset(
-            (part.rows.hunk.index, line) for part in self._parts if part.rows for line in part.rows.whole_lines
-        )
+        laid_out = (part.rows for part in self._parts if part.rows)
+        return frozenset((rows.hunk.index, line) for rows in laid_out for line in rows.whole_lines)
 
     def row(self, y: int) -> DiffRow:
         """Return a row; raises IndexError outside."""
@@ -431,7 +430,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         return self._halves(bar + left, Content(" ") + right, style, style)
 
     def _left_out_row(self, row: DiffRow) -> Strip:
-        """Draw the count of what is not shown from the cell of the sign on, where no text of a line stands."""
+        """Draw how much is not shown, beginning in the cell of the sign: no text of a line begins there."""
         cells = self.geometry.cells_before_sign
         bar = self._bar(row.hunk == self.look.hunk and self.look.stop is None)
         whole = [row.text, row.text.removesuffix(" not shown")]
@@ -491,9 +490,8 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         sign_style = self._sign_style(side, is_taken)
         is_changed = is_taken and side.sign != " "
         number_style = sign_style if is_changed else self.ink.of("faint")
-        words = "".join(
-            f" {'' if number is None or not side.is_start else number:>{self.geometry.digits}}" for number in shown
-        )
+        texts = (number if side.is_start and number is not None else "" for number in shown)
+        words = "".join(f" {text:>{self.geometry.digits}}" for text in texts)
         sign = side.sign if side.is_start else " "
         tint = self._tint(side) if is_changed and not self.ink.tokens.tints_lines else Style.null()
         return styled(f"{words} ", tint + number_style) + styled(sign, tint + sign_style)

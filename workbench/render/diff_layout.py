@@ -1,7 +1,7 @@
 """One hunk laid out for a width: which line stands on which row, and which words of it changed.
 
-Lines that have little in common are no pair: marking nearly all of a line says nothing. Of a very long line the
-changed parts are shown; in the unified layout each part as it is and as it will be, one below the other.
+Lines that have little in common are no pair: marking nearly all of a line says nothing. Of a very long line
+the changed parts are shown; in the unified layout each part as it is and as it will be, one below the other.
 """
 
 # Hunks keep their numbers when more of the file is shown. Wider context adds equal lines to what is drawn,
@@ -248,7 +248,8 @@ class HunkLayout:
         for olds, news in self._blocks(removed, added):
             old, new = (self._short.get(side[0]) if side else None for side in (olds, news))
             if old is not None and new is not None:
-                yield from ((news[0] if is_new else olds[0], -1, row) for is_new, row in unified_order(old, new))
+                for is_new, row in unified_order(old, new):
+                    yield news[0] if is_new else olds[0], -1, row
             else:
                 for index in (*olds, *news):
                     yield from self._line_alone(index)

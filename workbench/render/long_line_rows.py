@@ -62,7 +62,7 @@ def short_line_rows(
     pieces = [[drawn(raw[start:end]) for start, end in line.shown] for raw, line in versions]
     starts = [[0, *accumulate(map(len, texts))][: len(texts)] for texts in pieces]
     blocks = [
-        [_part_rows(text, begin, part, room) for part, (text, begin) in enumerate(zip(texts, begins, strict=True))]
+        [_part_rows(text, begins[part], part, room) for part, text in enumerate(texts)]
         for texts, begins in zip(pieces, starts, strict=True)
     ]
     return [
