@@ -19,6 +19,7 @@ from workbench.render.list_rows import icon_column
 from workbench.render.theme import ColorName
 from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
+from workbench.text.width import cell_width
 from workbench.tui.backend import Trial, error_text
 from workbench.tui.keyboard import keymap
 from workbench.tui.list_page.reader import ListReader, run_in_thread
@@ -44,6 +45,8 @@ _NO_SERVER: Final = "plays recordings"
 _MAX_CELLS: Final = 200
 _MAX_NAME_CELLS: Final = 20
 _STATUS_CELLS: Final = 16
+_MODELS_FROM: Final = 90
+"""Cells from which the models of a server have a column of their own."""
 _FEW_DETAIL_LINES: Final = 3
 _MANY_DETAIL_LINES: Final = 12
 _DETAIL_FROM: Final = 14
@@ -120,12 +123,19 @@ class ProviderList(RowList):
         used = self.usage.get(row.name)
         tokens = f"{token_text(used.input_tokens + used.output_tokens)} tokens" if used else ""
         cost = f"${used.cost:.2f}" if used and used.cost is not None else ""
-        facts = one_line(row.facts, _MAX_CELLS)
+        status, has_models = self.statuses.get(row.name), self._has_models
+        models = one_line(", ".join(model.id for model in status.models) if status else "", _MAX_CELLS)
+        facts = one_line(row.facts.removeprefix(f"{row.model}, ") if has_models else row.facts, _MAX_CELLS)
         yield Column(content=cells.safe_content(row.name, bold, colours), width=self._name_cells)
         yield icon_column(icon, colours, signs, gap=2)
         yield Column(content=Content.styled(words, muted), width=_STATUS_CELLS)
         yield Column(content=Content.styled(row.kind, muted), width=self._kind_cells, drop=4)
-        yield Column(content=cells.safe_content(facts, muted, colours), grows=True, least=20)
+        yield Column(
+            content=cells.safe_content(facts, muted, colours), grows=not has_models, least=20,
+            width=self._facts_cells if has_models else None,
+        )  # fmt: skip
+        if has_models:
+            yield Column(content=cells.safe_content(models, bold, colours), grows=True, least=12, gap=2)
         yield Column(content=Content.styled(tokens, muted), drop=3)
         yield Column(content=Content.styled(cost, muted), drop=2)
         yield Column(content=Content.styled("default" if row.is_default else "", colours.of("info")), drop=1)
@@ -145,6 +155,15 @@ class ProviderList(RowList):
     @property
     def _name_cells(self) -> int:
         return min(_MAX_NAME_CELLS, max((len(row.name) for row in self.rows.values()), default=1))
+
+    @property
+    def _has_models(self) -> bool:
+        return self.width >= _MODELS_FROM and any(one.models for one in self.statuses.values())
+
+    @property
+    def _facts_cells(self) -> int:
+        longest = max((cell_width(row.facts) for row in self.rows.values()), default=1)
+        return min(longest, max(20, self.width // 3))
 
     @property
     def _kind_cells(self) -> int:
@@ -312,6 +331,7 @@ class ProviderScreen(ListScreen, inherit_bindings=False):
 
     def _say(self) -> None:
         """Say what was refused, or the row under the cursor in full; then the keys."""
+        self.box.set_class(self.size.height >= _MANY_FROM, "-roomy")
         self._detail.display = self.size.height >= _DETAIL_FROM or bool(self._said)
         width, most = max(8, self.box.size.width - 2), self._detail_line_count
         lines = self._detail_lines(width)[:most]
