@@ -406,11 +406,14 @@ def test_hostile_titles_stay_text(stage):
 
     async def body(shown):
         await opened(shown)
+        assert not CONTROL.search(shown.text)
+        await shown.press("/", *"pay", "enter")
+        await shows(shown)
         assert not CONTROL.search(shown.text) and "[@click=app.quit]me[/]" in shown.text
-        await shown.press("/", *"pay", "enter", "D")
+        await shown.press("D")
         assert "Type delete" in shown.text and not CONTROL.search(shown.text)
 
-    play(stage, body, size=(160, 48), **filing_of(stage))
+    play(stage, body, size=(240, 48), **filing_of(stage))
 
 
 def test_nothing_kept_and_where(tmp_path):

@@ -72,7 +72,7 @@ def _title_columns(title: Content, said: str, width: int, ink: Ink, glyphs: Glyp
         return [Column(content=title, grows=True, least=20, gap=0)]
     quoted = safe_content(glyphs.line(f"“{said}”") if said else "", ink.of("muted", italic=True), ink)
     return [
-        Column(content=title, width=max(_TITLE_CELLS, width // 4), gap=0),
+        Column(content=title, width=max(_TITLE_CELLS, width // 3), gap=0),
         Column(content=quoted, grows=True, gap=2),
     ]
 
