@@ -26,6 +26,7 @@ from workbench.tui.pane import KeysChanged, SessionChosen, StatusMessage
 from workbench.tui.places import place_key_id, place_number
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.state import is_driver_gone
+from workbench.tui.widgets.screen_sizes import MEDIUM, TALL
 from workbench.views.incidents import (
     GROUP_NAMES,
     IncidentRow,
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
 
 _BAR_CELLS: Final = 12
+_LEAST_LIST_ROWS: Final = 6
+"""Rows of a list above its finding: an empty one has to say why."""
+_LIST_SHARE: Final = 3
+"""A list of at most this part of the body is shown above its finding instead of next to it."""
 _PROBLEM_STATES: Final = ("waiting", "failed", "unchanged")
 _PAUSES: Final = {
     "parked": "continues after your answers", "unattended": "nobody answered; c continues it",
@@ -89,6 +94,28 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
     def has_second(self) -> bool:
         return self.snapshot is not None
 
+    @property
+    def is_stacked(self) -> bool:
+        """Return whether the list is above the finding: all of its rows take a third of the body at most."""
+        rows = len(self.snapshot.rows) if self.snapshot is not None else 0
+        has_room = self.size.width >= MEDIUM and self.size.height >= TALL
+        return has_room and 0 < rows <= self.size.height // _LIST_SHARE
+
+    def arrange_columns(self) -> None:
+        super().arrange_columns()
+        is_stacked = self.is_stacked and not self.is_bare
+        self.set_class(is_stacked, "-stacked")
+        if is_stacked:
+            self.second.display, self._divider.display = True, False
+        self._fit_list()
+
+    def _fit_list(self) -> None:
+        """Give a list above its finding the rows of all findings: a filter moves nothing below it."""
+        is_stacked = self.has_class("-stacked")
+        every = len(self.snapshot.rows) if self.snapshot is not None else 0
+        rows = max(_LEAST_LIST_ROWS, every, self.list.line_count)
+        self.list.styles.height = min(rows, self.size.height // 2) if is_stacked else "1fr"
+
     def resized(self) -> None:
         self.preview_soon()
 
@@ -126,6 +153,7 @@ class IncidentsPane(PreviewPage[IncidentRows, IncidentDetailView, IncidentSnapsh
         rows = self.snapshot.rows if self.snapshot is not None else ()
         kept = filter_incidents(rows, self.text_filter, self.model.texts)
         self.list.take(group_incidents(kept, GROUP_NAMES[self._group]))
+        self._fit_list()
         if not kept:
             self.list.invalidate()  # it says why
         self.preview_soon()
