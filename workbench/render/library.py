@@ -142,7 +142,7 @@ def _talk_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> l
     for who, text in view.talk:
         sign = styled(glyphs.of("prompt") if who == "you" else " ", ink.of("info"))
         tone = ink.of("foreground" if who == "you" else "muted")
-        rows = wrap_plain_text(text, max(8, width - 6), ink)
+        rows = wrap_plain_text(text, max(8, width - 7), ink)
         if len(rows) > _MOST_TALK_ROWS:
             rows = [*rows[: _MOST_TALK_ROWS - 1], rows[_MOST_TALK_ROWS - 1] + glyphs.line(" …")]
         lines += hanging_lines(Content("  ") + sign + " ", [row.stylize_before(tone) for row in rows], 4)
