@@ -131,7 +131,8 @@ def test_the_empty_page_is_in_the_middle_with_rows_as_they_would_be(stage):
         lines = shown.text.splitlines()
         rows = [n for n, line in enumerate(lines) if "╱╱╱" in line]
         ghost, heading = (
-            next(n for n, line in enumerate(lines) if words in line) for words in ("Bash(git diff", "No rules yet")
+            next(n for n, line in enumerate(lines) if words in line)
+            for words in ("Bash(git diff", "No rules yet")
         )
         assert rows[0] < ghost < heading < rows[-1]
         clear = lines[heading]

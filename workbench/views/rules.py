@@ -111,7 +111,8 @@ def _rule_row(
     return RuleRow(
         id=rule.id, effect=rule.effect, tool="" if _named_tool(rule) else one_line(tool, 40),
         pattern=one_line(rule.pattern, 400),
-        where=where, holds=_holds_text(rule, where, until, state), origin=rule.origin, uses=rule.use_count, last_used=last, until=until, state=state,
+        where=where, holds=_holds_text(rule, where, until, state), origin=rule.origin, uses=rule.use_count,
+        last_used=last, until=until, state=state,
         description=one_line(rule.description, 200), facts=tuple(facts), has_warning=bool(warnings),
         place=place,
     )  # fmt: skip

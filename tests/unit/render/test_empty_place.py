@@ -12,7 +12,8 @@ GHOST = ("✓ read_file   src/a.py   4 ms", "◆ edit        src/a.py   0:14")
 def drawn(width, height, *, ghost=GHOST, glyphs=UNICODE_GLYPHS):
     keys = [("ctrl+n", "start a session")]
     sentence = "Each call of an agent is listed here: what it did and how long it ran."
-    lines = empty_place_lines(ghost, "No call yet", sentence, keys, width, height, own_theme_ink("workbench-dark"), glyphs)
+    ink = own_theme_ink("workbench-dark")
+    lines = empty_place_lines(ghost, "No call yet", sentence, keys, width, height, ink, glyphs)
     return [line.plain for line in lines]
 
 

@@ -53,7 +53,9 @@ _GHOST: Final = (
     "✓ run_in_terminal   pytest -q              1.2 s   ━━━━━━━",
     "◆ edit              src/shop/router.py      0:14          ╌╌╌╌╌",
 )
-_EMPTY_SENTENCE: Final = "Each call of an agent is listed here: what it did, how long it ran, and how long it waited."
+_EMPTY_SENTENCE: Final = (
+    "Each call of an agent is listed here: what it did, how long it ran, and how long it waited."
+)
 _REVERSED: Final = RichStyle(reverse=True)
 _TURN_CAPTION: Final = "-turn:"
 _OUTPUT_CAPTION: Final = "-output:"
