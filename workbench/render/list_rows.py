@@ -29,6 +29,8 @@ from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 WATERFALL_MIN_CELLS: Final = 58
 WIDE_MIN_CELLS: Final = 100
 LONG_TOOL_MIN_CELLS: Final = 76
+TWO_TIMES_MIN_CELLS: Final = 72
+"""Cells from which the time that a call ran and the time that it waited have a column each."""
 _FAR_CELLS: Final = 40
 _SESSION_CELLS: Final = 26
 _SHORT_SESSION_CELLS: Final = 14
@@ -191,29 +193,34 @@ def output_caption_strip(line: str, width: int, ink: Ink, glyphs: Glyphs) -> Str
 
 def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs) -> list[Column]:
     color = ink.sign(row.sign) if row.sign in ("failed", "running", "waiting", "stale") else ink.of("muted")
-    if width < WIDE_MIN_CELLS:
+    if width < TWO_TIMES_MIN_CELLS:
         return [Column(content=styled(right, color), align="right")]
-    run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else right
-    wait = duration_text(round(row.wait_ms / 1000), counts_on=True) if row.wait_ms is not None else ""
+    waited = _waited_column(row, ink)
+    if width < WIDE_MIN_CELLS:
+        return [_ran_column(row, right, color, ink, glyphs), waited]
     by_style = ink.of("info" if row.by.startswith("§") else "muted")
     if row.judged:
         words = ", ".join(filter(None, ("" if row.by == "auto" else row.by, row.judged)))
-        by_and_run = [
-            Column(content=safe_content(glyphs.line(words), by_style), width=_BY_CELLS + 1 + _RUN_CELLS)
-        ]
-    else:
-        by_and_run = [
-            Column(content=safe_content(glyphs.line(row.by), by_style), width=_BY_CELLS, drop=2),
-            Column(
-                content=styled("" if row.sign in ("waiting", "stale") else run, color),
-                align="right",
-                width=max(_RUN_CELLS, len(run) if row.sign == "running" else 0),
-            ),
-        ]
-    return [
-        *by_and_run,
-        Column(content=styled(wait, ink.of("waiting")), width=6, align="right", drop=1),
-    ]
+        cells_of_words = _BY_CELLS + 1 + _RUN_CELLS
+        return [Column(content=safe_content(glyphs.line(words), by_style), width=cells_of_words), waited]
+    by = Column(content=safe_content(glyphs.line(row.by), by_style), width=_BY_CELLS, drop=2)
+    return [by, _ran_column(row, right, color, ink, glyphs), waited]
+
+
+def _ran_column(row: ToolRow, right: str, color: Style, ink: Ink, glyphs: Glyphs) -> Column:
+    """Return how long a call ran; a dash for one that has not begun."""
+    run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else right
+    if row.sign in ("waiting", "stale"):
+        return Column(content=styled(glyphs.line("–"), ink.of("faint")), align="right", width=_RUN_CELLS)
+    width = max(_RUN_CELLS, len(run) if row.sign == "running" else 0)
+    return Column(content=styled(run, color), align="right", width=width)
+
+
+def _waited_column(row: ToolRow, ink: Ink) -> Column:
+    """Return how long a call waited for an answer, amber only while it does."""
+    text = duration_text(round(row.wait_ms / 1000), counts_on=True) if row.wait_ms is not None else ""
+    style = ink.of("waiting" if row.sign == "waiting" else "muted")
+    return Column(content=styled(text, style), width=6, align="right", drop=1)
 
 
 def tool_head_strip(
@@ -238,10 +245,11 @@ def tool_head_strip(
         *([replace(_place_column(None, width, ink), content=styled("runs", faint))] if has_places else []),
     ]
     if width >= WIDE_MIN_CELLS:
+        columns.append(Column(content=styled("by", faint), width=_BY_CELLS, drop=2))
+    if width >= TWO_TIMES_MIN_CELLS:
         columns += [
-            Column(content=styled("by", faint), width=_BY_CELLS, drop=2),
-            Column(content=styled("run", faint), width=_RUN_CELLS, align="right"),
-            Column(content=styled("wait", faint), width=6, align="right", drop=1),
+            Column(content=styled("ran", faint), width=_RUN_CELLS, align="right"),
+            Column(content=styled("waited", faint), width=6, align="right", drop=1),
         ]
     else:
         columns.append(Column(content=styled("time", faint), align="right"))
