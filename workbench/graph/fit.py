@@ -42,7 +42,7 @@ _TALL_LINES = 3
 _WIDE_GAP = 5
 _TALL_LEVELS = (
     (_WHOLE_NAME, 34, _WIDE_GAP), (_WHOLE_NAME, 28, _WIDE_GAP), (_WHOLE_NAME, 22, _WIDE_GAP),
-    (_WHOLE_NAME, 22, 0), (_WHOLE_NAME, 18, _WIDE_GAP), (_WHOLE_NAME, 18, 0),
+    (_WHOLE_NAME, 22, 0), (_WHOLE_NAME, 18, _WIDE_GAP), (_WHOLE_NAME, 18, 0), (_WHOLE_NAME, 15, 0),
 )  # fmt: skip
 """Cells of a name, cells at least of the other lines of a tall box, and of the gap between columns."""
 _MOST_ITEM_LINES = 8

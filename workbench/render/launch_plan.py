@@ -15,8 +15,12 @@ from workbench.text.width import cell_width
 from workbench.views.pipeline import GrantOffer, LaunchProblem, PipelineChoice, PlannedStep
 
 _MAX_ID_CELLS, _MAX_WHO_CELLS, _MAX_PATTERN_CELLS = 28, 16, 40
-_MIN_ASKS_CELLS, _MIN_DOES_CELLS = 40, 12
-"""Cells that a column keeps where the row is too narrow for all, as far as its content needs them."""
+_MIN_ASKS_CELLS, _MIN_DOES_CELLS = 40, 40
+"""Cells that a column keeps where the row is too narrow for all, as far as its content needs them.
+
+What a step does is a column only where much of it can be read; it is below the list for the marked step.
+"""
+_MOST_GRANT_CELLS = 40
 _GAP = 2
 
 
@@ -116,26 +120,21 @@ class LaunchRows:
         """Draw what may be granted: taken or left, pattern, whose, where it was written."""
         ink, glyphs = self._ink, self._glyphs
         sign = glyphs.of("taken" if grant.is_taken else "left")
-        words = (
-            f"never: {grant.refused}"
-            if grant.refused
-            else "granted for this run"
-            if grant.is_taken
-            else "asks"
-        )
+        words = _grant_words(grant)
+        longest = min(_MOST_GRANT_CELLS, max(len("granted"), _longest(map(_grant_words, grants))))
         shade = ink.of("added" if grant.is_taken else "faint" if grant.refused else "muted")
         pattern = safe_content(grant.pattern, ink.of("faint") if grant.refused else None, ink)
         return self._row(
             Column(content=styled(f"    {sign}", shade), gap=0),
             Column(content=pattern, width=min(_MAX_PATTERN_CELLS, _longest(one.pattern for one in grants))),
-            Column(content=safe_content(words, shade, ink), grows=True, least=20, gap=_GAP),
+            Column(content=safe_content(words, shade, ink), width=longest, gap=_GAP),
             Column(
                 content=safe_content(grant.whose, ink.of("muted"), ink),
                 width=_longest(one.whose for one in grants), drop=2, gap=_GAP,
             ),
             Column(
-                content=safe_content(grant.origin, ink.of("faint"), ink),
-                width=_longest(one.origin for one in grants), align="right", cut="path", drop=1, gap=_GAP,
+                content=safe_content(grant.origin, ink.of("faint"), ink), grows=True, cut="path", drop=1,
+                gap=_GAP,
             ),
         )  # fmt: skip
 
@@ -151,3 +150,20 @@ class LaunchRows:
 
 def _steps_text(choice: PipelineChoice) -> str:
     return f"{choice.steps} step{'' if choice.steps == 1 else 's'}"
+
+
+def _grant_words(grant: GrantOffer) -> str:
+    if grant.refused:
+        return f"never: {grant.refused}"
+    return "granted" if grant.is_taken else "asks"
+
+
+def prompt_lines(step: PlannedStep, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    """Return what a step does, on at most two rows below its list, the second one cut with a sign."""
+    head = safe_content(f"{step.id}  ", ink.of("muted"), ink)
+    text = safe_content(step.does, ink.of("foreground", italic=True), ink)
+    first, *rest = cells.wrap_line(head + text, width) or [Content("")]
+    if not rest:
+        return [first]
+    second = rest[0] if len(rest) == 1 else rest[0] + Content(" ") + rest[1]
+    return [first, cells.shorten_line(second, width, glyphs)]

@@ -21,8 +21,9 @@ from textual.widgets import Input, Static
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.render.cells import key_hint, wrap_code
-from workbench.render.launch_plan import LaunchRows, plan_columns
+from workbench.render.launch_plan import LaunchRows, plan_columns, prompt_lines
 from workbench.text.human import counted
+from workbench.text.width import cell_width
 from workbench.tui.backend import BackendError, error_text
 from workbench.tui.external_editor import edit_in_external_editor
 from workbench.tui.keyboard import keymap
@@ -36,6 +37,7 @@ from workbench.views.pipeline import (
     LaunchPlan,
     LaunchRequest,
     PipelineChoice,
+    PipelineRun,
     planned_run,
     used_by_text,
     with_input,
@@ -54,6 +56,11 @@ _EDGE_CELLS: Final = 6
 """Cells of its frame and of the blanks inside."""
 _PADDED_FROM: Final = 30
 """Rows of the screen from which the box has blanks inside its frame."""
+_PROMPT_ROWS: Final = 3
+"""Rows of what the marked step does, with the blank one above it."""
+_PROMPT_INDENT: Final = 4
+_CHOICE_CELLS: Final = 20
+"""Cells of a pipeline's row that are neither its name nor what it is for, at most."""
 _MIN_GRAPH_ROWS: Final = 6
 """Rows that a graph needs, with the blank one above it."""
 
@@ -146,7 +153,7 @@ def _plan_captions(plan: LaunchPlan) -> Mapping[str, tuple[str, str]]:
     steps, taken = len(plan.steps), len(plan.taken)
     asking = f"{plan.asking} may ask you" if plan.asking else "none asks you"
     return {
-        "-wrong": ("What is wrong", f"{len(plan.findings)} found"),
+        "-wrong": ("What is wrong", counted(len(plan.findings), "problem")),
         "-step": (
             "What it would do",
             f"dry run, nothing has run   {counted(steps, 'step')}, {asking}",
@@ -171,6 +178,9 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
         self._main, self._file = context, first
         self._body, self._graph = Vertical(id="launch-body"), GraphView(key="launch-graph")
         self._graph.can_focus, self._graph.display = False, False
+        self._graph.set_rows(None, is_tall=True)
+        self._graph.notes_of = self._step_notes
+        self._prompt = Static(id="launch-prompt")
         self._graph_of: object = None
         self._without_graph: tuple[LaunchPlan | None, Size] | None = None
         """The dry run and the room in which its graph would be cut."""
@@ -191,16 +201,17 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
             yield self._input
         with self._body:
             yield self._plan_list
+            yield self._prompt
             yield self._graph
         yield self._words
         yield self._keys
 
     def opened(self) -> None:
-        self.set_titles("Start a pipeline", f"{len(self._choices.choices)} found")
+        self.set_titles("Start a pipeline", counted(len(self._choices.choices), "pipeline"))
         self._choices.set_ids(list(self._choices.choices))
         self._choices.focus()
         self._choices.put_cursor(self._file)
-        call_after_layout(self, self._hide_cut_graph)
+        call_after_layout(self, self._look_at_graph)
         self._fit()
         self._read()
 
@@ -216,17 +227,43 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
     def _fit_graph(self) -> None:
         """Draw what would run below the dry run, where all of it leaves enough room."""
         plan, rows, room = self.plan, len(self._plan_list.ids), self._body.size
-        is_shown = plan is not None and bool(plan.plans) and room.height - rows >= _MIN_GRAPH_ROWS
+        self._prompt.display = plan is not None and bool(plan.steps) and room.height - rows >= _PROMPT_ROWS
+        above = rows + _PROMPT_ROWS * int(self._prompt.display)
+        is_shown = plan is not None and bool(plan.plans) and room.height - above >= _MIN_GRAPH_ROWS
         self._graph.display = is_shown and (plan, room) != self._without_graph
-        self._plan_list.styles.height = rows if self._graph.display else "1fr"
-        if plan is not None and self._graph.display and plan.plans is not self._graph_of:
-            self._graph_of = plan.plans
+        self._plan_list.styles.height = rows if self._graph.display or self._prompt.display else "1fr"
+        if plan is None or not self._graph.display:
+            return
+        if (plan.plans, room) != self._graph_of:
+            self._graph_of = plan.plans, room
+            self._graph.styles.margin = (1, 0, 0, 0)
             self._graph.show(planned_run(plan), {})
+        self._center_graph()
+
+    def _center_graph(self) -> None:
+        """Move the picture to the middle of its room; it fits there as it did in all of the room."""
+        picture, margin = self._graph.picture, self._graph.styles.margin
+        if picture is None or not self._graph.is_fitted or margin.left:
+            return
+        spare = self._body.size.width - picture.width
+        if spare > 1:
+            self._graph.styles.margin = (1, 0, 0, spare // 2)
+
+    def _step_notes(self, run: PipelineRun) -> Mapping[str, tuple[str, ...]]:
+        """Return who does each step and whether it may ask, for its box."""
+        del run
+        steps = self.plan.steps if self.plan is not None else ()
+        return {step.id: (step.who, "may ask you" if step.is_asking else "asks nothing") for step in steps}
 
     def on_graph_picture_moved(self, message: "GraphPicture.Moved") -> None:
         """Look at a graph that was drawn after its room was laid out."""
         message.stop()
+        self._look_at_graph()
+
+    def _look_at_graph(self) -> None:
         self._hide_cut_graph()
+        if self._graph.display:
+            self._center_graph()
 
     def _hide_cut_graph(self) -> None:
         """Draw no graph rather than a part of one, or one in which steps share a cell.
@@ -301,6 +338,7 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
         lines = wrap_code([cells.safe_content(text, colours.of(shade), colours)], width)[:_MOST_WORDS]  # type: ignore[arg-type]
         self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
         self._keys.update(self._key_line(plan))
+        self._prompt.update(self._prompt_text(width))
         self.call_after_refresh(self._fit_graph)
         self.call_after_refresh(self.note_drawn)
 
@@ -309,15 +347,30 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
         """Return the cells of a line in the box; before it is laid out about as many."""
         return self._keys.size.width or min(self.size.width, _BOX_CELLS) - _EDGE_CELLS
 
+    def _prompt_text(self, width: int) -> Content:
+        """Return what the marked step does; of a row that is no step nothing."""
+        plan, (kind, _, position) = self.plan, (self._plan_list.cursor or "").partition(":")
+        if plan is None or kind != "step":
+            return Content("")
+        step = with_input(plan.steps[int(position)], self.input_text)
+        lines = prompt_lines(step, width - _PROMPT_INDENT, ink(self), glyphs(self))
+        return Content("\n").join([Content(" " * _PROMPT_INDENT) + line for line in lines])
+
     def _row_in_full(self) -> str:
         plan, (kind, _, position) = self.plan, (self._plan_list.cursor or "").partition(":")
-        if plan is None or not position or self.focused is not self._plan_list:
+        is_whole = kind == "step" and plan is not None and self._says_whole(plan, int(position))
+        if plan is None or not position or is_whole or self.focused is not self._plan_list:
             chosen = self._choices.choices[self._file]
+            # The row of the pipeline says what it is for, unless it is cut there.
+            taken = cell_width(chosen.name) + _CHOICE_CELLS
+            is_cut = taken + cell_width(chosen.description) > self._line_cells
+            about = chosen.description if is_cut else ""
             project = plan.project if plan is not None else ""
-            return "   ".join(word for word in (chosen.description, chosen.place, project) if word)
+            return "   ".join(word for word in (about, chosen.place or chosen.file, project) if word)
         if kind == "step":
             step = with_input(plan.steps[int(position)], self.input_text)
-            parts = (step.id, step.who, step.asks, step.facts, step.cannot, step.does)
+            does = "" if self._prompt.display else step.does
+            parts = (step.id, step.who, step.asks, step.facts, step.cannot, does)
         elif kind == "grant":
             grant = plan.grants[int(position)]
             parts = (grant.pattern, f"for {grant.whose}", grant.origin, grant.refused)
@@ -325,6 +378,12 @@ class LaunchScreen(ListDialog, inherit_bindings=False):
             finding = plan.findings[int(position)]
             parts = (finding.place, finding.message)
         return "   ".join(part for part in parts if part)
+
+    def _says_whole(self, plan: LaunchPlan, position: int) -> bool:
+        """Return whether the row of a step and what it does below the list say all that is known of it."""
+        columns, step = plan_columns(plan.steps, self._line_cells), plan.steps[position]
+        has_facts = bool(columns.facts) or not step.facts
+        return self._prompt.display and not step.cannot and has_facts
 
     def _key_line(self, plan: LaunchPlan | None) -> Content:
         colours = ink(self)

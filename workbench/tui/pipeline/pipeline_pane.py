@@ -117,10 +117,14 @@ class PipelinePane(Pane):
             from workbench.tui.tools.call_detail import StepView
 
             self._step, self._parts = StepView(key="pipeline-step"), StepParts(key="pipeline-parts")
-            self._below = Horizontal(self._step, self._parts, id="pipeline-below")
-            self._below.display, self._parts.display, self._step.is_past = False, False, self.is_past
-            if self._words.is_attached:
+            is_mounted = self._words.is_attached
+            self._below = Horizontal(*(() if is_mounted else (self._step, self._parts)), id="pipeline-below")
+            self._below.display = self._step.display = self._parts.display = False
+            self._step.is_past = self.is_past
+            if is_mounted:
+                # Both are mounted at once: the step may get the focus before the row is composed.
                 self.mount(self._below, after=self._words)
+                self._below.mount(self._step, self._parts)
             self._step.show(self._detail)
         return self._step
 
@@ -261,6 +265,7 @@ class PipelinePane(Pane):
     def _fit_step(self, *, is_shown: bool) -> None:
         """Show the step below the graph, which leaves it at least its share, or hide it."""
         self.step.styles.height = "1fr"
+        self.step.display = is_shown
         if self._below is not None:
             self._below.display = is_shown
         self._show_parts()
@@ -310,15 +315,15 @@ class PipelinePane(Pane):
             self._words.update(self._under())
 
     def _say_nothing(self) -> None:
-        from workbench.render.list_rows import empty_page_lines
+        from workbench.render.pipeline import no_run_lines
 
         ink, count = render_context.ink(self), None if self.is_past else self._shown.found
         found = f"{count} found." if count else f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."
         wanted = [("pipeline.launch", "start one")] if count else [("pipeline.new", "make one")]
         keys = keymap.own_keys(self, [] if self.is_past or count is None else wanted)
-        rows = empty_page_lines(
+        rows = no_run_lines(
             _NO_RUNS_AT_MOMENT if self.is_past else _NO_RUNS, "" if count is None else found, keys,
-            self.size.width, ink, render_context.glyphs(self),
+            (self.size.width, self.size.height - 1), ink, render_context.glyphs(self),
         )  # fmt: skip
         self._words.update(Content("\n").join(rows))
         self.set_title(Content.styled(self._folded_words(), ink.of("muted")), Content(" "))
