@@ -210,7 +210,7 @@ def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs
 def _ran_column(row: ToolRow, right: str, color: Style, ink: Ink, glyphs: Glyphs) -> Column:
     """Return how long a call ran; a dash for one that has not begun."""
     run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else right
-    if row.sign in ("waiting", "stale"):
+    if row.sign in ("waiting", "stale") or not run:
         return Column(content=styled(glyphs.line("–"), ink.of("faint")), align="right", width=_RUN_CELLS)
     width = max(_RUN_CELLS, len(run) if row.sign == "running" else 0)
     return Column(content=styled(run, color), align="right", width=width)

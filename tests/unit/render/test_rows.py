@@ -164,9 +164,9 @@ AXIS = tools.time_axis(TOOLS, NOW)
         (48, ["   tool                                    time", " ✓ read_file       src/app.py             12 ms", " ◆ replace_string… src/app.py              10 s"]),
         (58, ["   tool                              time  0         33 s", " ✓ read_file       src/app.py       12 ms  ▏", " ◆ replace_string… src/app.py        10 s           ╌╌╌╌╌"]),
         (100, [
-            "   tool                   target            by           run   wait  0        10 s     20 s    33 s",
+            "   tool                   target            by           ran waited  0        10 s     20 s    33 s",
             " ✓ read_file              src/app.py        § R3       12 ms         ▏",
-            " ◆ replace_string_in_file src/app.py        asks               10 s                      ╌╌╌╌╌╌╌╌╌╌",
+            " ◆ replace_string_in_file src/app.py        asks           –   10 s                      ╌╌╌╌╌╌╌╌╌╌",
         ]),
     ],
 )  # fmt: skip
@@ -178,6 +178,20 @@ def test_tools(width, expected):
     ]
     assert {strip.cell_length for strip in strips} == {width}
     assert [strip.text.rstrip() for strip in strips] == expected
+
+
+def test_a_call_that_waits_has_run_no_time_and_alone_waits_in_amber():
+    waiting, done = (next(row for row in TOOLS if row.sign == sign) for sign in ("waiting", "ok"))
+    for width in (72, 100):
+        head = list_rows.tool_head_strip(width, DARK, UNICODE, AXIS).text
+        strip = list_rows.tool_strip(waiting, width, DARK, UNICODE)
+        end = head.index("ran") + 3
+        assert strip.text[end - 3 : end] == "  –"
+        assert strip.text[end + 1 : end + 7] == "  10 s"
+        amber = DARK.of("waiting").rich_style.color
+        assert [seg.text.strip() for seg in strip if seg.style and seg.style.color == amber][-1] == "10 s"
+        other = list_rows.tool_strip(replace(done, wait_ms=4_000), width, DARK, UNICODE)
+        assert not [seg for seg in other if seg.style and seg.style.color == amber]
 
 
 @pytest.mark.parametrize(

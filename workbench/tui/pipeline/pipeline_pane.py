@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from workbench.tui.tools.call_detail import StepView
     from workbench.views.detail_pages import DetailPage
     from workbench.views.pipeline import PipelineRun, PipelineStep
-    from workbench.views.step_results import StepResults
+    from workbench.views.step_outcomes import EndedSteps
 
 _DETAIL_FROM: Final = 20
 """Rows of the pane from which a step is shown in full below the graph."""
@@ -89,7 +89,7 @@ class PipelinePane(Pane):
         self._parts: StepParts | None = None
         self._answer: GateAnswer | None = None
         self._every_run: RunList | None = None
-        self._step_results: StepResults | None = None
+        self._step_results: EndedSteps | None = None
         self._read_from: object = None
         self._detail: DetailPage | None = None
         self._top = StableStatic(id="pipeline-top", markup=False)
@@ -178,11 +178,11 @@ class PipelinePane(Pane):
 
     def _results(self, run: "PipelineRun") -> Mapping[str, tuple[str, ...]]:
         """Return what came of the steps of a run; a replay may have gone back, and its source is another."""
-        from workbench.views.step_results import StepResults
+        from workbench.views.step_outcomes import EndedSteps
 
         source = self.main.state.source
         if self._read_from is not source:
-            self._read_from, self._step_results = source, StepResults(source.run_events)
+            self._read_from, self._step_results = source, EndedSteps(source.run_events)
         assert self._step_results is not None
         return self._step_results.of(run)
 

@@ -10,7 +10,7 @@ from workbench.views.pipeline import PipelineRun, PipelineStep
 _MOST_CELLS = 120
 
 
-class StepResults:
+class EndedSteps:
     """Results of ended steps, read once for each attempt."""
 
     def __init__(self, events_of: Callable[[str, str], Sequence[Event]]) -> None:
