@@ -158,7 +158,7 @@ def test_the_pipeline_of_the_run_on_show_is_chosen_and_its_dry_run_shown(play):
             "runs without asking",
             "0 of 3 granted",
             "for example the login page",
-            "never: it is not registered",
+            "never    planner  wave.yaml:9  it is not registered",
         ):
             assert words in s.text, words
 
@@ -313,6 +313,28 @@ def test_nothing_is_cut_where_there_is_room_and_columns_begin_below_each_other(p
     service = Service()
     service.plan = lambda file: LONG_PLAN
     play(body, size=(160, 48), **service.services())
+
+
+def test_what_the_marked_step_does_is_wrapped_below_the_plan_and_its_graph_is_centred(play):
+    task = "Plan the release and write down what changed, who is touched by it and in which order it goes. " * 3
+    plan = replace(NIGHTLY_PLAN, steps=(replace(NIGHTLY_PLAN.steps[0], does=task), NIGHTLY_PLAN.steps[1]))
+
+    async def body(s):
+        await slowly(s, "L", "tab", "tab")
+        prompt, graph = s.main.app.screen.query_one("#launch-prompt"), s.main.app.screen._graph
+        rows = [line[prompt.region.x : prompt.region.right] for line in s.text.splitlines()]
+        first, second = rows[prompt.region.y : prompt.region.bottom]
+        assert first.startswith("    plan  Plan the release and write down")
+        assert second.rstrip().endswith("…")
+        assert s.text.count("builds and releases") == 1
+        assert "2 pipelines" in s.text
+        left = graph.region.x - prompt.region.x
+        assert abs(left - (prompt.region.right - graph.region.x - graph.picture.width)) <= 1
+        assert "may ask you" in s.text
+        (row,) = (line for line in s.text.splitlines() if "□ Read" in line)
+        assert "asks     planner  wave.yaml:9" in row
+
+    play(body, size=(160, 48), **Service(nightly=plan).services())
 
 
 @pytest.mark.spec(89)

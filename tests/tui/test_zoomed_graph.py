@@ -57,3 +57,23 @@ def test_a_reason_is_said_once(play):
         assert "failed, 12" not in s.text
 
     play(body, some_steps, size=(120, 40))
+
+
+def test_an_empty_pane_draws_a_ghost_in_its_middle_where_it_has_room(play):
+    async def body(s):
+        await s.press("z")
+        lines = s.text.splitlines()
+        box = next(line for line in lines if "│ plan ├" in line)
+        assert abs(box.index("│ plan") - (120 - len(box.rstrip()))) <= 1
+        assert next(line for line in lines if "No pipeline runs." in line).strip() == "No pipeline runs."
+
+    play(body, None)
+
+
+def test_a_small_empty_pane_has_the_words_alone(play):
+    async def body(s):
+        await s.press("z")
+        assert "├" not in s.text
+        assert "No pipeline runs." in s.text
+
+    play(body, None, size=(60, 18))

@@ -20,7 +20,6 @@ _MIN_ASKS_CELLS, _MIN_DOES_CELLS = 40, 40
 
 What a step does is a column only where much of it can be read; it is below the list for the marked step.
 """
-_MOST_GRANT_CELLS = 40
 _GAP = 2
 
 
@@ -117,25 +116,25 @@ class LaunchRows:
         )
 
     def grant(self, grant: GrantOffer, grants: Sequence[GrantOffer]) -> Strip:
-        """Draw what may be granted: taken or left, pattern, whose, where it was written."""
+        """Draw what may be granted: taken or left, pattern, whose, where it was written, why it never is."""
         ink, glyphs = self._ink, self._glyphs
         sign = glyphs.of("taken" if grant.is_taken else "left")
         words = _grant_words(grant)
-        longest = min(_MOST_GRANT_CELLS, max(len("granted"), _longest(map(_grant_words, grants))))
         shade = ink.of("added" if grant.is_taken else "faint" if grant.refused else "muted")
         pattern = safe_content(grant.pattern, ink.of("faint") if grant.refused else None, ink)
         return self._row(
             Column(content=styled(f"    {sign}", shade), gap=0),
             Column(content=pattern, width=min(_MAX_PATTERN_CELLS, _longest(one.pattern for one in grants))),
-            Column(content=safe_content(words, shade, ink), width=longest, gap=_GAP),
+            Column(content=styled(words, shade), width=len("granted"), gap=_GAP),
             Column(
                 content=safe_content(grant.whose, ink.of("muted"), ink),
                 width=_longest(one.whose for one in grants), drop=2, gap=_GAP,
             ),
             Column(
-                content=safe_content(grant.origin, ink.of("faint"), ink), grows=True, cut="path", drop=1,
-                gap=_GAP,
+                content=safe_content(grant.origin, ink.of("faint"), ink),
+                width=_longest(one.origin for one in grants), cut="path", drop=1, gap=_GAP,
             ),
+            Column(content=safe_content(grant.refused, ink.of("faint"), ink), grows=True, gap=_GAP),
         )  # fmt: skip
 
     def finding(self, problem: LaunchProblem) -> Strip:
@@ -154,7 +153,7 @@ def _steps_text(choice: PipelineChoice) -> str:
 
 def _grant_words(grant: GrantOffer) -> str:
     if grant.refused:
-        return f"never: {grant.refused}"
+        return "never"
     return "granted" if grant.is_taken else "asks"
 
 
