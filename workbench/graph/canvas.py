@@ -259,7 +259,7 @@ class Picture(Struct, frozen=True, kw_only=True):
         room = right - 1 - place.name_x
         detail = self._detail(place, facts, room)
         said = [detail] if detail else []
-        said += [((cut_to_width(note, room), "plain"),) for note in self._notes(place, facts)]
+        said += [((note, "plain"),) for note in self._notes(place, facts, room)]
         content = 1 + len(said) + place.below
         frame = frame_glyphs(facts, is_ascii=self.is_ascii)
         number = y - place.y
@@ -284,9 +284,9 @@ class Picture(Struct, frozen=True, kw_only=True):
             yield StyledSpan(x=x, text=" " * (right - 1 - x), role="badge", step=v)
         yield StyledSpan(x=right - 1, text=" " + frame.right[bool(codes[right] & R)], role="frame", step=v)
 
-    def _notes(self, place: StepPosition, facts: StepFacts) -> Iterable[str]:
-        notes = facts.notes[: place.notes]
-        return map(as_ascii, notes) if self.is_ascii else notes
+    def _notes(self, place: StepPosition, facts: StepFacts, room: int) -> Iterable[str]:
+        cut = [cut_to_width(note, room) for note in facts.notes[: place.notes]]
+        return map(as_ascii, cut) if self.is_ascii else cut
 
     def _detail(self, place: StepPosition, facts: StepFacts, room: int) -> tuple[Phrase, ...]:
         if place.detail_y is None:

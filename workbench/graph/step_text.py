@@ -138,6 +138,10 @@ def attempt_text(step: GraphStep, facts: StepFacts) -> str:
 
 
 def counts_text(counts: StatusCounts, room: int) -> str:
+    """Return how many items stand how; `3 of 4 done` where none runs, asks or failed."""
+    all_done = f"{counts.ok} of {counts.ok + counts.todo} done"
+    if counts.ok and not (counts.run or counts.asks or counts.failed) and len(all_done) <= room:
+        return all_done
     named_counts = ((counts.ok, "ok"), (counts.run, "run"), (counts.asks, "ask"), (counts.failed, "failed"))
     parts = [f"{n} {word}" for n, word in named_counts if n]
     if parts and counts.todo:
