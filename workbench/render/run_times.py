@@ -15,6 +15,7 @@ from workbench.render.list_rows import cursor_column, list_row_style
 from workbench.render.theme import Ink
 from workbench.text.human import SECOND_MICROS, countdown_text, duration_text, ordinal
 from workbench.text.ticks import tick_step, tick_text
+from workbench.text.width import cell_width, cut_to_width
 from workbench.views.run_history import (
     IDLE_KINDS,
     EarlierStep,
@@ -39,10 +40,12 @@ _SPAN_WORDS: Final[dict[SpanKind, str]] = {
 }  # fmt: skip
 _SPAN_GLYPHS: Final[dict[SpanKind, GlyphName]] = {"waited": "waited", "lost": "gap", "stopped": "gap"}
 _EARLIER_BAR: Final = 40
-_LEAST_WORK: Final = 1_000
-"""Microseconds of work before something else that are worth a cell."""
-_HISTORY_FROM: Final = 110
-"""Cells from which earlier runs stand next to the times of a step instead of below them."""
+_MOST_SPANS: Final = 200
+"""Spans of a run that are listed in order of time."""
+_LEAST_WORK: Final = 10_000
+"""Microseconds of work next to a wait that are worth a cell."""
+_TWO_COLUMNS_FROM: Final = 110
+"""Cells from which the time of the whole run is next to that of a step instead of below it."""
 
 
 def name_cells(times: RunTimes, width: int) -> int:
@@ -152,11 +155,14 @@ def span_bar(row: StepTimes, times: RunTimes, width: int, ink: Ink, glyphs: Glyp
 
 
 def _seen_spans(row: StepTimes) -> Sequence[StepSpan]:
-    """Return its spans without the moment in which a gate began: it does no work."""
+    """Return its spans without the moments before and after a gate's question: they are no work."""
+    waits = {moment for span in row.spans if span.kind == "waited" for moment in (span.first, span.last)}
     return [
         span
-        for span, after in zip_longest(row.spans, row.spans[1:])
-        if after is None or span.kind != "worked" or after.first - span.first >= _LEAST_WORK
+        for span in row.spans
+        if span.kind != "worked"
+        or span.last - span.first >= _LEAST_WORK
+        or not waits.intersection((span.first, span.last))
     ]
 
 
@@ -205,16 +211,17 @@ def times_legend(ink: Ink, glyphs: Glyphs) -> Content:
 def step_times_lines(
     row: StepTimes, times: RunTimes, earlier: Sequence[EarlierStep], width: int, ink: Ink, glyphs: Glyphs
 ) -> list[Content]:
-    """Return the time of a step in words, and how it went in earlier runs, the newest first."""
+    """Return the time of a step in words, how it went in earlier runs, and the time of the whole run."""
     own, before = list(_span_lines(row, times, ink, glyphs)), _earlier_lines(row, earlier, ink, glyphs)
-    if width < _HISTORY_FROM:
-        lines = [*own, Content(""), *before]
+    whole = list(_run_lines(row, times, ink, glyphs))
+    if width < _TWO_COLUMNS_FROM:
+        lines = [*own, Content(""), *before, Content(""), *whole]
         return [cells.shorten_line(line, max(1, width - 1), glyphs) for line in lines]
     half = width // 2
     return [
         _padded(cells.shorten_line(left or Content(""), half - 1, glyphs), half)
         + cells.shorten_line(right or Content(""), width - half - 1, glyphs)
-        for left, right in zip_longest(own, before)
+        for left, right in zip_longest([*own, Content(""), *before], whole)
     ]
 
 
@@ -223,24 +230,45 @@ def _padded(line: Content, room: int) -> Content:
 
 
 def _span_lines(row: StepTimes, times: RunTimes, ink: Ink, glyphs: Glyphs) -> Iterator[Content]:
-    muted, faint = ink.of("muted"), ink.of("faint")
-    yield styled(f" {'at':>9}{'for':>10}", faint)
+    yield styled(f" {'at':>9}{'for':>10}", ink.of("faint"))
     attempt, has_failed = 1, False
     for span in _seen_spans(row):
         if has_failed and span.kind in _SPAN_SIGNS:
             attempt, has_failed = attempt + 1, False
         has_failed = has_failed or span.kind == "failed"
-        at = countdown_text((span.first - times.first) // SECOND_MICROS)
-        lasted = duration_text((span.last - span.first) / SECOND_MICROS)
-        glyph = glyphs.of(_SPAN_GLYPHS.get(span.kind, "ran")) * 2
         tried = f", {ordinal(attempt)} try" if attempt > 1 and span.kind in _SPAN_SIGNS else ""
-        yield Content.assemble(
-            styled(f" {at:>9}{lasted:>10}", muted), "   ",
-            styled(glyph, _span_style(span.kind, row, ink)), " ",
-            styled(f"{_SPAN_WORDS[span.kind]}{tried}", ink.of("foreground")),
-        )  # fmt: skip
+        yield _span_line(span, row, times, f"{_SPAN_WORDS[span.kind]}{tried}", ink, glyphs)
     if not row.spans:
-        yield styled(f" It did no work: {row.word}.", muted)
+        yield styled(f" It did no work: {row.word}.", ink.of("muted"))
+
+
+def _span_line(
+    span: StepSpan, row: StepTimes, times: RunTimes, words: str, ink: Ink, glyphs: Glyphs
+) -> Content:
+    at = countdown_text((span.first - times.first) // SECOND_MICROS)
+    lasted = duration_text((span.last - span.first) / SECOND_MICROS)
+    glyph = glyphs.of(_SPAN_GLYPHS.get(span.kind, "ran")) * 2
+    return Content.assemble(
+        styled(f" {at:>9}{lasted:>10}", ink.of("muted")), "   ",
+        styled(glyph, _span_style(span.kind, row, ink)), " ", safe_content(words, ink.of("foreground"), ink),
+    )  # fmt: skip
+
+
+def _run_lines(row: StepTimes, times: RunTimes, ink: Ink, glyphs: Glyphs) -> Iterator[Content]:
+    """Yield what all steps did, in the order of time; what belongs to the step under the cursor is bold."""
+    spans = sorted(
+        ((span, other) for other in times.rows for span in _seen_spans(other)),
+        key=lambda pair: (pair[0].first, pair[0].last),
+    )
+    more = f", the first {_MOST_SPANS} of {len(spans):,}" if len(spans) > _MOST_SPANS else ""
+    yield styled(f" {'at':>9}{'for':>10}   all steps in order of time{more}", ink.of("faint"))
+    room = min(_MOST_NAME, max((cell_width(other.name) for _, other in spans), default=0))
+    for span, other in spans[:_MOST_SPANS]:
+        is_cut = cell_width(other.name) > room
+        name = glyphs.line(cut_to_width(other.name, room)) if is_cut else other.name
+        name += " " * (room - cell_width(name))
+        line = _span_line(span, other, times, f"{name}  {_SPAN_WORDS[span.kind]}", ink, glyphs)
+        yield line.stylize(Style(bold=True), 25) if other is row else line
 
 
 def _earlier_lines(
