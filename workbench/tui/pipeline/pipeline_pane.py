@@ -55,6 +55,8 @@ _TALL_FROM: Final = 30
 """Rows of the pane above which boxes have lines for what came of their steps."""
 _LEAST_STEP: Final = 9
 """Rows that the step in full has below any graph."""
+_GHOST_FROM: Final = 12
+"""Rows of a pane without a run from which a pipeline is drawn as it would look."""
 _OVERVIEW_FROM: Final = 60
 """Drawn steps from which an overview of one row stands under the title."""
 _NO_RUNS: Final = "No pipeline runs."
@@ -315,16 +317,21 @@ class PipelinePane(Pane):
             self._words.update(self._under())
 
     def _say_nothing(self) -> None:
-        from workbench.render.pipeline import no_run_lines
+        from workbench.render.list_rows import empty_page_lines
 
         ink, count = render_context.ink(self), None if self.is_past else self._shown.found
         found = f"{count} found." if count else f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."
         wanted = [("pipeline.launch", "start one")] if count else [("pipeline.new", "make one")]
         keys = keymap.own_keys(self, [] if self.is_past or count is None else wanted)
-        rows = no_run_lines(
-            _NO_RUNS_AT_MOMENT if self.is_past else _NO_RUNS, "" if count is None else found, keys,
-            (self.size.width, self.size.height - 1), ink, render_context.glyphs(self),
-        )  # fmt: skip
+        heading = _NO_RUNS_AT_MOMENT if self.is_past else _NO_RUNS
+        sentence, width, glyphs = "" if count is None else found, self.size.width, render_context.glyphs(self)
+        if self.size.height < _GHOST_FROM:
+            rows = empty_page_lines(heading, sentence, keys, width, ink, glyphs)
+        else:
+            from workbench.render.pipeline import no_run_lines
+
+            room = width, self.size.height - 1
+            rows = no_run_lines(heading, sentence, keys, room, ink, glyphs)
         self._words.update(Content("\n").join(rows))
         self.set_title(Content.styled(self._folded_words(), ink.of("muted")), Content(" "))
 
