@@ -29,7 +29,7 @@ from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 WATERFALL_MIN_CELLS: Final = 58
 WIDE_MIN_CELLS: Final = 100
 LONG_TOOL_MIN_CELLS: Final = 76
-TWO_TIMES_MIN_CELLS: Final = 72
+TWO_TIMES_MIN_CELLS: Final = 90
 """Cells from which the time that a call ran and the time that it waited have a column each."""
 _FAR_CELLS: Final = 40
 _SESSION_CELLS: Final = 26

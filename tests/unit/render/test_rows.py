@@ -182,7 +182,7 @@ def test_tools(width, expected):
 
 def test_a_call_that_waits_has_run_no_time_and_alone_waits_in_amber():
     waiting, done = (next(row for row in TOOLS if row.sign == sign) for sign in ("waiting", "ok"))
-    for width in (72, 100):
+    for width in (90, 100):
         head = list_rows.tool_head_strip(width, DARK, UNICODE, AXIS).text
         strip = list_rows.tool_strip(waiting, width, DARK, UNICODE)
         end = head.index("ran") + 3
