@@ -316,7 +316,9 @@ def test_nothing_is_cut_where_there_is_room_and_columns_begin_below_each_other(p
 
 
 def test_what_the_marked_step_does_is_wrapped_below_the_plan_and_its_graph_is_centred(play):
-    task = "Plan the release and write down what changed, who is touched by it and in which order it goes. " * 3
+    task = (
+        "Plan the release and write down what changed, who is touched by it and in which order it goes. " * 3
+    )
     plan = replace(NIGHTLY_PLAN, steps=(replace(NIGHTLY_PLAN.steps[0], does=task), NIGHTLY_PLAN.steps[1]))
 
     async def body(s):

@@ -9,7 +9,11 @@ from tests.tui.test_seen import edit, one, waiting
 pytestmark = pytest.mark.usefixtures("drawn_frames")
 
 LINE = "".join(f"item{number}=value;" for number in range(3_000))
-EDITED = LINE.replace("item50=value", "item50=VALUE").replace("item900=value", "item900=v").replace("item2999=", "last=")
+EDITED = (
+    LINE.replace("item50=value", "item50=VALUE")
+    .replace("item900=value", "item900=v")
+    .replace("item2999=", "last=")
+)
 FILES = {"router.py": f"one\n{LINE}\nend\n"}
 ASKED = edit(f"one\n{LINE}\n", f"one\n{EDITED}\n")
 

@@ -12,7 +12,9 @@ def some_steps(journal, workspace):
     plans = (StepPlan(id="build", kind="command"), StepPlan(id="tests", kind="command", needs=("build",)))
     run = drawn_runs.Written(journal, workspace, plans)
     run.step("build", "running")
-    stored = ArtifactStored(name="bundle", artifact_kind="file", digest="0" * 64, path="dist/shop.py", size_bytes=90)
+    stored = ArtifactStored(
+        name="bundle", artifact_kind="file", digest="0" * 64, path="dist/shop.py", size_bytes=90
+    )
     run.say(stored, OutputStreamed(offset=0, text="read\nbuilt all\n"), step="build")
     run.step("build", "completed", output="read\nbuilt all\n", duration_ms=2_000)
     run.step("tests", "running")

@@ -187,7 +187,12 @@ def proposal_detail(journal: Journal, action: Action) -> ProposalDetail:
 
 
 def proposal_lines(
-    journal: Journal, action: Action, console: Console, detail: ProposalDetail, *, is_whole: bool = False,
+    journal: Journal,
+    action: Action,
+    console: Console,
+    detail: ProposalDetail,
+    *,
+    is_whole: bool = False,
     has_whole_lines: bool = False,
 ) -> list[str]:
     """Return the lines that show an action to a person.

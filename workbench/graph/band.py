@@ -260,9 +260,7 @@ def box_frame(
 def draw_boxes(frame: BandFrame, *, lines: int, is_ascii: bool = False) -> Picture:
     """Draw a layout with a box around each step: with its name alone, a second line, or notes below that."""
     grid = draw_lines(frame)
-    positions = [
-        _box_position(frame, v, place, lines=lines) for v, place in enumerate(position_steps(frame))
-    ]
+    positions = [_box_position(frame, v, place, lines=lines) for v, place in enumerate(position_steps(frame))]
     for v, place in enumerate(positions):
         _mark_sides(frame, v, place, grid)
     return build_picture(frame, "boxes", grid, positions, is_ascii=is_ascii)

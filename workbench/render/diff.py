@@ -116,7 +116,12 @@ class Diff:
     """The rows of an action's files. Counts at once, makes a row when asked for it."""
 
     def __init__(
-        self, files: Sequence[FileDetail], width: int, *, layout: DiffLayout = "unified", context: int = 3,
+        self,
+        files: Sequence[FileDetail],
+        width: int,
+        *,
+        layout: DiffLayout = "unified",
+        context: int = 3,
         taken: HunkSelection | None = None,
     ) -> None:
         """Lay out a diff.

@@ -47,8 +47,7 @@ def backtest_lines(
         room = max(20, width - FIELD_NAME_CELLS - 1)
         lines += named_lines("", wrap_line(_backtest_outcomes(past, ink, glyphs), room), ink)
     rows = [
-        _backtest_row(row, now, max(20, width - FIELD_NAME_CELLS - 1), ink, glyphs)
-        for row in past.look_at
+        _backtest_row(row, now, max(20, width - FIELD_NAME_CELLS - 1), ink, glyphs) for row in past.look_at
     ]
     lines += named_lines("look at", rows, ink)
     still = past.asks - past.matched

@@ -89,4 +89,3 @@ def rule_detail_lines(row: RuleRow, width: int, ink: Ink, extra: Sequence[Conten
         head = styled(f" {name}".ljust(FIELD_NAME_CELLS), ink.of("muted"))
         lines += hanging_lines(head, below, FIELD_NAME_CELLS)
     return [*lines, *extra]
-

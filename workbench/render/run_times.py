@@ -271,9 +271,7 @@ def _run_lines(row: StepTimes, times: RunTimes, ink: Ink, glyphs: Glyphs) -> Ite
         yield line.stylize(Style(bold=True), 25) if other is row else line
 
 
-def _earlier_lines(
-    row: StepTimes, earlier: Sequence[EarlierStep], ink: Ink, glyphs: Glyphs
-) -> list[Content]:
+def _earlier_lines(row: StepTimes, earlier: Sequence[EarlierStep], ink: Ink, glyphs: Glyphs) -> list[Content]:
     if not earlier:
         return [styled(" No earlier run of this pipeline had this step.", ink.of("faint"))]
     usual = usual_seconds(earlier)

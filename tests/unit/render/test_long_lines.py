@@ -16,7 +16,9 @@ from workbench.views.long_lines import short_lines
 
 WORDS = ("this.", "a=", "function(){", "return", "0,", "}", "const", "x", "é", "漢", ";")
 END = st.sampled_from(["", "\n"])
-EDIT = st.tuples(st.floats(0, 1), st.sampled_from((0, 1, 5, 70, 900)), st.sampled_from(("", "Q", "0,0,0,", "Z" * 300)))
+EDIT = st.tuples(
+    st.floats(0, 1), st.sampled_from((0, 1, 5, 70, 900)), st.sampled_from(("", "Q", "0,0,0,", "Z" * 300))
+)
 
 
 @st.composite
@@ -144,14 +146,22 @@ def test_h_and_l_have_a_stop_at_each_changed_part():
 def test_a_line_of_which_one_version_is_taken_alone_is_shown_whole(layout):
     file = changed(f"{LONG}\n", f"{EDITED}\n")
     taken = HunkSelection.of(file.hunks)
-    for state, is_whole in ((taken.toggle_line(1, 1), True), (taken.toggle_line(1, 2), True), (taken.toggle_hunk(1), False)):
+    for state, is_whole in (
+        (taken.toggle_line(1, 1), True),
+        (taken.toggle_line(1, 2), True),
+        (taken.toggle_hunk(1), False),
+    ):
         diff = Diff([file], 110, layout=layout, taken=state)
         assert any("…" in row for row in drawn(diff)) is not is_whole
         assert (diff.whole_lines == {(1, 1), (1, 2)}) is is_whole and diff.has_long_pairs
 
 
 def test_lines_without_a_counterpart_are_shown_whole_and_equal_ones_by_their_beginning():
-    for before, after in (("a\n", f"a\n{LONG}\n"), (f"a\n{LONG}\n", "a\n"), (f"{LONG}\n", "x" * 5_000 + "\n")):
+    for before, after in (
+        ("a\n", f"a\n{LONG}\n"),
+        (f"a\n{LONG}\n", "a\n"),
+        (f"{LONG}\n", "x" * 5_000 + "\n"),
+    ):
         rows = drawn(Diff([changed(before, after)], 80))
         assert not any("…" in row for row in rows)
         assert sum(len(row[8:].strip()) for row in rows[1:]) >= len(LONG)
@@ -187,7 +197,7 @@ def test_a_mark_that_joins_the_character_before_it_begins_no_part():
     old = "e\u0301" * 3_000
     found = short_lines((("-", old), ("+", old[:3_001] + "Q" + old[3_001:])))
     for index, text in ((0, old), (1, old[:3_001] + "Q" + old[3_001:])):
-        (start, end), = found[index].shown
+        ((start, end),) = found[index].shown
         assert text[start] == "e" and text[end] == "e"
 
 

@@ -20,13 +20,21 @@ def test_a_step_is_one_that_people_count_in_and_the_smallest_that_fits(seconds, 
     step, room = tick_step(seconds, most), max(1, most)
     assert is_counted(step)
     assert step * room >= seconds
-    smaller = [other for other in range(max(1, step // 3), step) if is_counted(other)] if step < 10_000 else []
+    smaller = (
+        [other for other in range(max(1, step // 3), step) if is_counted(other)] if step < 10_000 else []
+    )
     assert all(other * room < seconds for other in smaller)
 
 
 @each_row(
     ("at", "step", "text"),
-    [(0, 30, "0:00"), (90, 30, "1:30"), (5_400, 1_800, "1:30:00"), (43_200, 21_600, "12 h"), (3 * DAY, DAY, "3 d")],
+    [
+        (0, 30, "0:00"),
+        (90, 30, "1:30"),
+        (5_400, 1_800, "1:30:00"),
+        (43_200, 21_600, "12 h"),
+        (3 * DAY, DAY, "3 d"),
+    ],
 )
 def test_a_tick_says_its_time(at, step, text):
     assert tick_text(at, step) == text

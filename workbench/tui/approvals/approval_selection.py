@@ -678,7 +678,12 @@ def dropped_parts_caption(detail: ActionDetail, choosing: ApprovalSelection) -> 
 
 
 def approval_key_label(
-    key_id: str, detail: ActionDetail | None, choosing: ApprovalSelection, *, is_split: bool, width: int,
+    key_id: str,
+    detail: ActionDetail | None,
+    choosing: ApprovalSelection,
+    *,
+    is_split: bool,
+    width: int,
     stops: int = 1,
 ) -> str | None:
     """Return what a key does to what is drawn; None where the table's word says it.

@@ -309,7 +309,9 @@ class RulesScreen(ListScreen, inherit_bindings=False):
 
         def wrapped(width: int) -> list[Content]:
             colours, signs = ink(self), glyphs(self)
-            shown = past if past is None or self._is_wide else replace(past, look_at=past.look_at[:_PAST_ROWS])
+            shown = (
+                past if past is None or self._is_wide else replace(past, look_at=past.look_at[:_PAST_ROWS])
+            )
             below = backtest_lines(shown, row.effect, now, width, colours, signs) if has_past else []
             return rule_detail_lines(row, width, colours, [Content(""), *below] if below else [])
 
