@@ -1,7 +1,7 @@
 """An open journal: append events, read them back, wait for changes.
 
-The change notifier watches for touches of the WAL and polls SQLite's change counter every 250 ms; it says that something was
-committed, not what. The writing half is loaded with the first write.
+The change notifier watches for touches of the WAL and polls SQLite's change counter every 250 ms; it says
+that something was committed, not what. The writing half is loaded with the first write.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""A place that has nothing yet: what would be there in faint, a sentence and the keys, in the middle of it."""
+"""A place that has nothing yet: what would be there in faint, a sentence and the keys, centred."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -64,7 +64,7 @@ def _sparks(days: Sequence[int], room: int, frame: StatisticsFrame) -> Content:
 
 
 def sparkline(values: Sequence[int], width: int, *, is_ascii: bool = False) -> str:
-    """Return values in eighths of a cell, neighbours summed where they do not fit; nothing is the baseline."""
+    """Return values in eighths of a cell, neighbours summed where they do not fit; 0 is the baseline."""
     width = max(1, width)
     group = max(1, -(-len(values) // width))
     sums = [sum(values[start : start + group]) for start in range(0, len(values), group)]

@@ -1,5 +1,6 @@
 """The board of sessions: the cells of its axis, what a session does, and the order."""
 
+from itertools import pairwise
 from random import Random
 
 from tests.unit.views.test_library_rows import session
@@ -96,7 +97,7 @@ def test_the_axis_reaches_from_the_first_session_that_moved_lately_until_now_in_
         assert found.begin <= now - begun * MINUTE <= now <= found.end
         assert now - found.begin > found.length * 38 // 40, "it ends now, within a step"
         ticks = found.ticks(46, 5)
-        assert all(found.cell_of(two, 46) - found.cell_of(one, 46) > 5 for one, two in zip(ticks, ticks[1:]))
+        assert all(found.cell_of(two, 46) - found.cell_of(one, 46) > 5 for one, two in pairwise(ticks))
 
 
 def test_an_hour_has_marks_where_things_happened_and_lines_where_something_ran_or_waits():
