@@ -264,7 +264,7 @@ class Terminator:
         return self._target.leader is not None and time.monotonic() - self._begun < _RISING_SECONDS
 
     def has_left_nothing(self) -> bool:
-        """Return whether nothing is left of a call that has just begun; False where a look would take long."""
+        """Return whether nothing is left of a call that has just begun; False where a look would be slow."""
         if not self._has_just_begun or self.notice():
             return False
         CHILD_REGISTRY.reap(self._table)

@@ -103,7 +103,7 @@ class DetailView(LineView):
         self._painted: set[int] = set()
         """Rows that were drawn in this layout."""
         self.rows_needed = 0
-        """Rows in which all of it can be seen, with only as many equal lines around changes as were asked for."""
+        """Rows in which all of it is seen, with only the equal lines around changes that were asked for."""
         self._receipts = Receipts()
         self._drawing: LayoutReceipts | None = None
         self._left = 0
