@@ -259,7 +259,8 @@ class Picture(Struct, frozen=True, kw_only=True):
         room = right - 1 - place.name_x
         detail = self._detail(place, facts, room)
         said = [detail] if detail else []
-        said += [((note, "plain"),) for note in self._notes(place, facts, room)]
+        notes: list[tuple[Phrase, ...]] = [((note, "plain"),) for note in self._notes(place, facts, room)]
+        said += notes
         content = 1 + len(said) + place.below
         frame = frame_glyphs(facts, is_ascii=self.is_ascii)
         number = y - place.y

@@ -24,7 +24,7 @@ from workbench.journal.errors import as_journal_error
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
-from workbench.journal.place_queue import HOME_QUEUE, Place, PlaceQueues
+from workbench.journal.place_queue import HOME_QUEUE, PlaceQueues, RunPlace
 
 _PROVIDER_VARIABLE_ENDINGS = ("_API_KEY", "_BASE_URL")
 
@@ -140,7 +140,7 @@ class SharedPlaces:
         """`lent`: places of a step that waits for this run, which it need not take."""
         self._workspace, self._home = queues.queue(workspace_hash(workspace)), queues.queue(HOME_QUEUE)
         self._settings = settings
-        self._workspace_places: dict[str, Place] = {}
+        self._workspace_places: dict[str, RunPlace] = {}
         """Places of the workspace of runs that wait for one of the home."""
         self._lent = lent
 

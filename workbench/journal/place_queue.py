@@ -34,7 +34,7 @@ class _Ticket(Struct):
     wake: Callable[[], None]
 
 
-class Place(Struct):
+class RunPlace(Struct):
     """A place that a step has."""
 
     queue: "PlaceQueue"
@@ -55,7 +55,7 @@ class PlaceQueue:
         self._tickets: dict[str, _Ticket] = {}
         """By the ids of runs, in the order of the queue."""
 
-    def take(self, run_id: str, limit: int, wake: Callable[[], None]) -> Place | None:
+    def take(self, run_id: str, limit: int, wake: Callable[[], None]) -> RunPlace | None:
         """Take a place; else queue for one. `wake` is then called when it is worth trying again."""
         is_queued = run_id in self._tickets
         if self.is_next(run_id) or not self._tickets:
@@ -83,7 +83,7 @@ class PlaceQueue:
             ticket.wake()
             return
 
-    def _free_place(self, run_id: str, limit: int) -> Place | None:
+    def _free_place(self, run_id: str, limit: int) -> RunPlace | None:
         """Take a place where more are free than runs of other processes wait before this one."""
         paths = [self.folder / f"{_PLACE}{number}" for number in range(limit)]
         if earlier := sum(1 for _ in self._earlier(run_id)):
@@ -93,7 +93,7 @@ class PlaceQueue:
         for path in paths:
             lock = FileLock(path)
             if self._try_acquire(lock):
-                return Place(self, lock)
+                return RunPlace(self, lock)
         return None
 
     def _try_acquire(self, lock: FileLock) -> bool:

@@ -16,6 +16,7 @@
 # part B knows no move from pending to waiting, and a machine with exceptions is none.
 
 import asyncio
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -70,8 +71,6 @@ class Coordinator:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._waited_retries: set[tuple[str, int]] = set()
         """Attempts after which the time until the next one is over."""
-        self._is_due = True
-        """Whether to look though nothing is new in the journal."""
         self._place_wait: tuple[str, float] | None = None
         """The step that waits for a place, and since when; never again once that was said."""
         self._parked: dict[str, tuple[str, ...]] = {}
@@ -90,18 +89,14 @@ class Coordinator:
         try:
             while self.failure is None:
                 self.context.wake.clear()
-                event_count = self.context.catch_up()
+                self.context.catch_up()
                 if self.is_ended:
                     return
-                # Each commit of the journal wakes each run: without its own news it has nothing to look at.
-                if event_count or self._is_due or self.state.waiting:
-                    self._is_due = False
-                    await self._look()
-                    event_count = self.context.catch_up()
-                    self._is_due = bool(event_count) or await self._fails_for_want_of_progress()
+                await self._look()
+                event_count = self.context.catch_up()
                 if self.is_ended or until(self):
                     return
-                if not self._is_due:
+                if not event_count and not await self._fails_for_want_of_progress():
                     await self._wait()
             raise self.failure
         finally:
@@ -111,16 +106,9 @@ class Coordinator:
     async def _wait(self) -> None:
         """Wait until the journal changes; while the run waits for a place, also look from time to time."""
         seconds = self._slots.seconds_to_next_look(self._journal.run_id)
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self.context.wake.wait()
-        except TimeoutError:
-            self._is_due = True
-
-    def _look_again(self) -> None:
-        """Have the loop look though the journal may have no news of this run."""
-        self._is_due = True
-        self.context.wake.set()
 
     async def _fails_for_want_of_progress(self) -> bool:
         """Fail a step of a run in which nothing runs, waits, is delayed or can start: it would never end.
@@ -232,7 +220,7 @@ class Coordinator:
                 continue
             if step_run.state == "retrying" and self._is_delayed(step, step_run):
                 continue
-            if step.kind != "pipeline" and not self._slots.take(self._journal.run_id, self._look_again):
+            if step.kind != "pipeline" and not self._slots.take(self._journal.run_id, self.context.wake.set):
                 self._note_place(step_run)
                 return
             self._start_step(step, step_run)
@@ -281,11 +269,11 @@ class Coordinator:
             return False
 
         async def begin() -> None:
-            if step.kind == "pipeline" or self._slots.take(self._journal.run_id, self._look_again):
+            if step.kind == "pipeline" or self._slots.take(self._journal.run_id, self.context.wake.set):
                 self._start_step(step, step_run)
             else:
                 self._waited_retries.add(attempt)
-            self._look_again()
+            self.context.wake.set()
 
         self.context.timers.start(step_run.id, seconds, begin)
         return True
@@ -301,7 +289,7 @@ class Coordinator:
             if step.kind != "pipeline":
                 self._slots.release()
             self._tasks.pop(step_run.id, None)
-            self._look_again()
+            self.context.wake.set()
 
     async def _defect(self, step_run: StepRun, error: Exception) -> None:
         """Record a defect of the program and fail the step; without a journal, stop driving the run."""

@@ -128,22 +128,27 @@ def span_bar(row: StepTimes, times: RunTimes, width: int, ink: Ink, glyphs: Glyp
     """Return the bar of a step; each of its spans has at least one cell, and each try the sign of its end."""
     room = _bar_cells(times, width)
     scale = _scale(times, room)
-    drawn: list[SpanKind | StatusName | None] = [None] * room
+    drawn: list[SpanKind | None] = [None] * room
     ends: list[tuple[int, StatusName]] = []
     last = 0
     spans = _seen_spans(row)
     for span, after in zip_longest(spans, spans[1:]):
         first = min(room - 2, max(last, int((span.first - times.first) * scale)))
         last = min(room - 1, max(first + 1, round((span.last - times.first) * scale)))
-        drawn[first:last] = [span.kind] * (last - first)
+        for cell in range(first, last):
+            drawn[cell] = span.kind
         if (sign := _end_sign(row, span, after)) is not None:
             ends.append((last, sign))
-    signs = {cell: sign for cell, sign in ends if drawn[cell] is None or drawn[cell] in IDLE_KINDS}
+    signs: dict[int, StatusName] = {
+        cell: sign for cell, sign in ends if drawn[cell] is None or drawn[cell] in IDLE_KINDS
+    }
     ticks = {cell for cell, _ in tick_cells(times, room)}
+
+    def facts(cell: int) -> tuple[SpanKind | None, StatusName | None, bool]:
+        return drawn[cell], signs.get(cell), drawn[cell] is None and cell in ticks
+
     bar = Content("")
-    for (kind, sign, is_tick), stretch in groupby(
-        range(room), key=lambda cell: (drawn[cell], signs.get(cell), drawn[cell] is None and cell in ticks)
-    ):
+    for (kind, sign, is_tick), stretch in groupby(range(room), key=facts):
         length = len(list(stretch))
         if sign is not None:
             bar += styled(glyphs.of(sign) * length, ink.sign(sign))
@@ -196,7 +201,7 @@ def times_legend(ink: Ink, glyphs: Glyphs) -> Content:
     """Return what the lines of the bars mean."""
     parts: tuple[tuple[SpanKind, str], ...] = (
         ("worked", "worked"), ("failed", "failed"), ("waited", "waited for you"),
-        ("lost", "no process drove it"),
+        ("lost", "no process worked on it"),
     )  # fmt: skip
     colors = (ink.of("added"), ink.of("failed"), ink.of("muted"), ink.of("faint"))
     return Content("   ").join(

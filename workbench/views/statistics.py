@@ -311,7 +311,7 @@ def last_talk(events: Iterable[e.Event]) -> tuple[tuple[str, str], ...]:
 def answers_in_order(answers: Iterable[ActionFact]) -> tuple[StatusName, ...]:
     """Return the signs of questions in the order in which they were asked."""
     ordered = sorted(answers, key=lambda answer: answer.asked_at)
-    outcomes = (_outcome_of_answer(answer) for answer in ordered)
+    outcomes: list[Outcome] = [_outcome_of_answer(answer) for answer in ordered]
     return tuple(OUTCOME_ICONS[outcome] for outcome in outcomes if outcome != "replaced")
 
 

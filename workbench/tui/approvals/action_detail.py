@@ -181,7 +181,8 @@ class DetailView(LineView):
             rows = RequiredRows(self._diff, body, has_hunks=bool(detail.hunks))
             arrangement = (self.diff_layout, self.context, len(self._diff or self._body))
             layout = (width, *arrangement)
-            content = (detail.digest, detail.hunks, self._diff.whole_lines if self._diff else frozenset())
+            whole = self._diff.whole_lines if self._diff else frozenset[tuple[int, int]]()
+            content = (detail.digest, detail.hunks, whole)
             self._drawing = self._receipts.of(detail.id, content, layout, rows)
         self._has_long_pairs = self._diff is not None and self._diff.has_long_pairs
         if before is not self._drawing:
