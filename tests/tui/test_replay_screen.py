@@ -298,9 +298,11 @@ def shown(app):
     drawn = app.screen._compositor.render_strips()
     for pane in (main.conversation, main.tools, main.approvals, main.rail, main.pipeline):
         region = pane.region
+        # The scrollbar of a talk is about what was read of it, which is less at once in a replay.
+        right = region.right - (pane is main.conversation)
         strips = drawn[region.y : region.bottom]
         found[pane.id] = [
-            [(part.text, part.style) for part in strip.crop(region.x, region.right).simplify()]
+            [(part.text, part.style) for part in strip.crop(region.x, right).simplify()]
             for strip in strips
         ]
     return found
