@@ -302,8 +302,7 @@ def shown(app):
         right = region.right - (pane is main.conversation)
         strips = drawn[region.y : region.bottom]
         found[pane.id] = [
-            [(part.text, part.style) for part in strip.crop(region.x, right).simplify()]
-            for strip in strips
+            [(part.text, part.style) for part in strip.crop(region.x, right).simplify()] for strip in strips
         ]
     return found
 
